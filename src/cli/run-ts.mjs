@@ -1,0 +1,16 @@
+// Runs a TypeScript file: Node's own type stripping where this Node has it (22.18+), tsx's loader otherwise.
+//   node src/cli/run-ts.mjs FILE [ARGS…]
+import { pathToFileURL } from 'node:url';
+
+/** Makes `import('…​.ts')` work in this process. */
+export async function enableTypeScript() {
+  if (process.features.typescript) return;
+  const { register } = await import('tsx/esm/api');
+  register();
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  process.argv.splice(1, 1);
+  await enableTypeScript();
+  await import(pathToFileURL(process.argv[1] ?? '').href);
+}

@@ -1,0 +1,78 @@
+/**
+ * The envelope around answers where `only_body=true` is not asked for (contract, "Endpoints"): status, content, message.
+ * The contract names the members and shows no values; ours are below.
+ */
+
+export interface Envelope<T = unknown> {
+  readonly status: 'success' | 'error';
+  readonly content: T;
+  readonly message: string;
+}
+
+/** Our service's envelope around a result; creates and updates carry `content: null`, as the listing shows none. */
+export function succeeded<T>(content: T, message = 'OK'): Envelope<T> {
+  return { status: 'success', content, message };
+}
+
+/** Our service's envelope around an error; always sent with the fitting HTTP status unless the test bed says otherwise. */
+export function failed(message: string): Envelope<null> {
+  return { status: 'error', content: null, message };
+}
+
+const FAILING_WORDS =
+  /^(error|errors|fail|failed|failure|ko|nok|false|invalid|unauthori[sz]ed|forbidden|denied|not[ _-]?found|exception)$/i;
+
+/**
+ * The service's message if `body` is an envelope (in ours or a likely other form) that reports an error, else undefined.
+ * Understood: `status` as a failing word, `false`, `0` or a number ≥ 400; `success`/`ok` as `false`, `0` or a failing word;
+ * a non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a `status` field, such as an
+ * order, is no envelope: one of the envelope's other members has to stand beside it.
+ */
+export function failureIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const members = new Map<string, unknown>(Object.entries(body));
+  const isRecord = members.has('id') || members.has('order_id');
+  if (isRecord) return undefined;
+  for (const flag of ['success', 'ok']) {
+    if (members.has(flag) && isFailing(members.get(flag))) return messageIn(members);
+  }
+  if (members.has('status')) {
+    const framed = ['content', 'message', 'data', 'error', 'errors', 'code', 'result'].some((name) =>
+      members.has(name),
+    );
+    if ((framed || members.size === 1) && isFailing(members.get('status'))) return messageIn(members);
+    if (isSucceeding(members.get('status'))) return undefined;
+  }
+  const error = members.get('error') ?? members.get('errors');
+  return isPresent(error) ? messageIn(members) : undefined;
+}
+
+function isFailing(value: unknown): boolean {
+  if (value === false || value === 0) return true;
+  if (typeof value === 'number') return value >= 400;
+  if (typeof value !== 'string') return false;
+  return FAILING_WORDS.test(value) || /^[45]\d\d$/.test(value) || value === '0';
+}
+
+function isSucceeding(value: unknown): boolean {
+  if (value === true || value === 1) return true;
+  if (typeof value === 'number') return value >= 200 && value < 400;
+  return typeof value === 'string' && /^(success|succeeded|ok|true|1|2\d\d)$/i.test(value);
+}
+
+function isPresent(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+function messageIn(members: ReadonlyMap<string, unknown>): string {
+  for (const name of ['message', 'error', 'errors', 'detail', 'title', 'content']) {
+    const value = members.get(name);
+    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
+      const inner = new Map<string, unknown>(Object.entries(value)).get('message');
+      return typeof inner === 'string' ? inner : JSON.stringify(value);
+    }
+  }
+  return 'the service reported an error without a message';
+}

@@ -1,0 +1,210 @@
+/**
+ * The 27 operations of the service's contract, said once: the client calls from this table, the service routes from it,
+ * and the OpenAPI document is made from it.
+ */
+import { z } from 'zod';
+import {
+  cardMove,
+  comment,
+  contactCreate,
+  contactRecord,
+  contactUpdate,
+  customerCreate,
+  customerImport,
+  customerRecord,
+  customerUpdate,
+  orderCreate,
+  orderRecord,
+  orderUpdate,
+  pipelineDetails,
+  pipelineRecord,
+  subtaskCreate,
+  subtaskRecord,
+  subtaskUpdate,
+  taskCompletion,
+  taskFields,
+  taskRecord,
+} from './records.ts';
+
+/** Both spellings the contract documents; the first is the one its request examples use. */
+export const PREFIXES = ['/api/v1', '/v1'] as const;
+export type Prefix = (typeof PREFIXES)[number];
+
+export type Method = 'GET' | 'POST' | 'PUT';
+
+export interface Operation {
+  readonly summary: string;
+  readonly method: Method;
+  /** A second documented method (mark-complete: GET in its heading, PUT in its example). */
+  readonly otherMethod?: Method;
+  /** Under the prefix, with `{name}` for path parameters. */
+  readonly path: string;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body?: z.ZodObject;
+  /** What our service puts into `content`; absent where the listing shows no content. */
+  readonly result?: z.ZodType;
+  /** `paged` by page number, `all` in one answer. Absent: the answer is no list. */
+  readonly list?: 'paged' | 'all';
+  /** Sending it twice leaves what sending it once leaves. */
+  readonly repeatable: boolean;
+  /** The operation that shows whether it was applied, where there is one. */
+  readonly readBack?: string;
+}
+
+const none = z.object({});
+const idParam = (name: string) => z.object({ [name]: z.coerce.number().int().positive() });
+const onlyBody = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] }).optional();
+const page = z.coerce.number().int().min(0).optional();
+
+/** Types the table's rows without widening their names. */
+function table<const T extends Record<string, Operation>>(rows: T): T & Record<keyof T, Operation> {
+  return rows;
+}
+
+// biome-ignore format: a table; what is sent stands on the second line of a row, what comes of it on the third.
+export const operations = table({
+  'contacts.create': {
+    summary: 'Create contact', method: 'POST', path: '/contacts/create',
+    params: none, query: none, body: contactCreate,
+    repeatable: false, readBack: 'contacts.getall',
+  },
+  'contacts.update': {
+    summary: 'Update contact', method: 'PUT', path: '/contacts/{contact_id}/update',
+    params: idParam('contact_id'), query: none, body: contactUpdate,
+    repeatable: true, readBack: 'contacts.get',
+  },
+  'contacts.get': {
+    summary: 'Get contact', method: 'GET', path: '/contacts/get',
+    params: none, query: idParam('contact_id'),
+    result: contactRecord, repeatable: true,
+  },
+  'contacts.getall': {
+    summary: 'Get all contacts', method: 'GET', path: '/contacts/getall', list: 'paged',
+    params: none, query: z.object({ only_body: onlyBody, page, rows_per_page: z.coerce.number().int().min(1).optional() }),
+    result: z.array(contactRecord), repeatable: true,
+  },
+  'contacts.search': {
+    summary: 'Search contacts', method: 'GET', path: '/contacts/search', list: 'all',
+    params: none, query: z.object({ search_term: z.string(), only_body: onlyBody }),
+    result: z.array(contactRecord), repeatable: true,
+  },
+  'contacts.comment': {
+    summary: 'Add comment to contact', method: 'POST', path: '/pipelines/add-comment',
+    params: none, query: none, body: comment,
+    repeatable: false,
+  },
+  'customers.import': {
+    summary: 'Import contact as customer', method: 'POST', path: '/customers/import',
+    params: none, query: none, body: customerImport,
+    repeatable: false, readBack: 'customers.getall',
+  },
+  'customers.create': {
+    summary: 'Create customer', method: 'POST', path: '/customers/create',
+    params: none, query: none, body: customerCreate,
+    repeatable: false, readBack: 'customers.getall',
+  },
+  'customers.update': {
+    summary: 'Update customer', method: 'PUT', path: '/customers/update',
+    params: none, query: none, body: customerUpdate,
+    repeatable: true, readBack: 'customers.get',
+  },
+  'customers.get': {
+    summary: 'Get customer', method: 'GET', path: '/customers/get',
+    params: none, query: idParam('id'),
+    result: customerRecord, repeatable: true,
+  },
+  'customers.getall': {
+    summary: 'Get all customers', method: 'GET', path: '/customers/getall', list: 'all',
+    params: none, query: none,
+    result: z.array(customerRecord), repeatable: true,
+  },
+  'orders.create': {
+    summary: 'Create order', method: 'POST', path: '/orders/create',
+    params: none, query: none, body: orderCreate,
+    repeatable: false, readBack: 'orders.getall',
+  },
+  'orders.update': {
+    summary: 'Update order', method: 'PUT', path: '/orders/update',
+    params: none, query: none, body: orderUpdate,
+    repeatable: true, readBack: 'orders.get',
+  },
+  'orders.get': {
+    summary: 'Get order', method: 'GET', path: '/orders/get',
+    params: none, query: idParam('id'),
+    result: orderRecord, repeatable: true,
+  },
+  'orders.getall': {
+    summary: 'Get all orders', method: 'GET', path: '/orders/getall', list: 'all',
+    params: none, query: none,
+    result: z.array(orderRecord), repeatable: true,
+  },
+  'tasks.create': {
+    summary: 'Create task', method: 'POST', path: '/tasks/create',
+    params: none, query: none, body: taskFields,
+    repeatable: false, readBack: 'tasks.getall',
+  },
+  'tasks.update': {
+    summary: 'Update task', method: 'PUT', path: '/tasks/{task_id}/update',
+    params: idParam('task_id'), query: none, body: taskFields,
+    repeatable: true, readBack: 'tasks.get',
+  },
+  'tasks.get': {
+    summary: 'Get task', method: 'GET', path: '/tasks/getTaskById',
+    params: none, query: idParam('id'),
+    result: taskRecord, repeatable: true,
+  },
+  'tasks.getall': {
+    summary: 'Get all tasks', method: 'GET', path: '/tasks/getall', list: 'paged',
+    params: none, query: z.object({ page }),
+    result: z.array(taskRecord), repeatable: true,
+  },
+  'tasks.complete': {
+    summary: 'Mark task complete', method: 'PUT', otherMethod: 'GET', path: '/tasks/{task_id}/saveCheckStatus',
+    params: idParam('task_id'), query: none, body: taskCompletion,
+    repeatable: true, readBack: 'tasks.get',
+  },
+  'subtasks.create': {
+    summary: 'Create subtask', method: 'POST', path: '/tasks/createSubTask',
+    params: none, query: none, body: subtaskCreate,
+    repeatable: false, readBack: 'subtasks.getall',
+  },
+  'subtasks.update': {
+    summary: 'Update subtask', method: 'PUT', path: '/tasks/{task_id}/updateSubTask',
+    params: idParam('task_id'), query: none, body: subtaskUpdate,
+    repeatable: true, readBack: 'subtasks.getall',
+  },
+  'subtasks.getall': {
+    summary: 'Get all subtasks', method: 'GET', path: '/tasks/{task_id}/getSubTasks', list: 'all',
+    params: idParam('task_id'), query: none,
+    result: z.array(subtaskRecord), repeatable: true,
+  },
+  'pipelines.getall': {
+    summary: 'Get pipelines', method: 'POST', path: '/pipelines/getall', list: 'all',
+    params: none, query: none,
+    result: z.array(pipelineRecord), repeatable: true,
+  },
+  'pipelines.get': {
+    summary: 'Get pipeline', method: 'POST', path: '/pipelines/get-pipeline',
+    params: none, query: idParam('pipeline_id'),
+    result: pipelineDetails, repeatable: true,
+  },
+  'pipelines.moveCard': {
+    summary: 'Move card', method: 'POST', path: '/pipelines/move-card',
+    params: none, query: none, body: cardMove,
+    repeatable: false,
+  },
+  'pipelines.comment': {
+    summary: 'Add comment to card', method: 'POST', path: '/pipelines/add-comment',
+    params: none, query: none, body: comment,
+    repeatable: false,
+  },
+});
+
+export type OperationName = keyof typeof operations;
+
+export const operationNames = Object.keys(operations) as readonly OperationName[];
+
+export function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(operations, name);
+}

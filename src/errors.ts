@@ -1,0 +1,29 @@
+/**
+ * The base of every error Lockstep raises on purpose.
+ *
+ * `code` is stable and may be branched on; `message` says what failed, where, and the remedy if it is known;
+ * `exitCode` is what the command line answers with (2 usage or settings, 3 the work failed).
+ */
+export class LockstepError extends Error {
+  override readonly name: string = 'LockstepError';
+  readonly code: string;
+  readonly exitCode: 2 | 3;
+
+  constructor(code: string, message: string, options: { cause?: unknown; exitCode?: 2 | 3 } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.exitCode = options.exitCode ?? 3;
+  }
+}
+
+/** The message of anything that was thrown, with undici's and pg's nested causes in reach. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` of a system, undici, pg or Lockstep error, if it carries one. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
