@@ -1,0 +1,19 @@
+/** What was learnt about an account's service and outlives a run: small named JSON values. */
+import type { Queryable } from './runs.ts';
+
+export async function readLearnt(db: Queryable, account: string): Promise<ReadonlyMap<string, unknown>> {
+  const found = await db.query<{ name: string; value: unknown }>(
+    'select name, value from ledger.learnt where account = $1',
+    [account],
+  );
+  return new Map(found.rows.map(({ name, value }) => [name, value]));
+}
+
+export async function keepLearnt(db: Queryable, account: string, name: string, value: unknown): Promise<void> {
+  await db.query(
+    `insert into ledger.learnt (account, name, value) values ($1, $2, $3)
+     on conflict (account, name) do update set value = excluded.value, at = now()
+       where ledger.learnt.value is distinct from excluded.value`,
+    [account, name, JSON.stringify(value)],
+  );
+}

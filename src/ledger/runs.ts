@@ -1,0 +1,198 @@
+/** Runs: starting one, reading it, moving it from phase to phase, ending it. */
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import type { Lane } from '../budget/budget.ts';
+import { LockstepError } from '../errors.ts';
+
+/** Anything that can be queried: the pool, or one connection inside a transaction. */
+export type Queryable = Pick<pg.Pool, 'query'>;
+
+export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
+export type ScanProof = 'proven' | 'weak' | 'unproven';
+
+export interface Run {
+  readonly id: string;
+  readonly sync: string;
+  /** The sync's type in the settings, such as `contacts`. */
+  readonly job: string;
+  readonly account: string;
+  readonly resource: string;
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+  /** The options the run was started with, as the job's schema parsed them. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly status: RunStatus;
+  /** The job that carries the run on, undefined once it has ended. */
+  readonly phase: string | undefined;
+  readonly checkpoint: Readonly<Record<string, unknown>>;
+  /** What a person should know about how the run went. */
+  readonly notes: readonly string[];
+  readonly scan: ScanProof | undefined;
+  readonly rowsSeen: number;
+  readonly rowsSettled: number;
+  readonly calls: number;
+  readonly limited: number;
+  readonly errorCode: string | undefined;
+  readonly error: string | undefined;
+  readonly troubleSince: Date | undefined;
+  readonly createdAt: Date;
+  readonly endedAt: Date | undefined;
+}
+
+export interface NewRun {
+  readonly sync: string;
+  readonly job: string;
+  readonly account: string;
+  readonly resource: string;
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly phase: string;
+}
+
+const COLUMNS = `id, sync, job, account, resource, lane, dry_run as "dryRun", options, status, phase, checkpoint, notes, scan,
+  rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
+  trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
+
+/**
+ * Starts a run, or says which unfinished one stands in its way: of the same sync, or writing the same resource of the
+ * same account. A dry run writes nothing and stands in nobody's way.
+ */
+export async function startRun(
+  db: Queryable,
+  run: NewRun,
+): Promise<{ status: 'started'; run: Run } | { status: 'busy'; run: Run }> {
+  for (;;) {
+    const started = await db.query(
+      `insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9) on conflict do nothing returning ${COLUMNS}`,
+      [newRunId(), run.sync, run.job, run.account, run.resource, run.lane, run.dryRun, run.options, run.phase],
+    );
+    if (started.rows[0]) return { status: 'started', run: toRun(started.rows[0]) };
+    const busy = await db.query(
+      `select ${COLUMNS} from ledger.runs
+       where status in ('running', 'paused') and not dry_run and (sync = $1 or (account = $2 and resource = $3)) limit 1`,
+      [run.sync, run.account, run.resource],
+    );
+    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // else it ended in between: try again
+  }
+}
+
+/** @throws LockstepError RUN_UNKNOWN */
+export async function readRun(db: Queryable, id: string): Promise<Run> {
+  const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
+  if (!found.rows[0]) {
+    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". See the runs there are with: lockstep runs`, {
+      exitCode: 2,
+    });
+  }
+  return toRun(found.rows[0]);
+}
+
+/** The newest runs first. */
+export async function listRuns(db: Queryable, limit: number): Promise<readonly Run[]> {
+  const found = await db.query(`select ${COLUMNS} from ledger.runs order by created_at desc limit $1`, [limit]);
+  return found.rows.map(toRun);
+}
+
+/** Every run that somebody has to carry on. */
+export async function runningRuns(db: Queryable): Promise<readonly Run[]> {
+  const found = await db.query(`select ${COLUMNS} from ledger.runs where status = 'running' order by created_at`);
+  return found.rows.map(toRun);
+}
+
+/** Moves a running run from one phase to the next; false when it was elsewhere already. */
+export async function movePhase(db: Queryable, id: string, from: string, to: string): Promise<boolean> {
+  const moved = await db.query(
+    `update ledger.runs set phase = $3 where id = $1 and phase = $2 and status = 'running'`,
+    [id, from, to],
+  );
+  return moved.rowCount === 1;
+}
+
+export interface RunProgress {
+  readonly checkpoint?: Readonly<Record<string, unknown>>;
+  readonly scan?: ScanProof;
+  readonly calls?: number;
+  readonly limited?: number;
+  readonly rowsSeen?: number;
+  readonly rowsSettled?: number;
+}
+
+/** Adds to a run's counters and replaces its checkpoint and scan label where given. */
+export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<void> {
+  await db.query(
+    `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
+       rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan)
+     where id = $1`,
+    [
+      id,
+      progress.calls ?? 0,
+      progress.limited ?? 0,
+      progress.rowsSeen ?? 0,
+      progress.rowsSettled ?? 0,
+      progress.checkpoint ?? null,
+      progress.scan ?? null,
+    ],
+  );
+}
+
+/** Adds a note once. */
+export async function addNote(db: Queryable, id: string, note: string): Promise<void> {
+  await db.query(`update ledger.runs set notes = notes || to_jsonb($2::text) where id = $1 and not notes ? $2`, [
+    id,
+    note,
+  ]);
+}
+
+/** Starts or ends the run's time of trouble; answers since when it lasts. */
+export async function markTrouble(db: Queryable, id: string, inTrouble: boolean): Promise<Date | undefined> {
+  const marked = await db.query<{ since: Date | null }>(
+    `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, now()) end
+     where id = $1 returning trouble_since as since`,
+    [id, inTrouble],
+  );
+  return marked.rows[0]?.since ?? undefined;
+}
+
+/** Ends a run that nobody has ended yet; false when somebody has. */
+export async function endRun(
+  db: Queryable,
+  id: string,
+  status: 'done' | 'failed' | 'cancelled',
+  error?: { code: string; message: string },
+): Promise<boolean> {
+  const ended = await db.query(
+    `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
+       error_code = $3, error = $4
+     where id = $1 and status in ('running', 'paused')`,
+    [id, status, error?.code ?? null, error?.message ?? null],
+  );
+  return ended.rowCount === 1;
+}
+
+/** Takes a failed or paused run up again where it stopped; false when it is neither, or another run has its place. */
+export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
+  const resumed = await db.query(
+    `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null
+     where id = $1 and status in ('failed', 'paused') and phase is not null
+       and not exists (select 1 from ledger.runs other where other.id <> $1 and not other.dry_run
+         and other.status in ('running', 'paused')
+         and (other.sync = ledger.runs.sync or (other.account = ledger.runs.account and other.resource = ledger.runs.resource)))`,
+    [id],
+  );
+  return resumed.rowCount === 1;
+}
+
+/** Readable, sortable by time, and neither all digits nor with a colon (BullMQ job ids are made from it). */
+function newRunId(): string {
+  const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
+  return `run-${stamp}-${randomBytes(3).toString('hex')}`;
+}
+
+type RunRow = { [K in keyof Run]: Run[K] | null };
+
+function toRun(row: RunRow): Run {
+  // Safe: the columns are NOT NULL but for those whose null becomes undefined here.
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as unknown as Run;
+}

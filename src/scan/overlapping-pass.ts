@@ -1,0 +1,164 @@
+/**
+ * One pass with overlapping windows: each has to share a record with the one before, its witness. Without one the list
+ * moved further than the overlap: widen it and step back. The end is a short page that has a witness.
+ */
+import type { PassResult, PassSource, ScannedRecord } from './scan.ts';
+import {
+  compareShared,
+  idsOf,
+  isEcho,
+  nextWindow,
+  smallestOverlap,
+  type Window,
+  windowEnd,
+  windowStart,
+} from './window.ts';
+
+/** Windows a pass may take: so many, and so many times those its records would fill. Past it the list outruns the scan. */
+const WINDOWS_TO_SPARE = 60;
+const WINDOWS_PER_FULL_ONE = 2.5;
+/** A list longer than this is taken for endless. */
+const MAX_RECORDS = 20_000_000;
+/** Lists up to this long are read again instead: there is no room for windows to overlap. */
+const TINY = 3;
+
+/** Where the last accepted window ended, and what it held. */
+interface Chain {
+  readonly end: number;
+  readonly ids: readonly string[];
+}
+
+export async function overlappingPass<R extends ScannedRecord>(source: PassSource<R>): Promise<PassResult> {
+  const { read, keep, rowsPerPage } = source;
+  const first = await read(0, rowsPerPage);
+  const firstIds = idsOf(first);
+  const sizeMax = first.length;
+  if (sizeMax === 0) return emptyList(source);
+  if (sizeMax > rowsPerPage) return { status: 'misfit', reason: 'pages hold more rows than asked for' };
+  await keep(first);
+  if (sizeMax <= TINY) return tinyList(source, firstIds);
+
+  const smallest = smallestOverlap(sizeMax);
+  const windows = new ReadAhead(read, sizeMax);
+  let chain: Chain = { end: sizeMax, ids: firstIds };
+  let overlap = smallest;
+  let isOrdered = true;
+  let isSizeHonoured = false;
+  let kept = sizeMax;
+  try {
+    for (let taken = 0; ; taken++) {
+      if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax || kept > MAX_RECORDS) {
+        return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
+      }
+      const { window, records } = await windows.next(chain.end, overlap);
+      const ids = idsOf(records);
+      if (records.length > window.size) return { status: 'misfit', reason: 'pages hold more rows than asked for' };
+      if (windowStart(window) > 0 && isEcho(firstIds, ids)) {
+        return { status: 'misfit', reason: 'another page number brought the first page again' };
+      }
+      const shared = compareShared(chain.ids, ids);
+      if (shared === 'none') {
+        await windows.discard();
+        ({ chain, overlap } = stepBack(chain, window, records.length, overlap, sizeMax));
+        if (chain.end > sizeMax) continue;
+        const start = await read(0, sizeMax); // back at the beginning: position 0 needs no witness
+        await keep(start);
+        if (start.length < sizeMax) return finished(isOrdered);
+        chain = { end: sizeMax, ids: idsOf(start) };
+        continue;
+      }
+      if (shared === 'reordered') isOrdered = false;
+      kept += (await keep(records)).newInPass;
+      if (records.length < window.size) {
+        await windows.discard();
+        if (isSizeHonoured || (await honoursSize(source, window.size))) return finished(isOrdered);
+        return { status: 'misfit', reason: 'pages hold fewer rows than asked for before the end of the list' };
+      }
+      if (window.size !== sizeMax) isSizeHonoured = true;
+      overlap = smallest;
+      chain = { end: windowEnd(window), ids };
+    }
+  } finally {
+    await windows.discard();
+  }
+}
+
+function finished(isOrdered: boolean): PassResult {
+  return isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
+}
+
+/** No witness: look again with a wider overlap, then from further back. Steps back to the beginning where need be. */
+function stepBack(
+  chain: Chain,
+  window: Window,
+  found: number,
+  overlap: number,
+  sizeMax: number,
+): { chain: Chain; overlap: number } {
+  const wider = Math.min(sizeMax, overlap * 2);
+  const end = found === 0 ? Math.max(1, Math.min(chain.end, windowStart(window))) : chain.end;
+  if (wider < sizeMax) return { chain: { ...chain, end }, overlap: wider };
+  return { chain: { ...chain, end: Math.max(1, end - (sizeMax >> 1)) }, overlap: smallestOverlap(sizeMax) };
+}
+
+/** An empty first page is an empty list, unless pages are counted from 1. */
+async function emptyList<R extends ScannedRecord>({ read, rowsPerPage }: PassSource<R>): Promise<PassResult> {
+  const second = await read(1, rowsPerPage);
+  return second.length === 0 ? { status: 'complete' } : { status: 'misfit', reason: 'pages are not counted from 0' };
+}
+
+/** So few records that they are either all, or the service's cap: nothing behind them, and the same ones again. */
+async function tinyList<R extends ScannedRecord>(source: PassSource<R>, ids: readonly string[]): Promise<PassResult> {
+  const behind = await source.read(1, ids.length);
+  if (behind.length > 0) return { status: 'misfit', reason: `pages hold no more than ${ids.length} rows` };
+  const again = await source.read(0, source.rowsPerPage);
+  await source.keep(again);
+  const isSame = again.length === ids.length && isEcho(ids, idsOf(again));
+  return isSame ? { status: 'complete' } : { status: 'again', reason: 'the list changed while it was read' };
+}
+
+/** Whether a page of this size comes back full where the list is long enough: only then does a short page mean the end. */
+async function honoursSize<R extends ScannedRecord>({ read }: PassSource<R>, size: number): Promise<boolean> {
+  const page = await read(0, size);
+  return page.length === size;
+}
+
+interface Flight<R> {
+  readonly window: Window;
+  readonly answer: Promise<readonly R[]>;
+}
+
+/** Reads windows ahead, more of them the further the list has gone on, and hands them out in order. */
+class ReadAhead<R extends ScannedRecord> {
+  readonly #read: PassSource<R>['read'];
+  readonly #sizeMax: number;
+  #flights: Flight<R>[] = [];
+  #handedOut = 0;
+
+  constructor(read: PassSource<R>['read'], sizeMax: number) {
+    this.#read = read;
+    this.#sizeMax = sizeMax;
+  }
+
+  /** The next window after `end`, or the one planned for there already. */
+  async next(end: number, overlap: number): Promise<{ window: Window; records: readonly R[] }> {
+    // What was read past the end of the list is lost: at most one call in eight of those made before.
+    const depth = Math.min(4, 1 + (this.#handedOut >> 3));
+    while (this.#flights.length < depth) {
+      const last = this.#flights.at(-1)?.window;
+      const window = nextWindow(last ? windowEnd(last) : end, overlap, this.#sizeMax);
+      const answer = this.#read(window.page, window.size);
+      answer.catch(() => undefined); // reported when its turn comes; a discarded one may fail in peace
+      this.#flights.push({ window, answer });
+    }
+    const { window, answer } = this.#flights.shift() as Flight<R>; // safe: filled just above
+    this.#handedOut++;
+    return { window, records: await answer };
+  }
+
+  /** Forgets what was read ahead, once it has arrived. */
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#flights.map((flight) => flight.answer));
+    this.#flights = [];
+  }
+}

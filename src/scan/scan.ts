@@ -1,0 +1,136 @@
+/**
+ * The drift-proof scan: reads a list that is paged by number while records come and go, and says how sure it is.
+ *
+ * `page` is an offset, so a delete during the scan shifts records left and a plain loop skips one. Where the list honours
+ * page sizes, windows overlap and witness each other (overlapping-pass.ts): with a stable total order and consistent
+ * single pages every record present during the whole scan is seen. Where it does not, scans are repeated until two agree.
+ * Source: our choice; the contract says only that pages start at 0 and that rows_per_page sets their size ("Limits" 1).
+ */
+import { fixedPass } from './fixed-pass.ts';
+import { overlappingPass } from './overlapping-pass.ts';
+import { idsOf, isEcho } from './window.ts';
+
+export interface ScannedRecord {
+  readonly id: string;
+}
+
+export interface ScanSource<R extends ScannedRecord> {
+  /** Reads one page: its records in the list's order. Throws when it cannot. */
+  readonly read: (page: number, size: number) => Promise<readonly R[]>;
+  /**
+   * Keeps the records of an accepted window, durably. `pass` counts from 1; a record kept again is no error.
+   * Answers how many of them were new in this pass, and how many were in no pass before.
+   */
+  readonly keep: (records: readonly R[], pass: number) => Promise<Kept>;
+  /** Rows a page should hold; the service may give fewer. */
+  readonly rowsPerPage: number;
+}
+
+export interface Kept {
+  readonly newInPass: number;
+  readonly newInAll: number;
+}
+
+export type Proof = 'proven' | 'weak' | 'unproven';
+
+export interface ScanReport {
+  /** `proven`: nothing that was there throughout is missing. `weak`: two scans agreed. `unproven`: not even that. */
+  readonly proof: Proof;
+  /** Why it is not proven, for people. */
+  readonly reasons: readonly string[];
+  readonly seen: number;
+  readonly pages: number;
+  readonly passes: number;
+}
+
+/** What one pass over the list came to. */
+export type PassResult =
+  | { readonly status: 'complete' }
+  /** Seen to the end, but one pass proves nothing here: another one has to agree. */
+  | { readonly status: 'again'; readonly reason: string }
+  /** Given up: another pass would not help. */
+  | { readonly status: 'incomplete'; readonly reason: string }
+  /** Page numbers or sizes mean something else than assumed. */
+  | { readonly status: 'misfit'; readonly reason: string };
+
+/** One pass's view of the list: pages counted from 0 whatever the service does, records kept for this pass. */
+export interface PassSource<R extends ScannedRecord> {
+  readonly read: (page: number, size: number) => Promise<readonly R[]>;
+  readonly keep: (records: readonly R[]) => Promise<Kept>;
+  readonly rowsPerPage: number;
+}
+
+/** What page numbers and sizes mean at this service. */
+interface Paging {
+  readonly kind: 'sized' | 'fixed' | 'whole';
+  readonly firstPage: 0 | 1;
+}
+
+const MAX_PASSES = 3;
+const MAX_MISFITS = 2;
+
+/** @throws whatever `read` and `keep` throw */
+export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Promise<ScanReport> {
+  const reasons = new Set<string>();
+  let pages = 0;
+  let seen = 0;
+  let paging: Paging = { kind: 'sized', firstPage: 0 };
+  let misfits = 0;
+  let previous: number | undefined;
+  const read: typeof source.read = (page, size) => {
+    pages++;
+    return source.read(page + paging.firstPage, size);
+  };
+  for (let pass = 1; pass <= MAX_PASSES; pass++) {
+    const total = { newInPass: 0, newInAll: 0 };
+    const keep = async (records: readonly R[]) => {
+      const kept = await source.keep(records, pass);
+      total.newInPass += kept.newInPass;
+      total.newInAll += kept.newInAll;
+      return kept;
+    };
+    const view: PassSource<R> = { read, keep, rowsPerPage: source.rowsPerPage };
+    let result = await onePass(paging, view);
+    while (result.status === 'misfit' && misfits++ < MAX_MISFITS) {
+      reasons.add(result.reason);
+      paging = { kind: 'sized', firstPage: 0 };
+      paging = await detectPaging(read, source.rowsPerPage);
+      result = await onePass(paging, view);
+    }
+    seen += total.newInAll;
+    const report = { seen, pages, passes: pass };
+    if (result.status === 'complete') return { proof: 'proven', reasons: [], ...report };
+    reasons.add(result.reason);
+    if (result.status !== 'again') return { proof: 'unproven', reasons: [...reasons], ...report };
+    if (previous === total.newInPass && total.newInAll === 0)
+      return { proof: 'weak', reasons: [...reasons], ...report };
+    previous = total.newInPass;
+  }
+  reasons.add(`${MAX_PASSES} scans did not agree`);
+  return { proof: 'unproven', reasons: [...reasons], seen, pages, passes: MAX_PASSES };
+}
+
+async function onePass<R extends ScannedRecord>(paging: Paging, source: PassSource<R>): Promise<PassResult> {
+  switch (paging.kind) {
+    case 'sized':
+      return overlappingPass(source);
+    case 'fixed':
+      return fixedPass(source);
+    case 'whole':
+      await source.keep(await source.read(0, source.rowsPerPage));
+      return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
+  }
+}
+
+/** Finds out what pages are where they are not as documented: three looks at the beginning of the list. */
+async function detectPaging<R extends ScannedRecord>(
+  read: ScanSource<R>['read'],
+  rowsPerPage: number,
+): Promise<Paging> {
+  const [first, second, third] = [await read(0, rowsPerPage), await read(1, rowsPerPage), await read(2, rowsPerPage)];
+  const kind = Math.max(first.length, second.length) > rowsPerPage ? 'fixed' : 'sized';
+  if (first.length === 0) return { kind, firstPage: second.length > 0 ? 1 : 0 };
+  if (!isEcho(idsOf(first), idsOf(second))) return { kind: 'fixed', firstPage: 0 };
+  if (isEcho(idsOf(first), idsOf(third))) return { kind: 'whole', firstPage: 0 };
+  return { kind, firstPage: 1 };
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Proof, scan } from '../../src/scan/scan.ts';
+import { DriftingList, type ListOptions } from './drifting-list.ts';
+
+async function scanOf(list: DriftingList, rowsPerPage = 50) {
+  const keep = list.keeper();
+  const report = await scan({ read: async (page, size) => list.page(page, size), keep: keep.keep, rowsPerPage });
+  return { report, seen: keep.seen };
+}
+
+function missed(list: DriftingList, seen: ReadonlySet<string>): readonly string[] {
+  return list.persistent().filter((id) => !seen.has(id));
+}
+
+const drifting: fc.Arbitrary<ListOptions> = fc.record({
+  seed: fc.integer(),
+  length: fc.nat(120),
+  cap: fc.integer({ min: 8, max: 30 }),
+  changesPerRead: fc.double({ min: 0, max: 2, noNaN: true }),
+  deletesShare: fc.double({ min: 0.2, max: 0.8, noNaN: true }),
+  order: fc.constantFrom('oldest', 'newest'),
+  inserts: fc.constantFrom('end', 'anywhere'),
+});
+
+describe('a list that drifts while it is read', () => {
+  test('a proven scan has missed no record that was there throughout', async () => {
+    await fc.assert(
+      fc.asyncProperty(drifting, async (options) => {
+        const list = new DriftingList(options);
+        const { report, seen } = await scanOf(list);
+        if (report.proof === 'proven') expect(missed(list, seen)).toEqual([]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('nearly every scan under ordinary drift is proven', async () => {
+    const proofs: Proof[] = [];
+    for (let seed = 0; seed < 100; seed++) {
+      const list = new DriftingList({ seed, length: 2_000, cap: 100, changesPerRead: 0.5, deletesShare: 0.5 });
+      proofs.push((await scanOf(list, 500)).report.proof);
+    }
+    expect(proofs.filter((proof) => proof === 'proven').length).toBeGreaterThanOrEqual(99);
+  });
+
+  test('a plain loop over the same list misses records', () => {
+    const list = new DriftingList({ seed: 1, length: 2_000, cap: 100, changesPerRead: 2, deletesShare: 0.5 });
+    const seen = new Set<string>();
+    for (let page = 0; ; page++) {
+      const records = list.page(page, 100);
+      for (const { id } of records) seen.add(id);
+      if (records.length < 100) break;
+    }
+    expect(missed(list, seen).length).toBeGreaterThan(0);
+  });
+});
+
+describe('a list that stands still', () => {
+  test.each([0, 1, 2, 3, 4, 5, 49, 50, 51, 99, 100, 101, 499, 500, 501, 1_000, 5_000, 50_000])(
+    'of %i records is proven, within 1.2 × its pages + 2 calls',
+    async (length) => {
+      const { report, seen } = await scanOf(new DriftingList({ length, cap: 500 }), 500);
+      expect([report.proof, seen.size, report.seen]).toEqual(['proven', length, length]);
+      expect(report.pages).toBeLessThanOrEqual(1.2 * Math.ceil(length / 500) + 2);
+    },
+  );
+
+  test.each([100, 200, 1_000])('capped at %i rows a page is read within 1.2 × its pages + 2 calls', async (cap) => {
+    const { report, seen } = await scanOf(new DriftingList({ length: 20_000, cap }), 5_000);
+    expect([report.proof, seen.size]).toEqual(['proven', 20_000]);
+    expect(report.pages).toBeLessThanOrEqual((1.2 * 20_000) / cap + 2);
+  });
+});
+
+describe('a list that is paged in another way', () => {
+  const cases: readonly [string, ListOptions, Proof][] = [
+    ['pages counted from 1, page 0 empty', { length: 230, cap: 50, firstPage: 1, pageZero: 'empty' }, 'proven'],
+    ['pages counted from 1, page 0 as page 1', { length: 230, cap: 50, firstPage: 1, pageZero: 'first' }, 'proven'],
+    ['page numbers ignored, sizes honoured', { length: 40, cap: 50, ignoresPage: true }, 'weak'],
+    ['page numbers and sizes ignored', { length: 230, cap: 1e6, ignoresPage: true, fixedSize: 1e6 }, 'weak'],
+    ['sizes ignored, smaller pages', { length: 230, cap: 50, fixedSize: 20 }, 'weak'],
+    ['sizes ignored, larger pages', { length: 230, cap: 1e6, fixedSize: 70 }, 'weak'],
+    ['sizes rounded down to tens', { length: 230, cap: 50, roundsTo: 10 }, 'weak'],
+    ['one row a page', { length: 12, cap: 1 }, 'weak'],
+    ['three rows a page', { length: 12, cap: 3 }, 'weak'],
+    ['another order at every read', { length: 230, cap: 50, order: 'random', seed: 3 }, 'unproven'],
+  ];
+
+  test.each(cases)('%s: nothing is missed in silence', async (_name, options, proof) => {
+    const list = new DriftingList(options);
+    const { report, seen } = await scanOf(list);
+    expect(report.proof).toBe(proof);
+    if (proof !== 'unproven') expect(missed(list, seen)).toEqual([]);
+    else expect(report.reasons.length).toBeGreaterThan(0);
+  });
+
+  test('a list that never ends is given up within bounded calls', async () => {
+    const list = new DriftingList({ length: 100, cap: 20, fixedSize: 20, endless: true });
+    const { report } = await scanOf(list);
+    expect(report.proof).toBe('unproven');
+    expect(report.pages).toBeLessThan(60);
+  });
+});
+
+test('a page that cannot be read ends the scan with that error', async () => {
+  const read = async () => {
+    throw new Error('the page is away');
+  };
+  const keep = async () => ({ newInPass: 0, newInAll: 0 });
+  await expect(scan({ read, keep, rowsPerPage: 10 })).rejects.toThrow('the page is away');
+});
