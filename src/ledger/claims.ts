@@ -8,8 +8,10 @@ import os from 'node:os';
 import { z } from 'zod';
 import type { Queryable } from './runs.ts';
 
-/** Claims last this long unless renewed. */
-export const CLAIM_TTL_MS = 30_000;
+/** A claim lasts this long unless renewed: time for a call and its answer between two renewals. */
+export function claimTtlMs(timeoutMs: number): number {
+  return Math.max(30_000, 2 * timeoutMs + 10_000);
+}
 
 /** Names one process, so that another one on the same host can tell whether it still lives. */
 const workerIdentity = z.object({ id: z.string(), host: z.string(), pid: z.number(), started: z.string() });
@@ -18,6 +20,7 @@ export type WorkerIdentity = z.infer<typeof workerIdentity>;
 export interface Claim {
   readonly id: number;
   readonly runId: string;
+  readonly ttlMs: number;
   /** On the `performance.now()` scale: from here on the claim may be somebody else's. */
   readonly expiresAtMs: number;
 }
@@ -32,7 +35,7 @@ export async function takeClaim(
   db: Queryable,
   runId: string,
   worker: WorkerIdentity,
-  kind: 'shared' | 'exclusive',
+  { kind, ttlMs }: { kind: 'shared' | 'exclusive'; ttlMs: number },
 ): Promise<Claim | undefined> {
   const asked = performance.now();
   const taken = await db.query<{ id: number }>(
@@ -40,10 +43,10 @@ export async function takeClaim(
      insert into ledger.claims (run_id, worker, exclusive, expires_at)
      select id, $2, $3, clock_timestamp() + $4 * interval '1 ms' from run
      where not exists (select 1 from ledger.claims where run_id = $1 and exclusive) returning id::int`,
-    [runId, worker, kind === 'exclusive', CLAIM_TTL_MS],
+    [runId, worker, kind === 'exclusive', ttlMs],
   );
   const id = taken.rows[0]?.id;
-  return id === undefined ? undefined : { id, runId, expiresAtMs: asked + CLAIM_TTL_MS };
+  return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };
 }
 
 /** The claim with a new expiry, or undefined when it was taken over. */
@@ -51,9 +54,20 @@ export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | u
   const asked = performance.now();
   const renewed = await db.query(
     `update ledger.claims set expires_at = clock_timestamp() + $2 * interval '1 ms' where id = $1`,
-    [claim.id, CLAIM_TTL_MS],
+    [claim.id, claim.ttlMs],
   );
-  return renewed.rowCount === 1 ? { ...claim, expiresAtMs: asked + CLAIM_TTL_MS } : undefined;
+  return renewed.rowCount === 1 ? { ...claim, expiresAtMs: asked + claim.ttlMs } : undefined;
+}
+
+/** Inside a transaction: makes sure that the claim is still held until it commits. @throws ClaimLost */
+export async function holdClaim(db: Queryable, claim: Claim): Promise<void> {
+  const held = await db.query('select 1 from ledger.claims where id = $1 for share', [claim.id]);
+  if (held.rowCount === 0) throw new ClaimLost();
+}
+
+/** The claim was taken over: whatever this process was doing, another one does it now. */
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost';
 }
 
 /** Gives a claim back. Rows it still held in INTENT may have been sent: they become UNKNOWN. */

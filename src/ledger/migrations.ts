@@ -24,8 +24,11 @@ export const ledgerMigrations: readonly Migration[] = [
         scan text check (scan in ('proven', 'weak', 'unproven')),
         rows_seen bigint not null default 0,
         rows_settled bigint not null default 0,
+        read_backs int not null default 0,
         calls bigint not null default 0,
         limited bigint not null default 0,
+        -- Rows by verdict, kept when the run ends.
+        counts jsonb,
         error_code text,
         error text,
         -- Since when calls have failed without a success between them; null while all is well.
@@ -63,6 +66,7 @@ export const ledgerMigrations: readonly Migration[] = [
         email text,
         phone text,
         name text,
+        org text,
         hash text,
         fields jsonb,
         record_id text,
@@ -82,9 +86,13 @@ export const ledgerMigrations: readonly Migration[] = [
         email text,
         phone text,
         name text,
+        org text,
         fields jsonb not null,
+        -- 0 is the baseline before the first write; what came later may be the run's own.
         first_pass int not null,
         last_pass int not null,
+        -- The row it was matched with.
+        taken_by text,
         primary key (run_id, record_id)
       );
 

@@ -27,7 +27,7 @@ export const MAX_SENDS = 5;
 export interface ClaimedRow {
   readonly sourceId: string;
   readonly action: RowAction;
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: Readonly<Record<string, string | number>>;
   readonly recordId: string | undefined;
   /** How often it was sent before. */
   readonly sends: number;
@@ -38,11 +38,12 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
   const claimed = await db.query<{
     sourceId: string;
     action: RowAction;
-    fields: Record<string, unknown> | null;
+    fields: Record<string, string | number> | null;
     recordId: string | null;
     sends: number;
   }>(
-    `with held as (select id from ledger.claims where id = $1 and expires_at > clock_timestamp() for share),
+    `with held as (select c.id from ledger.claims c join ledger.runs u on u.id = c.run_id and u.status = 'running'
+       where c.id = $1 and c.expires_at > clock_timestamp() for share of c),
      picked as (select source_id from ledger.rows where run_id = $2 and state = 'ready'
        order by n limit $3 for update skip locked)
      update ledger.rows r set state = 'intent', claim_id = held.id, sends = r.sends + 1

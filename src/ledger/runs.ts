@@ -155,7 +155,10 @@ export async function markTrouble(db: Queryable, id: string, inTrouble: boolean)
   return marked.rows[0]?.since ?? undefined;
 }
 
-/** Ends a run that nobody has ended yet; false when somebody has. */
+/** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
+const RUNS_KEPT_WHOLE = 3;
+
+/** Ends a run that nobody has ended yet; false when somebody has. Its counts are kept with it. */
 export async function endRun(
   db: Queryable,
   id: string,
@@ -164,10 +167,12 @@ export async function endRun(
 ): Promise<boolean> {
   const ended = await db.query(
     `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
-       error_code = $3, error = $4
+       error_code = $3, error = $4, counts = (select jsonb_object_agg(verdict, n) from
+         (select coalesce(verdict, 'unknown') as verdict, count(*) as n from ledger.rows where run_id = $1 group by 1) c)
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );
+  if (status === 'done') await thinOut(db, id);
   return ended.rowCount === 1;
 }
 
@@ -182,6 +187,16 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
     [id],
   );
   return resumed.rowCount === 1;
+}
+
+/** A nightly run over many records leaves as many rows: what is long past and was unchanged is let go. */
+async function thinOut(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    `delete from ledger.rows where verdict = 'unchanged' and run_id in (
+       select old.id from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
+       where old.ended_at is not null order by old.created_at desc offset ${RUNS_KEPT_WHOLE})`,
+    [id],
+  );
 }
 
 /** Readable, sortable by time, and neither all digits nor with a colon (BullMQ job ids are made from it). */

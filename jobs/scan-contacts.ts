@@ -1,0 +1,94 @@
+/**
+ * Reads the customers that are there and the contacts as they are, and decides about each contact before anything is
+ * written: unchanged, existing, to import, to update, or for a person to review.
+ */
+
+import { listIn } from '../src/client/decode.ts';
+import { isJsonObject } from '../src/client/dialect.ts';
+import { decideContacts } from '../src/contacts/decide.ts';
+import { unsettledForMs } from '../src/contacts/horizon.ts';
+import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
+import { readCustomers } from '../src/contacts/read-customers.ts';
+import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
+import { readLearnt } from '../src/ledger/learnt.ts';
+import { openRows } from '../src/ledger/rows.ts';
+import { addNote, recordProgress } from '../src/ledger/runs.ts';
+import { scan } from '../src/scan/scan.ts';
+import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
+import { readCall } from '../src/worker/reads.ts';
+import { RunFailed } from '../src/worker/trouble.ts';
+
+const BASELINE = 0;
+
+type Context = JobContext<ContactsOptions>;
+
+export const scanContacts = defineJob({
+  name: 'scan-contacts',
+  summary: 'reads customers and contacts, and decides about each contact',
+  options: contactsOptions,
+  run: (context) => exclusively(context, (exclusive) => readAndDecide(context, exclusive)),
+});
+
+async function readAndDecide(context: Context, exclusive: Exclusive): Promise<JobResult> {
+  const { pool, run, account, options } = context;
+  const waitMs = await unsettledForMs(pool, run, account.settleMs);
+  if (waitMs > 0) {
+    await addNote(pool, run.id, 'waited for what an earlier run left unsettled');
+    return { status: 'again', inMs: waitMs };
+  }
+  await startAfresh(exclusive, run.id);
+  await readCustomers(context, exclusive, BASELINE);
+  await scanAll(context, exclusive);
+  const importWorks = (await readLearnt(pool, account.name)).get('import') !== false;
+  const isCreated = options.importWith === 'create' || (options.importWith === 'auto' && !importWorks);
+  const action = isCreated ? 'create' : 'import';
+  await exclusive.transaction((db) => decideContacts(db, run, { matchBy: options.matchBy, action }));
+  if (run.dryRun || (await openRows(pool, run.id)).ready === 0) return { status: 'finished' };
+  return { status: 'next', job: 'import-customers' };
+}
+
+/** A read that broke off has decided nothing and sent nothing: what it kept is dropped, and the read begins again. */
+async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
+  await exclusive.transaction(async (db) => {
+    await db.query('delete from ledger.rows where run_id = $1', [runId]);
+    await db.query('delete from ledger.records where run_id = $1', [runId]);
+    await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0 where id = $1', [runId]);
+  });
+}
+
+async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
+  const { pool, run, account, options, signal } = context;
+  let place = 0;
+  const report = await scan<ScannedContact>({
+    rowsPerPage: options.rowsPerPage,
+    read: async (page, size) => {
+      const { pageParam, rowsPerPageParam } = account.dialect;
+      const query = { [pageParam]: page, [rowsPerPageParam]: size };
+      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query });
+      await recordProgress(pool, run.id, { calls: 1 });
+      const list = listIn(answer.content, account.dialect, 'contacts');
+      if (!list) throw noList(account.name);
+      return list.filter(isJsonObject).map((contact) => toScannedContact(contact, account.dialect));
+    },
+    keep: async (contacts, pass) => {
+      const first = place;
+      place += contacts.length;
+      return exclusive.transaction(async (db) => {
+        const kept = await stageContacts(db, run, contacts, { pass, first, onChange: options.onChange });
+        await recordProgress(db, run.id, { rowsSeen: kept.newInAll });
+        return kept;
+      });
+    },
+  });
+  await recordProgress(pool, run.id, { scan: report.proof });
+  for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);
+}
+
+function noList(account: string): RunFailed {
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service's answer to contacts.getall holds no list of contacts that Lockstep recognises. ` +
+      `Name where it stands under accounts.${account}.dialect.listPath.contacts.`,
+  );
+}

@@ -1,0 +1,58 @@
+/** The service inside this process, over the same database: started when an account without an address is first used. */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Database } from '../database/open.ts';
+import { makePool } from '../database/pool.ts';
+import { type Service, startService } from '../service/server.ts';
+import { createKey, ensureTenant } from '../service/tenants.ts';
+
+const CONNECTIONS = 10;
+
+export class EmbeddedService {
+  readonly #database: Database;
+  readonly #dataDir: string;
+  readonly #log: Logger;
+  #started: Promise<{ service: Service; pool: pg.Pool }> | undefined;
+
+  constructor({ database, dataDir, log }: { database: Database; dataDir: string; log: Logger }) {
+    this.#database = database;
+    this.#dataDir = dataDir;
+    this.#log = log;
+  }
+
+  /** The address and a key of the tenant called `name`, which is made where it is missing; `key` is the user's own. */
+  async access(name: string, key: string | undefined): Promise<{ url: string; key: string }> {
+    const { service, pool } = await this.#start();
+    const tenant = await ensureTenant(pool, name);
+    const used = key ?? (await this.#localKey(name));
+    await createKey(pool, tenant.id, { key: used, label: `account ${name}` });
+    return { url: service.url, key: used };
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    const started = await this.#started?.catch(() => undefined);
+    this.#started = undefined;
+    await started?.service.close();
+    await started?.pool.end();
+  }
+
+  #start(): Promise<{ service: Service; pool: pg.Pool }> {
+    this.#started ??= (async () => {
+      const pool = makePool({ ...this.#database.connection, max: CONNECTIONS }, this.#log);
+      return { service: await startService({ pool }), pool };
+    })();
+    return this.#started;
+  }
+
+  /** One key an account and data directory, readable by its owner only, so that every process uses the same one. */
+  async #localKey(name: string): Promise<string> {
+    const file = path.join(this.#dataDir, 'keys', name);
+    await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await fs.writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 }).catch(() => undefined);
+    return (await fs.readFile(file, 'utf8')).trim();
+  }
+}

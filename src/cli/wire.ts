@@ -1,0 +1,172 @@
+/**
+ * The composition root: the one place where rooms are put together. A workspace is everything one process needs to carry
+ * runs on; parts that a command does not use are never opened.
+ */
+import type { Logger } from 'pino';
+import { catalog } from '../../jobs/catalog.ts';
+import type { Lane } from '../budget/budget.ts';
+import { openPostgresStore } from '../budget/postgres-store.ts';
+import { createRedisStore } from '../budget/redis-store.ts';
+import { migrate } from '../database/migrate.ts';
+import { type Database, openDatabase } from '../database/open.ts';
+import { LockstepError } from '../errors.ts';
+import { ledgerMigrations } from '../ledger/migrations.ts';
+import { type Run, startRun } from '../ledger/runs.ts';
+import { readSecret } from '../settings/secrets.ts';
+import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
+import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
+import { openQueue, type Queue } from '../worker/queue.ts';
+import { openRedis } from '../worker/redis.ts';
+import { type Runner, startRunner } from '../worker/runner.ts';
+import { EmbeddedService } from './embedded-service.ts';
+
+export interface WorkspaceOptions {
+  readonly settings: Settings;
+  readonly dataDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  /** Opened by the caller and closed with the workspace; default: the one the settings name. */
+  readonly database?: Database;
+}
+
+export interface Workspace {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly accounts: Accounts;
+  readonly service: EmbeddedService;
+  /** Starts a run of a sync, or says which unfinished one stands in its way. */
+  startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
+  /** Carries runs on in this process until the workspace is closed. */
+  work(options?: { schedules: boolean }): Promise<Runner>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface StartHow {
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+}
+
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const { settings, dataDir, env, log } = options;
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    const url = settings.database.url?.reveal() ?? 'embedded';
+    const database = options.database ?? (await openDatabase({ url, dataDir, log, maxConnections: 12 }));
+    closers.push(() => database.close());
+    await migrate(database.pool, 'ledger', ledgerMigrations);
+    const redisUrl = settings.redis.url?.reveal();
+    const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, log);
+    if (redis) closers.push(() => redis.close());
+    const { prefix } = settings.redis;
+    const store = redis
+      ? createRedisStore({ redis: redis.budget, prefix })
+      : await openPostgresStore({ pool: database.pool });
+    const service = new EmbeddedService({ database, dataDir, log });
+    closers.push(() => service.close());
+    const access = (name: string) => accessTo(settings, name, service, env);
+    const accounts = createAccounts({ pool: database.pool, store, access });
+    closers.push(() => accounts.close());
+
+    let runner: Promise<Runner> | undefined;
+    const startSync: Workspace['startSync'] = (name, how) => startSyncRun(database, settings, name, how);
+    const work = async ({ schedules }: { schedules: boolean }): Promise<Runner> => {
+      const queue = openQueue({
+        redis: redis && { connection: redis.queue, prefix },
+        database: database.connection,
+        log,
+      });
+      closers.push(() => queue.close());
+      const started = await startRunner({
+        pool: database.pool,
+        queue,
+        accounts,
+        catalog,
+        log,
+        startSync: async (sync) => {
+          const begun = await startSync(sync, { lane: 'batch', dryRun: false });
+          if (begun.status === 'busy')
+            log.warn({ sync, run: begun.run.id }, 'not started: an earlier run is unfinished');
+        },
+      });
+      closers.push(() => started.close());
+      if (schedules) await keepSchedules(queue, settings);
+      return started;
+    };
+    return {
+      settings,
+      database,
+      accounts,
+      service,
+      startSync,
+      work: (how = { schedules: false }) => {
+        runner ??= work(how);
+        return runner;
+      },
+      close: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function startSyncRun(database: Database, settings: Settings, name: string, how: StartHow) {
+  const sync = syncNamed(settings, name);
+  const type = catalog.syncTypes[sync.job];
+  if (!type) {
+    throw new LockstepError('SYNC_TYPE_UNKNOWN', `Sync "${name}" is of type "${sync.job}", which cannot be run yet.`, {
+      exitCode: 2,
+    });
+  }
+  return startRun(database.pool, {
+    sync: name,
+    job: sync.job,
+    account: sync.account,
+    resource: type.resource,
+    options: sync.options,
+    phase: type.firstJob,
+    ...how,
+  });
+}
+
+async function accessTo(
+  settings: Settings,
+  name: string,
+  service: EmbeddedService,
+  env: WorkspaceOptions['env'],
+): Promise<AccountAccess> {
+  const account = accountNamed(settings, name);
+  const key = account.apiKey && (await readSecret(account.apiKey, env));
+  const embedded = account.url === undefined ? await service.access(name, key) : undefined;
+  const baseUrl = embedded?.url ?? account.url;
+  const apiKey = embedded?.key ?? key;
+  if (baseUrl === undefined || apiKey === undefined) {
+    throw new LockstepError('ACCOUNT_INCOMPLETE', `Account "${name}" has no address or no API key.`, { exitCode: 2 });
+  }
+  const authorization = account.authorization && {
+    scheme: account.authorization.scheme,
+    token: await readSecret(account.authorization.token, env),
+  };
+  return { settings: account, baseUrl, apiKey, authorization };
+}
+
+async function keepSchedules(queue: Queue, settings: Settings): Promise<void> {
+  await queue.schedule(
+    Object.values(settings.syncs).flatMap(({ name, schedule }) => {
+      if (!schedule) return [];
+      const when =
+        schedule.kind === 'cron' ? { pattern: schedule.cron, tz: schedule.timezone } : { every: schedule.everyMs };
+      return [{ sync: name, when }];
+    }),
+  );
+}
+
+/** What a run that stands in the way is told as. */
+export function busyMessage(sync: string, run: Run): string {
+  const same = run.sync === sync ? 'is already' : `waits for ${run.sync}, which writes the same ${run.resource} and is`;
+  return `Sync "${sync}" ${same} running as ${run.id}. Follow it with: lockstep runs show ${run.id}`;
+}

@@ -1,0 +1,125 @@
+/**
+ * Decides every staged contact before the first write: it exists already (matched and linked), is ambiguous (named, never
+ * guessed), or is to be imported. Set-based SQL over the run's rows (`s`) and the customers its baseline saw (`k`).
+ */
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { type Level, levelsFor, type MatchKey } from './levels.ts';
+import { MAPPED_FIELDS } from './mapping.ts';
+import { CONTACT_LINK } from './staging.ts';
+
+export interface DecideOptions {
+  readonly matchBy: readonly MatchKey[];
+  /** What a contact without a customer is sent as. */
+  readonly action: 'import' | 'create';
+}
+
+/** Decides all staged rows; to be run in one transaction, safe to repeat. In a dry run no link is kept. */
+export async function decideContacts(db: Queryable, run: Run, options: DecideOptions): Promise<void> {
+  await reviewLostLinks(db, run);
+  await db.query(
+    `update ledger.records k set taken_by = l.source_id from ledger.links l
+       where k.run_id = $1 and l.account = $2 and l.kind = $3 and l.record_id = k.record_id`,
+    [run.id, run.account, CONTACT_LINK],
+  );
+  await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
+  for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
+  await keepLinks(db, run);
+  await sendTheRest(db, run, options.action);
+  await prepareUpdates(db, run);
+  if (run.dryRun) await planOnly(db, run);
+}
+
+/** A linked customer that is gone was deleted by a person: whether to import it again is theirs to say. */
+async function reviewLostLinks(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows s set state = 'settled', action = null, verdict = 'review', reason = 'CUSTOMER_GONE',
+       detail = 'customer ' || s.record_id || ', which this contact was imported as, is no longer there'
+     where s.run_id = $1 and s.record_id is not null and s.verdict is distinct from 'existing'
+       and not exists (select 1 from ledger.records k where k.run_id = $1 and k.record_id = s.record_id)`,
+    [run.id],
+  );
+}
+
+/**
+ * Links pairs that are each other's only candidate, or, where several share the key (a family's mailbox), each other's
+ * only candidate of the same name. What has candidates left after that is for a person.
+ */
+async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
+  await db.query(
+    `with pairs as (
+       select s.source_id, k.record_id, s.name = k.name as same_name,
+         count(*) over (partition by s.source_id) as customers, count(*) over (partition by k.record_id) as contacts
+       from ledger.rows s join ledger.records k on k.run_id = s.run_id and ${level.agrees}
+       where s.run_id = $1 and s.state = 'staged' and k.taken_by is null
+         and (k.contact_id is null or k.contact_id = s.source_id or not exists
+           (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))
+     ), named as (
+       select source_id, record_id, count(*) over (partition by source_id) as customers,
+         count(*) over (partition by record_id) as contacts
+       from pairs where same_name
+     ), sure as (
+       select source_id, record_id from pairs where customers = 1 and contacts = 1
+       union select source_id, record_id from named where customers = 1 and contacts = 1
+     ), left_over as (
+       select source_id, string_agg(record_id, ', ' order by length(record_id), record_id) as candidates from pairs
+       where source_id not in (select source_id from sure) and record_id not in (select record_id from sure)
+       group by source_id
+     ), taken as (
+       update ledger.records k set taken_by = sure.source_id from sure where k.run_id = $1 and k.record_id = sure.record_id
+     ), ambiguous as (
+       update ledger.rows s set state = 'settled', verdict = 'review', reason = 'AMBIGUOUS_MATCH',
+         detail = format('by %s it could be customer %s; other contacts or customers share it', $2::text, candidates)
+       from left_over where s.run_id = $1 and s.source_id = left_over.source_id
+     )
+     update ledger.rows s set state = 'settled', verdict = 'existing', record_id = sure.record_id,
+       reason = 'MATCHED', detail = 'matched by ' || $2::text
+     from sure where s.run_id = $1 and s.source_id = sure.source_id`,
+    [run.id, level.by],
+  );
+}
+
+async function keepLinks(db: Queryable, run: Run): Promise<void> {
+  if (run.dryRun) return;
+  await db.query(
+    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+     select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1 and verdict = 'existing'
+     on conflict do nothing`,
+    [run.id, run.account, CONTACT_LINK],
+  );
+}
+
+/** A contact that nothing can recognise later could not be read back either: it is never sent. */
+async function sendTheRest(db: Queryable, run: Run, action: 'import' | 'create'): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', verdict = 'review', reason = 'NO_KEY',
+       detail = 'it has no e-mail, phone or name: a customer made from it could not be recognised'
+     where run_id = $1 and state = 'staged' and email is null and phone is null and name is null`,
+    [run.id],
+  );
+  await db.query(`update ledger.rows set state = 'ready', action = $2 where run_id = $1 and state = 'staged'`, [
+    run.id,
+    action,
+  ]);
+}
+
+/** An update sends the customer as it stands with the contact's fields over it; one emptied at the contact is emptied there. */
+async function prepareUpdates(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows s set fields = k.fields
+         || coalesce((select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}')
+         || s.fields
+     from ledger.records k
+     where s.run_id = $1 and s.state = 'ready' and s.action = 'update' and k.run_id = $1 and k.record_id = s.record_id`,
+    [run.id, MAPPED_FIELDS],
+  );
+}
+
+/** A dry run says what it would have done. */
+async function planOnly(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', reason = 'PLANNED',
+       verdict = case action when 'update' then 'updated' else 'created' end
+     where run_id = $1 and state = 'ready'`,
+    [run.id],
+  );
+}

@@ -1,0 +1,13 @@
+/** The end of a contact sync: links remember what was brought in line, and the match index is dropped. */
+import { dropRecords } from '../ledger/records.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { CONTACT_LINK } from './staging.ts';
+
+export async function finishContacts(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.links l set hash = r.hash, run_id = $1 from ledger.rows r
+     where r.run_id = $1 and r.verdict = 'updated' and l.account = $2 and l.kind = $3 and l.source_id = r.source_id`,
+    [run.id, run.account, CONTACT_LINK],
+  );
+  await dropRecords(db, run.id);
+}

@@ -1,0 +1,31 @@
+/**
+ * What a contact and a customer are matched by, strongest first. A weaker key counts only where each stronger one is
+ * missing on at least one side: two people with one switchboard number but different e-mails are two people.
+ */
+
+/** `name` may be listed and always comes last. */
+export type MatchKey = 'email' | 'phone' | 'name';
+
+export interface Level {
+  /** What people read in a report. */
+  readonly by: string;
+  /** SQL: whether row `s` and record `k` agree at this level. */
+  readonly agrees: string;
+}
+
+const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
+
+/** The levels for what a sync is to match by; name and organisation together are the last resort of a contact that has none of the keys. */
+export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
+  const matchBy = wanted.filter((key) => key !== 'name');
+  const keyed = matchBy.map((key, i) => ({
+    by: key === 'email' ? 'e-mail' : 'phone',
+    agrees: [`s.${key} = k.${key}`, ...matchBy.slice(0, i).map(apart)].join(' and '),
+  }));
+  const named = [
+    's.name = k.name',
+    's.org is not distinct from k.org',
+    ...matchBy.map((key) => `s.${key} is null`),
+  ].join(' and ');
+  return [...keyed, { by: 'name and organization', agrees: named }];
+}

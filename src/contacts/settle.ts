@@ -1,0 +1,185 @@
+/**
+ * Settles what was sent, from one read of the customers: which rows are there, under which id, and which are not.
+ * Customers that the baseline saw are none of this run's; of the others each is given to one row, by what it says of
+ * itself, strongest evidence first.
+ */
+import { MAX_SENDS } from '../ledger/rows.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { levelsFor, type MatchKey } from './levels.ts';
+import { CONTACT_LINK } from './staging.ts';
+
+export interface SettleOptions {
+  readonly matchBy: readonly MatchKey[];
+  /** The pass of the read, as kept with the records. */
+  readonly pass: number;
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** How long the service may take to commit or show a request (assumptions A1 and A2). */
+  readonly settleMs: number;
+}
+
+export interface Settled {
+  /** Rows to be sent again: they are not there, and were given the time to be. */
+  readonly ready: number;
+  /** Rows that may still appear; a read that starts after `againInMs` decides them. */
+  readonly open: number;
+  readonly againInMs: number;
+}
+
+/** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
+export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
+  await repeatUpdates(db, run);
+  await takeByContactId(db, run, options.pass);
+  await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');
+  for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, options.pass, agrees, 'by-count');
+  await reportDuplicates(db, run, options.pass);
+  await keepLinks(db, run);
+  await decideMissing(db, run, options);
+  return whatIsOpen(db, run, options);
+}
+
+/** Records equal in all that recognises them are interchangeable: any row of theirs may have any of them. */
+const SAME_PERSON = ['email', 'phone', 'name', 'org']
+  .map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`) // "is not distinct from" cannot be hashed
+  .join(' and ');
+
+const FREE = `k.run_id = $1 and k.first_pass > 0 and k.last_pass = $2 and k.taken_by is null`;
+const SENT = `s.run_id = $1 and s.state in ('acked', 'unknown') and s.action in ('import', 'create')`;
+
+/** An update leaves the same however often it is sent: one in doubt is simply sent again. */
+async function repeatUpdates(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'ready' where run_id = $1 and state = 'unknown' and action = 'update'`,
+    [run.id],
+  );
+}
+
+/** The service says itself which contact a customer came from: nothing is surer. */
+async function takeByContactId(db: Queryable, run: Run, pass: number): Promise<void> {
+  await db.query(
+    `with found as (
+       select distinct on (s.source_id) s.source_id, k.record_id
+       from ledger.rows s join ledger.records k on k.contact_id = s.source_id and ${FREE} where ${SENT}
+       order by s.source_id, length(k.record_id), k.record_id
+     ), taken as (
+       update ledger.records k set taken_by = found.source_id from found
+       where k.run_id = $1 and k.record_id = found.record_id
+     )
+     update ledger.rows s set state = 'settled', verdict = 'created', record_id = found.record_id
+     from found where s.run_id = $1 and s.source_id = found.source_id`,
+    [run.id, pass],
+  );
+}
+
+/**
+ * Gives free records to rows that agree with them, the n-th to the n-th, acknowledged rows first. Where several stand
+ * against several, the count is right but who is who is not known (`by-count`): such rows are created but not linked.
+ */
+async function takeInOrder(
+  db: Queryable,
+  run: Run,
+  pass: number,
+  agrees: string,
+  evidence: 'certain' | 'by-count',
+): Promise<void> {
+  // Once more while it gives: where agreement is no equivalence, two groups may have wanted the same record.
+  for (let given = 1; given > 0; ) given = await takeOnce(db, run, pass, agrees, evidence);
+}
+
+async function takeOnce(
+  db: Queryable,
+  run: Run,
+  pass: number,
+  agrees: string,
+  evidence: 'certain' | 'by-count',
+): Promise<number> {
+  const settled = await db.query(
+    `with pairs as (
+       select s.source_id, k.record_id, s.state, s.n,
+         count(*) over (partition by s.source_id) as customers, count(*) over (partition by k.record_id) as contacts,
+         min(k.record_id) over (partition by s.source_id) as shared_by
+       from ledger.rows s join ledger.records k on ${agrees} and ${FREE} and k.contact_id is null where ${SENT}
+     ), contacts as (
+       select source_id, shared_by, row_number() over (partition by shared_by order by state, n) as place
+       from (select distinct source_id, shared_by, state, n from pairs) p
+     ), customers as (
+       select record_id, shared_by,
+         row_number() over (partition by shared_by order by length(record_id), record_id) as place
+       from (select distinct record_id, shared_by from pairs) p
+     ), given as (
+       select distinct on (record_id) * from (
+         select distinct on (c.source_id) c.source_id, r.record_id,
+           not exists (select 1 from pairs p where p.source_id = c.source_id and (p.customers > 1 or p.contacts > 1)) as alone
+         from contacts c join customers r using (shared_by, place)
+         join pairs p on p.source_id = c.source_id and p.record_id = r.record_id
+         order by c.source_id, r.record_id) g order by record_id, source_id
+     ), taken as (
+       update ledger.records k set taken_by = given.source_id from given
+       where k.run_id = $1 and k.record_id = given.record_id
+     )
+     update ledger.rows s set state = 'settled', verdict = 'created',
+       record_id = case when given.alone or $3 then given.record_id end,
+       reason = case when not (given.alone or $3) then 'LINK_UNCERTAIN' end,
+       detail = case when not (given.alone or $3)
+         then 'created, but other contacts share its e-mail or phone and the customers do not tell which is whose' end
+     from given where s.run_id = $1 and s.source_id = given.source_id`,
+    [run.id, pass, evidence === 'certain'],
+  );
+  return settled.rowCount ?? 0;
+}
+
+/** Free records that are the same person as a row settled already: more are there than were wanted. */
+async function reportDuplicates(db: Queryable, run: Run, pass: number): Promise<void> {
+  await db.query(
+    `with extra as (
+       select s.source_id, string_agg(k.record_id, ', ' order by length(k.record_id), k.record_id) as ids
+       from ledger.rows s join ledger.records k on ${FREE}
+         and (k.contact_id = s.source_id or (k.contact_id is null and s.email is not null and ${SAME_PERSON}))
+       where s.run_id = $1 and s.state = 'settled' and s.record_id is not null and s.action in ('import', 'create')
+         and s.verdict in ('created', 'review')
+       group by s.source_id
+     )
+     update ledger.rows s set verdict = 'review', reason = 'DUPLICATE',
+       detail = format('it is there more than once: customers %s and %s; remove what is too many by hand', s.record_id, ids)
+     from extra where s.run_id = $1 and s.source_id = extra.source_id`,
+    [run.id, pass],
+  );
+}
+
+async function keepLinks(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+     select $2, $3, source_id, record_id, hash, $1 from ledger.rows
+     where run_id = $1 and action in ('import', 'create') and state = 'settled' and record_id is not null
+     on conflict do nothing`,
+    [run.id, run.account, CONTACT_LINK],
+  );
+}
+
+/** Absent although the read began late enough: sent again, unless it might be there under another face. */
+async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
+  await db.query(
+    `with strangers as (select count(*) as n from ledger.records k where ${FREE})
+     update ledger.rows s set
+       state = case when s.sends >= $5 or (s.state = 'acked' and strangers.n > 0) then 'settled' else 'ready' end,
+       verdict = case when s.sends >= $5 or (s.state = 'acked' and strangers.n > 0) then 'review' end,
+       reason = case when s.sends >= $5 then 'GAVE_UP' when s.state = 'acked' and strangers.n > 0 then 'NOT_RECOGNISED' end,
+       detail = case when s.sends >= $5 then 'sent ' || s.sends || ' times and never found in the list of customers'
+         when s.state = 'acked' and strangers.n > 0
+           then 'the service took it, but no new customer in its list carries this e-mail, phone or name' end
+     from strangers where ${SENT} and s.since + $4 * interval '1 ms' <= $3`,
+    [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS],
+  );
+}
+
+async function whatIsOpen(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
+  const counted = await db.query<Settled>(
+    `select (count(*) filter (where state = 'ready'))::int as ready,
+       (count(*) filter (where state in ('acked', 'unknown')))::int as open,
+       coalesce(greatest(0, extract(epoch from max(since) filter (where state in ('acked', 'unknown')) - clock_timestamp())
+         * 1000 + $2), 0)::float8 as "againInMs"
+     from ledger.rows where run_id = $1 and state <> 'settled'`,
+    [run.id, options.settleMs],
+  );
+  return counted.rows[0] ?? { ready: 0, open: 0, againInMs: 0 };
+}

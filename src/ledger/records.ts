@@ -1,0 +1,59 @@
+/** The match index: the service's records as the read-backs of one run saw them. */
+import { LockstepError } from '../errors.ts';
+import type { Queryable } from './runs.ts';
+
+export interface SeenRecord {
+  readonly recordId: string;
+  /** The contact it says it was imported from, where the service tells. */
+  readonly contactId: string | undefined;
+  readonly email: string | undefined;
+  readonly phone: string | undefined;
+  readonly name: string | undefined;
+  readonly org: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps what pass `pass` saw; a record seen before keeps its first pass. Safe to repeat. */
+export async function keepRecords(
+  db: Queryable,
+  runId: string,
+  pass: number,
+  records: readonly SeenRecord[],
+): Promise<void> {
+  const distinct = [...new Map(records.map((record) => [record.recordId, record])).values()];
+  const column = <K extends keyof SeenRecord>(name: K) => distinct.map((record) => record[name] ?? null);
+  await db.query(
+    `insert into ledger.records (run_id, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
+     select $1, t.*, $2, $2
+     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[]) as t
+     on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, contact_id = excluded.contact_id,
+       email = excluded.email, phone = excluded.phone, name = excluded.name, org = excluded.org, fields = excluded.fields`,
+    [
+      runId,
+      pass,
+      column('recordId'),
+      column('contactId'),
+      column('email'),
+      column('phone'),
+      column('name'),
+      column('org'),
+      distinct.map((record) => JSON.stringify(record.fields)),
+    ],
+  );
+}
+
+/** Numbers the next read-back of a run, from 1 on; 0 is the baseline before the first write. */
+export async function nextPass(db: Queryable, runId: string): Promise<number> {
+  const counted = await db.query<{ pass: number }>(
+    'update ledger.runs set read_backs = read_backs + 1 where id = $1 returning read_backs as pass',
+    [runId],
+  );
+  const pass = counted.rows[0]?.pass;
+  if (pass === undefined) throw new LockstepError('RUN_UNKNOWN', `There is no run "${runId}"`);
+  return pass;
+}
+
+/** Forgets the index of a run that has ended. */
+export async function dropRecords(db: Queryable, runId: string): Promise<void> {
+  await db.query('delete from ledger.records where run_id = $1', [runId]);
+}

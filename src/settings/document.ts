@@ -1,0 +1,128 @@
+/**
+ * YAML text as plain values, with the line and column of every key and value.
+ *
+ * Anchors, aliases and merge keys (`<<`) work. Refused: several documents in one file, duplicate keys, unknown tags, keys
+ * that are no plain text, `__proto__` as a key, an anchor that contains itself, and aliases that multiply without end.
+ */
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
+import type { PathStep, Position, Problem } from './problems.ts';
+import { nameOf, offsetOf } from './yaml-offsets.ts';
+
+export interface SettingsDocument {
+  /** Undefined where the text is no YAML. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Where the value at `path` stands, or its key; for what is not there, the closest thing around it. */
+  locate(path: readonly PathStep[], part?: 'key' | 'value'): Position;
+}
+
+/** Reads settings text; never throws. */
+export function readDocument(text: string): SettingsDocument {
+  const lines = new LineCounter();
+  // Merge keys are YAML 1.1, but everybody who shares a budget between accounts writes them.
+  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, logLevel: 'error' });
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const locate = (path: readonly PathStep[], part: 'key' | 'value' = 'value') =>
+    positionOf(offsetOf(document, path, part));
+  const syntax = [...document.errors, ...document.warnings].map((error) => ({
+    path: [],
+    message: explainSyntax(error.code, error.message),
+    position: positionOf(error.pos[0]),
+  }));
+  const fatal = document.errors.some((error) => error.code !== 'DUPLICATE_KEY');
+  if (fatal) return { value: undefined, problems: syntax, locate };
+  const structure = structureProblems(document, positionOf);
+  if (structure.some((problem) => problem.fatal)) {
+    return { value: undefined, problems: [...syntax, ...structure], locate };
+  }
+  try {
+    return { value: document.toJS(), problems: [...syntax, ...structure], locate };
+  } catch (error) {
+    const message = error instanceof Error ? withoutSource(error.message) : 'not valid YAML';
+    return {
+      value: undefined,
+      problems: [...syntax, ...structure, { path: [], message, position: locate([]) }],
+      locate,
+    };
+  }
+}
+
+function explainSyntax(code: string, message: string): string {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'a tab is used as indentation; YAML takes spaces only';
+    case 'DUPLICATE_KEY':
+      return 'this key stands twice in the same map; keep one';
+    case 'MULTIPLE_DOCS':
+      return 'a second document starts here (---); settings are one document';
+    case 'TAG_RESOLVE_FAILED':
+      return 'a tag (a word that starts with !) is not known here; quote the value if it is text';
+    case 'BAD_SCALAR_START':
+      return `not valid YAML: ${withoutSource(message)}; quote the value if it is text`;
+    default:
+      return `not valid YAML: ${withoutSource(message)}`;
+  }
+}
+
+/** The parser's messages quote the text behind a colon, and the text may be a secret. */
+function withoutSource(message: string): string {
+  return message.split(/[:\n]/, 1)[0] ?? message;
+}
+
+interface StructureProblem extends Problem {
+  /** The document cannot be turned into plain values. */
+  readonly fatal: boolean;
+}
+
+function structureProblems(document: Document, positionOf: (offset: number) => Position): StructureProblem[] {
+  const problems: StructureProblem[] = [];
+  const report = (node: unknown, path: readonly PathStep[], message: string, fatal: boolean) =>
+    problems.push({ path, message, position: positionOf(isNode(node) ? (node.range?.[0] ?? 0) : 0), fatal });
+  visit(document, {
+    Pair: (_, pair, ancestors) => {
+      const { key } = pair;
+      // `__proto__` would be an ordinary key here, but sets the prototype wherever somebody copies it carelessly.
+      if (isScalar(key) && key.value === '__proto__') {
+        report(key, pathOf([...ancestors, pair]), 'this key is not allowed', false);
+      } else if (isCollection(key) || isAlias(key)) {
+        report(key, pathOf(ancestors), 'a key has to be plain text', true);
+      } else if (!isScalar(key) || key.value === null || key.value === '') {
+        report(isScalar(key) ? key : pair.value, pathOf(ancestors), 'a key is missing before the colon', true);
+      }
+    },
+    Alias: (_, alias, ancestors) => {
+      const anchor = alias.resolve(document);
+      const path = pathOf([...ancestors, alias]);
+      const absent = 'no anchor of this name stands before it; quote the value if it is text';
+      if (anchor === undefined) report(alias, path, absent, true);
+      else if (ancestors.includes(anchor)) report(alias, path, 'the anchor contains itself', true);
+    },
+  });
+  return problems;
+}
+
+function pathOf(nodes: readonly unknown[]): PathStep[] {
+  const path: PathStep[] = [];
+  nodes.forEach((ancestor, depth) => {
+    if (isPair(ancestor) && isScalar(ancestor.key)) path.push(nameOf(ancestor.key));
+    else if (isSeq(ancestor)) {
+      const index = ancestor.items.indexOf(nodes[depth + 1]);
+      if (index >= 0) path.push(index);
+    }
+  });
+  return path;
+}

@@ -1,0 +1,146 @@
+/** The small fields that several sections of the settings share: names, secrets, URLs, addresses. */
+import { z } from 'zod';
+import { Hidden, hiddenUrl } from './hidden.ts';
+import { explainType } from './issues.ts';
+
+/** Where a secret comes from; the text itself is read at use (secrets.ts). */
+export type SecretSource =
+  | { readonly from: 'env'; readonly name: string }
+  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'literal'; readonly value: Hidden };
+
+/** Names of accounts, syncs and targets: they become parts of Redis keys, job ids and URLs of the console. */
+export const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name is 1 to 64 letters, digits, _ or -');
+
+export const envName = z
+  .string()
+  .regex(/^[A-Za-z_]\w*$/, 'expected the name of an environment variable, such as LOCKSTEP_DEMO_KEY, without $')
+  .describe('Name of the environment variable that holds the secret.');
+
+export const secretFile = z
+  .string()
+  .min(1)
+  .describe('Path of a file that holds nothing but the secret; relative to the settings file.');
+
+/** A secret written down; `${X}` is refused because it looks like it would be replaced, and nothing here is. */
+export const literalSecret = z
+  .string()
+  .min(1)
+  .refine((text) => !/^\$\{?\w+\}?$/.test(text.trim()), {
+    error: 'variables are not replaced in settings: write { env: NAME } instead',
+  });
+
+/** A map that must hold exactly one of `keys`, for use with `.refine`; says nothing while unknown keys are reported. */
+export function exactlyOneOf(keys: readonly string[]) {
+  return {
+    test: (value: object) => keys.filter((key) => Object.hasOwn(value, key)).length === 1,
+    options: {
+      error: `expected exactly one of ${keys.join(', ')}`,
+      when: ({ value, issues }: z.core.ParsePayload) =>
+        typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys'),
+    },
+  };
+}
+
+const fromElsewhere = exactlyOneOf(['env', 'file']);
+
+/** `{ env: NAME }`, `{ file: PATH }` or the secret itself. */
+export const secret = z.union(
+  [
+    literalSecret.transform((text): SecretSource => ({ from: 'literal', value: new Hidden(text) })),
+    z
+      .strictObject({ env: envName.optional(), file: secretFile.optional() })
+      .refine(fromElsewhere.test, fromElsewhere.options)
+      .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }] })
+      .transform((source): SecretSource => toSource(source) ?? z.NEVER),
+  ],
+  { error: ({ input }) => explainType('{ env: NAME }, { file: PATH } or the secret as text', input) },
+);
+
+/** The source that is given, where exactly one is. */
+export function toSource(given: { env?: string; file?: string; literal?: string }): SecretSource | undefined {
+  if (given.env !== undefined) return { from: 'env', name: given.env };
+  if (given.file !== undefined) return { from: 'file', path: given.file };
+  return given.literal === undefined ? undefined : { from: 'literal', value: new Hidden(given.literal) };
+}
+
+/** Undefined stands for `embedded`. Without a trailing slash; the prefix (/api/v1 or /v1) is not part of it. */
+export const serviceUrl = z
+  .string({ error: ({ input }) => explainType('embedded or a URL that starts with https:// or http://', input) })
+  .transform((text, context): string | undefined => {
+    if (text === 'embedded') return undefined;
+    const problem = httpUrlProblem(text) ?? baseUrlProblem(new URL(text));
+    if (problem === undefined) return new URL(text).href.replace(/\/+$/, '');
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  });
+
+/** Hidden, because the URL of a webhook is often a secret by itself. */
+export const webhookUrl = z.string().transform((text, context): Hidden => {
+  const problem = httpUrlProblem(text);
+  if (problem === undefined) return hiddenUrl(text);
+  context.addIssue({ code: 'custom', message: problem });
+  return z.NEVER;
+});
+
+/** A database's URL in one of `schemes`, hidden for its password; undefined stands for `word`, the choice without a URL. */
+export function storeUrl(word: string, schemes: readonly string[]) {
+  const expected = `${word} or a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
+  return z.string({ error: ({ input }) => explainType(expected, input) }).transform((text, context) => {
+    if (text === word) return undefined;
+    const isMeant = schemes.some((scheme) => text.startsWith(`${scheme}//`));
+    if (isMeant && URL.canParse(text) && new URL(text).hash === '') return hiddenUrl(text);
+    const hint = isMeant ? '; special characters of a password have to be percent-encoded, # is %23' : urlHint(text);
+    // The text is not shown: what failed to be a URL may still hold a password.
+    context.addIssue({ code: 'custom', message: `expected ${expected}${hint}` });
+    return z.NEVER;
+  });
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `127.0.0.1:4000` or `[::1]:4000`. */
+export const listenAddress = z
+  .string({ error: ({ input }) => explainType('an address and a port, such as 127.0.0.1:4000', input) })
+  .transform((text, context): ListenAddress => {
+    const address = parseListenAddress(text);
+    if (address !== undefined) return address;
+    context.addIssue({ code: 'custom', message: 'expected an address and a port, such as 127.0.0.1:4000' });
+    return z.NEVER;
+  });
+
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const match = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host === undefined || port > 65_535 ? undefined : { host, port };
+}
+
+/** Whether only this machine can reach `host`. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host.replaceAll(/[[\]]/g, ''));
+}
+
+function httpUrlProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    return `expected a URL that starts with https:// or http://${urlHint(text)}`;
+  }
+  if (url.username !== '' || url.password !== '') return 'a user name or password does not belong into this URL';
+  return undefined;
+}
+
+function baseUrlProblem(url: URL): string | undefined {
+  if (url.search !== '' || url.hash !== '') return 'expected a base address without ? and #';
+  const prefix = /\/(?:api\/)?v1(?=\/?$)/.exec(url.pathname)?.[0];
+  if (prefix === undefined) return undefined;
+  return `expected the base address only: leave ${prefix} out, the account's prefix says it`;
+}
+
+function urlHint(text: string): string {
+  if (/\$\{?\w/.test(text)) return '; variables are not replaced in settings';
+  return /^[\w.-]+(:\d+)?(\/|$)/.test(text) && text.includes('.') ? '; the scheme is missing' : '';
+}

@@ -1,0 +1,130 @@
+/**
+ * What zod found, in the words of someone who writes YAML: `explainIssue` words what the schema's own fields did not,
+ * `listIssues` spreads zod's nested findings into one entry a key.
+ */
+import { z } from 'zod';
+import type { PathStep } from './problems.ts';
+import { closest, didYouMean, oneOf, quote, yamlKind } from './words.ts';
+
+export interface Finding {
+  readonly path: readonly PathStep[];
+  readonly message: string;
+  /** Whether the key itself is wrong, or its value. */
+  readonly part: 'key' | 'value';
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map of keys',
+  record: 'a map of names',
+  array: 'a list',
+};
+
+/** For `safeParse(…, { error: explainIssue })`. Values are shown of numbers and of closed choices only: text may be a secret. */
+export const explainIssue: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return explainType(EXPECTED[issue.expected] ?? issue.expected, issue.input);
+    case 'unrecognized_keys': {
+      const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+      // One line a key: listIssues takes them apart again.
+      return issue.keys.map((key) => `unknown key${didYouMean(key, known)}`).join('\n');
+    }
+    case 'invalid_value':
+      return explainChoice(issue.values.map(String), issue.input);
+    case 'invalid_union':
+      return issue.discriminator === undefined
+        ? explainLiterals(issue)
+        : explainDiscriminator(issue.discriminator, issue);
+    case 'too_small':
+      if (issue.origin === 'number') return `expected at least ${issue.minimum}, got ${issue.input}`;
+      return issue.origin === 'string' ? 'must not be empty' : `needs at least ${issue.minimum}`;
+    case 'too_big':
+      if (issue.origin === 'number') return `expected at most ${issue.maximum}, got ${issue.input}`;
+      return `is longer than ${issue.maximum}`;
+    default:
+      return undefined;
+  }
+};
+
+/** "missing", "is empty" or "expected …, got …". */
+export function explainType(expected: string, input: unknown): string {
+  if (input === undefined) return `missing: expected ${expected}`;
+  if (input === null) return `is empty: expected ${expected}; leave the key out if nothing is meant`;
+  return `expected ${expected}, got ${yamlKind(input)}${typeof input === 'string' ? textHint(expected, input) : ''}`;
+}
+
+function textHint(expected: string, input: string): string {
+  if (/number/.test(expected)) return /^\d+$/.test(input) ? '; write it without quotes' : '';
+  if (expected !== EXPECTED.boolean) return '';
+  // YAML 1.1 read these words as booleans; YAML 1.2 does not.
+  if (/^(yes|on|true)$/i.test(input)) return '; write true';
+  return /^(no|off|false)$/i.test(input) ? '; write false' : '';
+}
+
+function explainChoice(choices: readonly string[], input: unknown): string {
+  const expected = oneOf(choices);
+  if (typeof input !== 'string') return explainType(expected, input);
+  return `expected ${expected}, got ${quote(input)}${didYouMean(input, choices)}`;
+}
+
+/** A union of fixed values, such as auto, 0 and 1; other unions word their own message. */
+function explainLiterals({ errors, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
+  const choices = errors.map(([issue]) => (issue?.code === 'invalid_value' ? issue.values.map(String) : undefined));
+  return choices.includes(undefined)
+    ? undefined
+    : explainChoice(
+        choices.flatMap((values) => values ?? []),
+        input,
+      );
+}
+
+function explainDiscriminator(key: string, issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  const choices = Array.isArray(issue.options) ? issue.options.map(String) : [];
+  const input = typeof issue.input === 'object' && issue.input !== null ? issue.input : {};
+  const value: unknown = Object.hasOwn(input, key) ? new Map(Object.entries(input)).get(key) : undefined;
+  const written = value === undefined ? closest(key, Object.keys(input)) : undefined;
+  return `${explainChoice(choices, value)}${written === undefined ? '' : `; is ${quote(written)} meant to be it?`}`;
+}
+
+/** Every finding of a failed parse, one for each key it is about. */
+export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly PathStep[] = []): Finding[] {
+  return issues.flatMap((issue) => {
+    const path = [...base, ...issue.path.map(toStep)];
+    switch (issue.code) {
+      case 'unrecognized_keys': {
+        const messages = issue.message.split('\n');
+        return issue.keys.map((key, index) => keyFinding([...path, key], messages[index] ?? 'unknown key'));
+      }
+      case 'invalid_key':
+        return [keyFinding(path, issue.issues[0]?.message ?? issue.message)];
+      case 'invalid_union': {
+        const branch = onlyLikelyBranch(issue.errors);
+        return branch === undefined ? [{ path, message: issue.message, part: 'value' }] : listIssues(branch, path);
+      }
+      default:
+        return [{ path, message: issue.message, part: 'value' }];
+    }
+  });
+}
+
+function keyFinding(path: readonly PathStep[], message: string): Finding {
+  return { path, message, part: 'key' };
+}
+
+/** A union of text and a map fails in every branch; the one whose kind fits is the one that was meant. */
+function onlyLikelyBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
+  const likely = branches.filter((branch) => !branch.some(isAboutWholeValue));
+  return likely.length === 1 ? likely[0] : undefined;
+}
+
+function isAboutWholeValue(issue: z.core.$ZodIssue): boolean {
+  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
+}
+
+function toStep(key: PropertyKey): PathStep {
+  return typeof key === 'symbol' ? String(key) : key;
+}

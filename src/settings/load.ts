@@ -1,0 +1,84 @@
+/** Finds and reads the settings file. */
+import { readFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { codeOf, LockstepError, messageOf } from '../errors.ts';
+import { type Environment, parseSettings } from './parse.ts';
+import { formatProblems } from './problems.ts';
+import type { Settings } from './settings.ts';
+
+/** Nobody writes a longer one; `--config customers.csv` is met more often. */
+const MAX_BYTES = 1024 * 1024;
+
+export interface LoadOptions {
+  /** As the user named it, relative to `cwd`; undefined: ./config/lockstep.yaml, or the one that comes with Lockstep. */
+  readonly configFile?: string | undefined;
+  readonly env: Environment;
+  readonly cwd: string;
+}
+
+/**
+ * The settings, checked. Secrets are not read yet.
+ * Throws SETTINGS_MISSING where there is no readable file and SETTINGS_INVALID with the list of all problems; both exit code 2.
+ */
+export async function loadSettings({ configFile, env, cwd }: LoadOptions): Promise<Settings> {
+  const { file, text } = await readSettingsFile(configFile, cwd);
+  const parsed = parseSettings({ text, file, env });
+  if (parsed.status === 'valid') return parsed.settings;
+  const shown = shorter(file, cwd);
+  const count = parsed.problems.length === 1 ? 'one problem' : `${parsed.problems.length} problems`;
+  const list = formatProblems(shown, parsed.problems).replaceAll(/^/gm, '  ');
+  throw new LockstepError('SETTINGS_INVALID', `The settings have ${count}:\n${list}`, { exitCode: 2 });
+}
+
+/** The settings file that comes with Lockstep: everything embedded, one account `demo`. */
+export function defaultSettingsFile(): string {
+  return fileURLToPath(new URL('../../config/lockstep.yaml', import.meta.url));
+}
+
+async function readSettingsFile(configFile: string | undefined, cwd: string): Promise<{ file: string; text: string }> {
+  if (configFile !== undefined) return readText(resolve(cwd, configFile));
+  const local = join(cwd, 'config', 'lockstep.yaml');
+  try {
+    return await readText(local);
+  } catch (error) {
+    const isAbsent = error instanceof LockstepError && codeOf(error.cause) === 'ENOENT';
+    if (!isAbsent) throw error;
+    return readText(defaultSettingsFile());
+  }
+}
+
+async function readText(file: string): Promise<{ file: string; text: string }> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new LockstepError('SETTINGS_MISSING', explainUnreadable(file, error), { cause: error, exitCode: 2 });
+  });
+  const refuse = (reason: string) =>
+    new LockstepError('SETTINGS_INVALID', `The settings file ${file} ${reason}`, { exitCode: 2 });
+  if (bytes.length > MAX_BYTES) throw refuse('is longer than 1 MiB: is it a settings file at all?');
+  try {
+    return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    throw refuse('is not UTF-8 text: save it as UTF-8');
+  }
+}
+
+function explainUnreadable(file: string, error: unknown): string {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `No settings file at ${file}: name an existing one with --config, or leave --config out for the default`;
+    case 'EISDIR':
+      return `${file} is a directory: name the settings file in it, such as --config ${join(file, 'lockstep.yaml')}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `The settings file ${file} may not be read by this user: change its permissions or its owner`;
+    default:
+      return `The settings file ${file} could not be read: ${messageOf(error)}`;
+  }
+}
+
+/** The path from `cwd` where that is the shorter way to say it. */
+function shorter(file: string, cwd: string): string {
+  const path = relative(cwd, file);
+  return path.startsWith('..') ? file : path;
+}

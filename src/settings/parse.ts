@@ -1,0 +1,75 @@
+/** From settings text to `Settings` or to the list of everything that is wrong with it. Pure: reads no file. */
+import type { z } from 'zod';
+import { readDocument, type SettingsDocument } from './document.ts';
+import type { Hidden } from './hidden.ts';
+import { explainIssue, type Finding, listIssues } from './issues.ts';
+import { formatProblem, type Problem } from './problems.ts';
+import { checkReferences } from './references.ts';
+import { type Overrides, resolveSettings } from './resolve.ts';
+import { databaseUrl, redisUrl, settingsFile } from './schema.ts';
+import type { Settings } from './settings.ts';
+import { findWarnings } from './warnings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ParsedSettings =
+  | { readonly status: 'valid'; readonly settings: Settings }
+  | { readonly status: 'invalid'; readonly problems: readonly Problem[] };
+
+export interface SettingsSource {
+  readonly text: string;
+  /** Absolute path of the file; relative paths of secrets start at its directory. */
+  readonly file: string;
+  /** DATABASE_URL and REDIS_URL win over the file; an empty one is as unset. */
+  readonly env: Environment;
+}
+
+const EMPTY: Problem = {
+  path: [],
+  message: 'the settings are empty: expected at least accounts, with one account',
+  position: { line: 1, column: 1 },
+};
+
+/** Reports all problems at once; never throws. */
+export function parseSettings({ text, file, env }: SettingsSource): ParsedSettings {
+  const document = readDocument(text);
+  const { overrides, problems: envProblems } = readOverrides(env);
+  if (document.value === undefined) return { status: 'invalid', problems: [...document.problems, ...envProblems] };
+  if (document.value === null) return { status: 'invalid', problems: [...document.problems, EMPTY, ...envProblems] };
+  const parsed = settingsFile.safeParse(document.value, { error: explainIssue });
+  const findings = [...listIssues(parsed.error?.issues ?? []), ...checkReferences(document.value)].filter(
+    // Refused as a key already, by the document.
+    ({ path }) => !path.includes('__proto__'),
+  );
+  const problems = [...document.problems, ...locateAll(document, findings), ...envProblems];
+  if (!parsed.success || problems.length > 0) return { status: 'invalid', problems };
+  const warnings = locateAll(document, findWarnings(parsed.data)).map((problem) => formatProblem(file, problem));
+  return { status: 'valid', settings: { ...resolveSettings(parsed.data, file, overrides), warnings } };
+}
+
+function locateAll(document: SettingsDocument, findings: readonly Finding[]): Problem[] {
+  return findings.map(({ path, message, part }) => ({ path, message, position: document.locate(path, part) }));
+}
+
+function readOverrides(env: Environment): { overrides: Overrides; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const read = (variable: string, schema: z.ZodType<Hidden | undefined>): { url: Hidden | undefined } | undefined => {
+    const text = env[variable];
+    if (text === undefined || text.trim() === '') return undefined;
+    const parsed = schema.safeParse(text.trim());
+    if (parsed.success) return { url: parsed.data };
+    for (const { message } of parsed.error.issues) {
+      problems.push({ path: [], message: `environment variable ${variable}: ${message}`, position: undefined });
+    }
+    return undefined;
+  };
+  const database = read('DATABASE_URL', databaseUrl);
+  const redis = read('REDIS_URL', redisUrl);
+  return {
+    overrides: {
+      ...(database === undefined ? {} : { databaseUrl: database.url }),
+      ...(redis === undefined ? {} : { redisUrl: redis.url }),
+    },
+    problems,
+  };
+}

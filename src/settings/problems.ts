@@ -1,0 +1,48 @@
+/** What is wrong in a settings file: the list that a user reads, every problem at once. */
+
+export interface Position {
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Problem {
+  /** Keys and list indexes from the top of the file; empty for the file itself. */
+  readonly path: readonly PathStep[];
+  readonly message: string;
+  /** Absent where the problem is not in the file, such as an environment variable's value. */
+  readonly position: Position | undefined;
+}
+
+export type PathStep = string | number;
+
+/** `accounts.demo.budget.per`, `syncs.mirror.targets[0]`, `accounts["my account"]`. */
+export function formatPath(path: readonly PathStep[]): string {
+  return path.map(formatStep).join('');
+}
+
+function formatStep(step: PathStep, index: number): string {
+  if (typeof step === 'number') return `[${step}]`;
+  if (!/^[\w$-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+  return index === 0 ? step : `.${step}`;
+}
+
+/** One line a problem, `file:line:column path: message`, in the order of the file. */
+export function formatProblems(file: string, problems: readonly Problem[]): string {
+  return problems
+    .toSorted(byPosition)
+    .map((problem) => formatProblem(file, problem))
+    .join('\n');
+}
+
+export function formatProblem(file: string, { path, message, position }: Problem): string {
+  const place = position === undefined ? '' : `${file}:${position.line}:${position.column} `;
+  const subject = formatPath(path);
+  return subject === '' ? `${place}${message}` : `${place}${subject}: ${message}`;
+}
+
+function byPosition(a: Problem, b: Problem): number {
+  const [first, second] = [a.position, b.position];
+  if (first === undefined || second === undefined) return Number(first === undefined) - Number(second === undefined);
+  return first.line - second.line || first.column - second.column;
+}

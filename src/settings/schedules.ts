@@ -1,0 +1,48 @@
+/** When a sync runs by itself, and checks of cron expressions and time zones before a scheduler meets them. */
+import { CronExpressionParser } from 'cron-parser';
+import { didYouMean, quote } from './words.ts';
+
+export type Schedule =
+  | { readonly kind: 'cron'; readonly cron: string; readonly timezone: string }
+  | { readonly kind: 'every'; readonly everyMs: number };
+
+const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];
+
+/** What is wrong with a cron expression, if anything. */
+export function cronProblem(text: string): string | undefined {
+  const fields = text.trim().split(/\s+/);
+  if (text.trim().startsWith('@')) {
+    return ALIASES.includes(text.trim()) ? undefined : `no cron alias ${quote(text)}${didYouMean(text, ALIASES)}`;
+  }
+  // The parser fills missing fields up and gives H a random value; both would surprise at two in the morning.
+  if (fields.length < 5 || fields.length > 6) {
+    return `expected 5 fields (minute hour day month weekday) or 6 with seconds first, such as "0 2 * * *", got ${quote(text)}`;
+  }
+  if (/(^|[\s,])H/.test(text)) return `H is not supported in a cron expression: ${quote(text)}`;
+  try {
+    CronExpressionParser.parse(text).next();
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `not a cron expression: ${quote(text)} (${reason})`;
+  }
+}
+
+/** What is wrong with an IANA time zone, if anything. */
+export function timezoneProblem(text: string): string | undefined {
+  // Some Node versions take offsets such as +02:00 here; they know no daylight saving time, which is what a zone is for.
+  if (/^[A-Za-z]/.test(text) && isKnownZone(text)) return undefined;
+  const zones = Intl.supportedValuesOf('timeZone');
+  const city = zones.find((zone) => zone.toLowerCase().endsWith(`/${text.toLowerCase()}`));
+  const hint = city === undefined ? didYouMean(text, zones) : `; did you mean ${quote(city)}?`;
+  return `expected an IANA time zone, such as Europe/Berlin, got ${quote(text)}${hint}`;
+}
+
+function isKnownZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,134 @@
+/** The settings of one account: where it is, its key, how its service answers, and its budget. */
+import { z } from 'zod';
+import { dialectSetting } from '../client/dialect.ts';
+import { PREFIXES } from '../contract/operations.ts';
+import { duration } from './durations.ts';
+import {
+  envName,
+  exactlyOneOf,
+  literalSecret,
+  type SecretSource,
+  secret,
+  secretFile,
+  serviceUrl,
+  toSource,
+} from './fields.ts';
+import { explainType } from './issues.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+const DEFAULT_REQUESTS = 20;
+const DEFAULT_PER_MS = 1 * SECOND;
+
+const oneToken = exactlyOneOf(['env', 'file', 'token']);
+
+const authorization = z
+  .strictObject({
+    scheme: z
+      .string()
+      .regex(/^[A-Za-z][\w-]*$/, 'expected one word, such as Bearer')
+      .prefault('Bearer')
+      .describe('The word before the token. Default: Bearer.'),
+    env: envName.optional(),
+    file: secretFile.optional(),
+    token: literalSecret.optional().describe('The token itself; env or file keep it out of this file.'),
+  })
+  .refine(oneToken.test, oneToken.options)
+  .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }, { required: ['token'] }] })
+  .transform(({ scheme, env, file, token }) => {
+    const source: SecretSource = toSource({ env, file, literal: token }) ?? z.NEVER;
+    return { scheme, token: source };
+  });
+
+const count = z
+  .int({ error: (issue) => whenWrongType(issue, () => explainType('a whole number of calls', issue.input)) })
+  .min(1);
+
+const requestCount = z.int({ error: (issue) => whenWrongType(issue, () => explainRequests(issue.input)) }).min(1, {
+  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
+});
+
+const budgetKeys = z.strictObject(
+  {
+    requests: requestCount.optional().describe('Calls allowed in each `per`. Default: 20.'),
+    per: duration().optional().describe('The time those calls may take. Default: 1s.'),
+    burst: count
+      .optional()
+      .describe('Calls that may be made at once after a pause. Default: one second of the rate, at least 1.'),
+    concurrency: count.max(1000).prefault(16).describe('Calls in flight at once, a process. Default: 16.'),
+    timeout: duration({ minMs: 10, maxMs: 60 * MINUTE })
+      .prefault('15s')
+      .describe('How long one call may take. Default: 15s.'),
+    settle: duration()
+      .optional()
+      .describe(
+        'How long after a lost answer the service may still apply the call. Default: 4 timeouts, at least 60s.',
+      ),
+  },
+  { error: (issue) => whenWrongType(issue, () => explainBudget(issue.input)) },
+);
+
+const budget = budgetKeys
+  .refine(({ requests, per }) => (requests === undefined) === (per === undefined), {
+    error: 'requests and per go together: requests: 20, per: 1s is 20 calls a second',
+    when: ({ value, issues }) =>
+      typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys'),
+  })
+  .transform(({ requests = DEFAULT_REQUESTS, per = DEFAULT_PER_MS, burst, concurrency, timeout, settle }) => ({
+    requests,
+    perMs: per,
+    burst: burst ?? defaultBurst(requests, per),
+    concurrency,
+    timeoutMs: timeout,
+    settleMs: settle ?? Math.max(MINUTE, 4 * timeout),
+  }));
+
+const dialect = z.union(dialectSetting.options, {
+  error: ({ input }) => explainType('auto or a map such as { firstTaskPage: 1 }', input),
+});
+
+export const account = z.strictObject({
+  url: serviceUrl.optional().describe('Base address of this account, instead of service.url.'),
+  apiKey: secret
+    .optional()
+    .describe('API key of the account; may be left out where the service is embedded, which then provides one itself.'),
+  authorization: authorization
+    .optional()
+    .describe('Sent as the Authorization header too, for services that ask for it.'),
+  prefix: z
+    .enum(['auto', ...PREFIXES])
+    .prefault('auto')
+    .describe('Which spelling of the paths the service understands. Default: auto, found out at the first call.'),
+  dialect: dialect
+    .prefault('auto')
+    .describe('How the service answers where its contract is silent. Default: auto, found out from its answers.'),
+  budget: budget.prefault({}).describe('Calls allowed with this key, shared by every process that uses it.'),
+});
+
+/** A field's own words are for a value of the wrong type; what else zod finds in it has its words already. */
+function whenWrongType(issue: { readonly code: string }, explain: () => string): string | undefined {
+  return issue.code === 'invalid_type' ? explain() : undefined;
+}
+
+/** One second of the rate, as long as the budget has that many calls at all. */
+function defaultBurst(requests: number, perMs: number): number {
+  return Math.max(1, Math.min(Math.floor((requests * SECOND) / perMs), requests));
+}
+
+function explainBudget(input: unknown): string {
+  return `${explainType('a map such as { requests: 20, per: 1s }', input)}${rateHint(input, '{ ', ' }')}`;
+}
+
+function explainRequests(input: unknown): string {
+  return `${explainType('a whole number of calls, such as 20', input)}${rateHint(input, '', '')}`;
+}
+
+/** For `10/minute` and `10 per 5 s`: how the settings say it. */
+function rateHint(input: unknown, before: string, after: string): string {
+  const match =
+    typeof input === 'string' ? /^(\d+)\s*(?:\/|per|a)\s*(\d*)\s*(ms|s|m|h)[a-z]*$/i.exec(input.trim()) : null;
+  if (match === null) return '';
+  const [, requests, per, unit] = match;
+  return `; write ${before}requests: ${requests}, per: ${per === '' ? 1 : per}${unit?.toLowerCase()}${after}`;
+}

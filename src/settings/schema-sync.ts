@@ -1,0 +1,109 @@
+/** The settings of one sync, by its job, and of one target, by its type. */
+import { z } from 'zod';
+import { duration } from './durations.ts';
+import { exactlyOneOf, secret, webhookUrl } from './fields.ts';
+import { cronProblem, type Schedule, timezoneProblem } from './schedules.ts';
+
+const cron = z
+  .string()
+  .superRefine((text, context) => report(context, cronProblem(text)))
+  .describe('Cron expression of 5 fields (or 6, seconds first), such as "0 2 * * *".');
+
+const timezone = z
+  .string()
+  .superRefine((text, context) => report(context, timezoneProblem(text)))
+  .describe('IANA time zone that the cron expression is read in. Default: UTC.');
+
+const oneOfCronAndEvery = exactlyOneOf(['cron', 'every']);
+
+const schedule = z
+  .strictObject({
+    cron: cron.optional(),
+    timezone: timezone.optional(),
+    every: duration({ minMs: 1000 }).optional().describe('Interval between two starts, such as 5m.'),
+  })
+  .refine(oneOfCronAndEvery.test, oneOfCronAndEvery.options)
+  .refine(({ every, timezone }) => every === undefined || timezone === undefined, {
+    error: 'timezone goes with cron; an interval has none',
+    path: ['timezone'],
+  })
+  .meta({ oneOf: [{ required: ['cron'] }, { required: ['every'] }] })
+  .transform(({ cron, timezone, every }): Schedule => {
+    if (every !== undefined) return { kind: 'every', everyMs: every };
+    return { kind: 'cron', cron: cron ?? z.NEVER, timezone: timezone ?? 'UTC' };
+  });
+
+const common = {
+  account: z.string().describe('Name of the account it works on.'),
+  schedule: schedule.optional().describe('When it runs by itself; without one it runs by `lockstep run` only.'),
+};
+
+const contactsOptions = z.strictObject({
+  rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts asked for a page. Default: 500.'),
+  importWith: z
+    .enum(['auto', 'import', 'create'])
+    .prefault('auto')
+    .describe(
+      'Operation that makes a customer of a contact: customers.import, customers.create, or what works. Default: auto.',
+    ),
+  onChange: z
+    .enum(['update', 'ignore'])
+    .prefault('update')
+    .describe('What follows when an imported contact changes. Default: update its customer.'),
+  matchBy: z
+    .array(z.enum(['email', 'phone', 'name']))
+    .min(1, 'needs at least one of email, phone, name')
+    .refine((fields) => new Set(fields).size === fields.length, 'the same field stands twice')
+    .prefault(['email', 'phone'])
+    .describe(
+      'Fields that find the customer a contact already has, the strongest first; name is full name and organization. Default: [email, phone].',
+    ),
+});
+
+const tasksOptions = z.strictObject({
+  subtasks: z.boolean().prefault(false).describe('Mirror subtasks too. Default: false.'),
+  backfill: z
+    .boolean()
+    .prefault(false)
+    .describe('Deliver what the first scan finds, too. Default: false, it is the baseline.'),
+});
+
+export const sync = z.discriminatedUnion('job', [
+  z.strictObject({
+    job: z.literal('contacts').describe('Imports contacts as order customers.'),
+    ...common,
+    options: contactsOptions.prefault({}),
+  }),
+  z.strictObject({
+    job: z.literal('tasks').describe('Mirrors the status of tasks to targets.'),
+    ...common,
+    targets: z
+      .array(z.string())
+      .min(1, 'needs at least one target')
+      .refine((names) => new Set(names).size === names.length, 'the same target stands twice')
+      .describe('Names of the targets its changes go to.'),
+    options: tasksOptions.prefault({}),
+  }),
+]);
+
+export const target = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
+    url: webhookUrl.describe('Where deliveries are sent.'),
+    secret: secret.describe('Signing secret, at least 24 bytes; whsec_ and base64, or any text.'),
+    previousSecret: secret
+      .optional()
+      .describe('The secret before it: during a rotation deliveries are signed with both.'),
+    allowPrivate: z
+      .boolean()
+      .prefault(false)
+      .describe('Allow addresses of this machine and of private networks. Default: false.'),
+    timeout: duration({ minMs: 10, maxMs: 300_000 })
+      .prefault('15s')
+      .describe('How long one delivery may take. Default: 15s.'),
+  }),
+]);
+
+function report(context: z.RefinementCtx, problem: string | undefined): void {
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+}

@@ -1,0 +1,66 @@
+/**
+ * The settings file as zod schemas, with every default. Strict: an unknown key is an error.
+ * What a parse gives is the file's shape with durations in milliseconds; resolve.ts makes `Settings` of it.
+ */
+import { z } from 'zod';
+import { listenAddress, name, secret, serviceUrl, storeUrl } from './fields.ts';
+import { explainType } from './issues.ts';
+import { account } from './schema-account.ts';
+import { sync, target } from './schema-sync.ts';
+
+export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
+export const redisUrl = storeUrl('none', ['redis:', 'rediss:']);
+
+const redisPrefix = z
+  .string({
+    error: ({ input }) => explainType('text; braces need quotes: "{lockstep}"', input),
+  })
+  .regex(/^[\w{}.-]{1,64}$/, 'expected 1 to 64 letters, digits, _, -, . or braces')
+  .prefault('lockstep')
+  .describe('Begins the name of every key; "{lockstep}" keeps them on one node of a Redis Cluster. Default: lockstep.');
+
+export const settingsFile = z.strictObject({
+  service: z
+    .strictObject({
+      url: serviceUrl
+        .prefault('embedded')
+        .describe('embedded, or the base address of the service for all accounts. Default: embedded.'),
+    })
+    .prefault({})
+    .describe('The Sales & Productivity API.'),
+  accounts: z
+    .record(name, account)
+    .refine((accounts) => Object.keys(accounts).length > 0, 'needs at least one account')
+    .describe('Tenants of the service, by a name of your choice.'),
+  database: z
+    .strictObject({
+      url: databaseUrl
+        .prefault('embedded')
+        .describe('embedded, or postgres://…; DATABASE_URL in the environment wins. Default: embedded.'),
+    })
+    .prefault({})
+    .describe('Postgres: holds the ledger and the embedded service.'),
+  redis: z
+    .strictObject({
+      url: redisUrl
+        .prefault('none')
+        .describe('none, or redis://…; REDIS_URL in the environment wins. Default: none, the database does its work.'),
+      prefix: redisPrefix,
+    })
+    .prefault({})
+    .describe('Redis or Valkey: queue and budgets, for several machines.'),
+  syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by a name of your choice.'),
+  targets: z.record(name, target).prefault({}).describe('Outside systems, by a name of your choice.'),
+  console: z
+    .strictObject({
+      listen: listenAddress
+        .prefault('127.0.0.1:4000')
+        .describe('Address and port of the web console. Default: 127.0.0.1:4000.'),
+      password: secret.optional().describe('Password of the console; needed to listen beyond this machine.'),
+    })
+    .prefault({})
+    .describe('The web console.'),
+});
+
+/** What the settings file says, defaults filled in. */
+export type SettingsFile = z.output<typeof settingsFile>;

@@ -1,0 +1,129 @@
+/**
+ * The settings as the rest of Lockstep sees them: checked, defaults filled in, every reference known to exist.
+ * Secrets are named here and never held in the open (secrets.ts); durations are in milliseconds.
+ */
+import type { BudgetLimits } from '../budget/budget.ts';
+import type { Dialect } from '../client/dialect.ts';
+import type { Prefix } from '../contract/operations.ts';
+import { LockstepError } from '../errors.ts';
+import type { ListenAddress, SecretSource } from './fields.ts';
+import type { Hidden } from './hidden.ts';
+import type { Schedule } from './schedules.ts';
+import { didYouMean, oneOf, quote } from './words.ts';
+
+export interface Settings {
+  /** Absolute path of the file they were read from. */
+  readonly file: string;
+  /** What works but deserves a second look, one readable line each. */
+  readonly warnings: readonly string[];
+  /** The service of accounts that name none; undefined: the embedded one. */
+  readonly service: { readonly url: string | undefined };
+  /** Records by name have no prototype: `accounts.constructor` is undefined unless somebody has named one so. */
+  readonly accounts: Readonly<Record<string, AccountSettings>>;
+  /** Undefined: the embedded Postgres. */
+  readonly database: { readonly url: Hidden | undefined };
+  /** Undefined: no Redis, the database does its work. */
+  readonly redis: { readonly url: Hidden | undefined; readonly prefix: string };
+  readonly syncs: Readonly<Record<string, SyncSettings>>;
+  readonly targets: Readonly<Record<string, TargetSettings>>;
+  readonly console: ListenAddress & { readonly password: SecretRef | undefined };
+}
+
+/** A secret by its source, and where in the settings it is asked for, such as `accounts.demo.apiKey`. */
+export type SecretRef = SecretSource & { readonly where: string };
+
+export interface AccountSettings {
+  readonly name: string;
+  /** Base address without a trailing slash; undefined: the embedded service. */
+  readonly url: string | undefined;
+  /** Undefined only where `url` is: the embedded service then provides a key itself. */
+  readonly apiKey: SecretRef | undefined;
+  readonly authorization: { readonly scheme: string; readonly token: SecretRef } | undefined;
+  readonly prefix: 'auto' | Prefix;
+  readonly dialect: Dialect;
+  readonly budget: BudgetSettings;
+}
+
+export interface BudgetSettings {
+  readonly requests: number;
+  readonly perMs: number;
+  readonly burst: number;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly settleMs: number;
+}
+
+export interface ContactsSync {
+  readonly name: string;
+  readonly job: 'contacts';
+  readonly account: string;
+  readonly schedule: Schedule | undefined;
+  readonly options: {
+    readonly rowsPerPage: number;
+    readonly importWith: 'auto' | 'import' | 'create';
+    readonly onChange: 'update' | 'ignore';
+    /** The strongest first, never empty. */
+    readonly matchBy: readonly ('email' | 'phone' | 'name')[];
+  };
+}
+
+export interface TasksSync {
+  readonly name: string;
+  readonly job: 'tasks';
+  readonly account: string;
+  readonly schedule: Schedule | undefined;
+  /** Names of targets, never empty. */
+  readonly targets: readonly string[];
+  readonly options: { readonly subtasks: boolean; readonly backfill: boolean };
+}
+
+export type SyncSettings = ContactsSync | TasksSync;
+
+export interface WebhookTarget {
+  readonly name: string;
+  readonly type: 'webhook';
+  readonly url: Hidden;
+  readonly secret: SecretRef;
+  /** During a rotation: the secret before `secret`. */
+  readonly previousSecret: SecretRef | undefined;
+  readonly allowPrivate: boolean;
+  readonly timeoutMs: number;
+}
+
+export type TargetSettings = WebhookTarget;
+
+/** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
+export function accountNamed(settings: Settings, name: string): AccountSettings {
+  return named('account', 'accounts', settings.accounts, name, settings.file);
+}
+
+/** The sync called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
+export function syncNamed(settings: Settings, name: string): SyncSettings {
+  return named('sync', 'syncs', settings.syncs, name, settings.file);
+}
+
+/** The target called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
+export function targetNamed(settings: Settings, name: string): TargetSettings {
+  return named('target', 'targets', settings.targets, name, settings.file);
+}
+
+/** What the budget of an account allows, as the budget counts it: a rate a second. */
+export function budgetLimits({ budget }: AccountSettings): BudgetLimits {
+  return {
+    ratePerSecond: (budget.requests * 1000) / budget.perMs,
+    burst: budget.burst,
+    concurrency: budget.concurrency,
+  };
+}
+
+function named<T>(kind: string, section: string, entries: Readonly<Record<string, T>>, name: string, file: string): T {
+  const entry = entries[name];
+  if (entry !== undefined) return entry;
+  const names = Object.keys(entries);
+  const known = names.length === 0 ? 'there is none yet' : `there is ${oneOf(names.toSorted())}`;
+  throw new LockstepError(
+    'SETTINGS_NAME_UNKNOWN',
+    `No ${kind} named ${quote(name)} under ${section} in ${file}${didYouMean(name, names)} (${known})`,
+    { exitCode: 2 },
+  );
+}

@@ -1,0 +1,48 @@
+/** What works but deserves a second look: secrets in the file, keys sent in the clear, a settle time too short to mean it. */
+import { isLoopback } from './fields.ts';
+import type { Finding } from './issues.ts';
+import type { SettingsFile } from './schema.ts';
+
+export function findWarnings(parsed: SettingsFile): Finding[] {
+  const findings: Finding[] = [];
+  const warn = (path: Finding['path'], message: string) => findings.push({ path, message, part: 'value' });
+  const warnOfLiteral = (path: Finding['path'], source: { readonly from: string } | undefined) => {
+    if (source?.from === 'literal') {
+      warn(path, 'the secret stands in the settings file; { env: NAME } or { file: PATH } keep it out');
+    }
+  };
+  for (const [name, account] of Object.entries(parsed.accounts)) {
+    const path = ['accounts', name];
+    warnOfLiteral([...path, 'apiKey'], account.apiKey);
+    warnOfLiteral([...path, 'authorization', 'token'], account.authorization?.token);
+    if (isSentInClear(account.url)) warn([...path, 'url'], 'http:// sends the API key in the clear; use https://');
+    if (account.budget.settleMs < account.budget.timeoutMs) {
+      warn([...path, 'budget', 'settle'], 'shorter than the timeout: a late create may be sent twice');
+    }
+  }
+  for (const [name, target] of Object.entries(parsed.targets)) {
+    warnOfLiteral(['targets', name, 'secret'], target.secret);
+    warnOfLiteral(['targets', name, 'previousSecret'], target.previousSecret);
+  }
+  warnOfLiteral(['console', 'password'], parsed.console.password);
+  if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');
+  for (const [section, variable] of [
+    ['database', 'DATABASE_URL'],
+    ['redis', 'REDIS_URL'],
+  ] as const) {
+    const url = parsed[section].url?.reveal();
+    if (url !== undefined && new URL(url).password !== '') {
+      warn(
+        [section, 'url'],
+        `the password stands in the settings file; the environment variable ${variable} keeps it out`,
+      );
+    }
+  }
+  return findings;
+}
+
+function isSentInClear(url: string | undefined): boolean {
+  if (url === undefined) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname);
+}

@@ -1,0 +1,71 @@
+/**
+ * One job: its name, what its payload looks like, and what it does. Jobs live in jobs/, one file each, and reach
+ * everything they may touch through their context.
+ *
+ * A job carries a run on by a little and says how it goes on. What it did is in the ledger; the queue only has to call
+ * it again, as often as it likes and in any process.
+ */
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { WorkerIdentity } from '../ledger/claims.ts';
+import type { Run } from '../ledger/runs.ts';
+import type { Account } from './accounts.ts';
+
+export interface JobContext<Options> {
+  readonly run: Run;
+  readonly options: Options;
+  readonly account: Account;
+  readonly pool: pg.Pool;
+  readonly worker: WorkerIdentity;
+  readonly log: Logger;
+  /** Aborts when the process shuts down: finish what is in flight and answer `again`. */
+  readonly signal: AbortSignal;
+}
+
+/** How a run goes on after a job. */
+export type JobResult =
+  /** The same job once more: at once, or when waiting is over. The worker slot is given back meanwhile. */
+  | { readonly status: 'again'; readonly inMs: number }
+  /** This job has done its part of the run; another one goes on. */
+  | { readonly status: 'next'; readonly job: string }
+  /** Nothing to do here now; whoever is still at it carries the run on. */
+  | { readonly status: 'idle' }
+  /** The run is done. */
+  | { readonly status: 'finished' };
+
+export interface JobSpec<Options> {
+  /** Kebab-case, verb first; also the name of its file, and the phase of the runs it carries on. */
+  readonly name: string;
+  /** What it does, in one line, for people. */
+  readonly summary: string;
+  /** The run's options as this job reads them. */
+  readonly options: z.ZodType<Options>;
+  /** How many of these one process may have at work on one run. Default 1. */
+  readonly parallel?: number;
+  readonly run: (context: JobContext<Options>) => Promise<JobResult>;
+}
+
+/** A job whose options are parsed where it starts. */
+export interface Job {
+  readonly name: string;
+  readonly summary: string;
+  readonly parallel: number;
+  readonly run: (context: Omit<JobContext<unknown>, 'options'>) => Promise<JobResult>;
+}
+
+export function defineJob<Options>({ options, parallel = 1, run, ...named }: JobSpec<Options>): Job {
+  return { ...named, parallel, run: (context) => run({ ...context, options: options.parse(context.run.options) }) };
+}
+
+/** A sync's type: which job its runs begin with, and what they write at the service. */
+export interface SyncType {
+  readonly firstJob: string;
+  readonly resource: string;
+}
+
+export interface Catalog {
+  readonly jobs: readonly Job[];
+  /** By the `job` a sync names in the settings. */
+  readonly syncTypes: Readonly<Record<string, SyncType>>;
+}

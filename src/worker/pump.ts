@@ -1,0 +1,164 @@
+/**
+ * The pump: claims ready rows, sends them, and writes what became of them, with as many in flight as the account allows.
+ * It holds one claim, renewed while it works; nothing is dispatched so late that its answer could come after the claim.
+ */
+import type pg from 'pg';
+import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
+import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
+import { recordProgress } from '../ledger/runs.ts';
+import type { JobContext } from './job.ts';
+import { ComeBack, RunFailed } from './trouble.ts';
+
+/** How one claimed row is sent; `dispatchBefore` is on the performance.now() scale. */
+export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; signal: AbortSignal }) => Promise<SentRow>;
+
+/** A row's result, and what it says about the run as a whole. */
+export interface SentRow {
+  readonly result: RowResult;
+  /** Whether a call was made, and whether it was answered with "slow down". */
+  readonly wasCalled: boolean;
+  readonly wasLimited: boolean;
+  /** Stops this pump: the run has failed, or goes on later. */
+  readonly stop?: RunFailed | ComeBack;
+}
+
+export type Pumped =
+  /** No row was ready. */
+  | { readonly status: 'dry' }
+  /** Its time slice is over, rows may remain. */
+  | { readonly status: 'more' }
+  | { readonly status: 'stopped'; readonly cause: RunFailed | ComeBack };
+
+/** After this long a pump gives its slot to other runs. */
+const SLICE_MS = 20_000;
+const FLUSH_MS = 100;
+/** Between the last moment an answer may arrive and the end of the claim. */
+const GUARD_MS = 2_000;
+const MAX_CHUNK = 200;
+
+export async function pump(context: JobContext<unknown>, send: SendRow): Promise<Pumped> {
+  const claim = await takeClaim(context.pool, context.run.id, context.worker, {
+    kind: 'shared',
+    ttlMs: claimTtlMs(context.account.timeoutMs),
+  });
+  if (!claim) return { status: 'dry' };
+  const work = new PumpWork(context, claim, send);
+  try {
+    return await work.run();
+  } finally {
+    await work.close();
+  }
+}
+
+class PumpWork {
+  readonly #context: JobContext<unknown>;
+  readonly #pool: pg.Pool;
+  readonly #send: SendRow;
+  readonly #chunk: number;
+  #claim: Claim;
+  #buffer: ClaimedRow[] = [];
+  #results: RowResult[] = [];
+  #stop: RunFailed | ComeBack | undefined;
+  #inFlight = new Set<Promise<void>>();
+  #writing: Promise<void> = Promise.resolve();
+  #calls = 0;
+  #limited = 0;
+  #isDry = false;
+  #isLost = false;
+
+  constructor(context: JobContext<unknown>, claim: Claim, send: SendRow) {
+    this.#context = context;
+    this.#pool = context.pool;
+    this.#claim = claim;
+    this.#send = send;
+    // As many as the budget lets through in two seconds: a slow key does not hold rows it cannot send.
+    this.#chunk = Math.max(1, Math.min(MAX_CHUNK, Math.ceil(context.account.ratePerSecond * 2)));
+  }
+
+  async run(): Promise<Pumped> {
+    const sliceEnd = performance.now() + SLICE_MS;
+    const renewing = setInterval(() => void this.#renew(), this.#claim.ttlMs / 3);
+    const flushing = setInterval(() => this.#flush(), FLUSH_MS);
+    try {
+      while (!this.#hasToStop() && performance.now() < sliceEnd) {
+        if (this.#buffer.length === 0 && !(await this.#claimMore())) break;
+        const row = this.#buffer.shift();
+        if (row) this.#start(row);
+        if (this.#inFlight.size >= this.#context.account.concurrency) await Promise.race(this.#inFlight);
+      }
+    } finally {
+      await Promise.all(this.#inFlight);
+      clearInterval(renewing);
+      clearInterval(flushing);
+      for (const row of this.#buffer) this.#results.push({ sourceId: row.sourceId, state: 'ready', spent: false });
+      this.#buffer = [];
+      this.#flush();
+      await this.#writing;
+    }
+    if (this.#stop) return { status: 'stopped', cause: this.#stop };
+    return this.#isDry ? { status: 'dry' } : { status: 'more' };
+  }
+
+  async close(): Promise<void> {
+    await dropClaims(this.#pool, [this.#claim.id]);
+  }
+
+  #hasToStop(): boolean {
+    return this.#stop !== undefined || this.#isLost || this.#context.signal.aborted;
+  }
+
+  async #claimMore(): Promise<boolean> {
+    this.#buffer = [...(await claimRows(this.#pool, this.#claim, this.#chunk))];
+    this.#isDry = this.#buffer.length === 0;
+    return !this.#isDry;
+  }
+
+  #start(row: ClaimedRow): void {
+    const dispatchBefore = this.#claim.expiresAtMs - this.#context.account.timeoutMs - GUARD_MS;
+    const sending = this.#send(row, { dispatchBefore, signal: this.#context.signal }).then(
+      ({ result, wasCalled, wasLimited, stop }) => {
+        this.#results.push(result);
+        if (wasCalled) this.#calls++;
+        if (wasLimited) this.#limited++;
+        if (stop) this.#stop ??= stop;
+      },
+      (error: unknown) => {
+        // Not a failed call, those are results: a defect. The row stays INTENT and is settled by a read.
+        this.#stop ??= new RunFailed('SEND_FAILED', `Sending a row failed: ${String(error)}`, { cause: error });
+      },
+    );
+    const tracked = sending.finally(() => this.#inFlight.delete(tracked));
+    this.#inFlight.add(tracked);
+  }
+
+  #flush(): void {
+    if (this.#results.length === 0) return;
+    const results = this.#results;
+    const counted = { calls: this.#calls, limited: this.#limited };
+    this.#results = [];
+    this.#calls = 0;
+    this.#limited = 0;
+    this.#writing = this.#writing
+      .then(() => this.#write(results, counted))
+      .catch((error: unknown) => {
+        this.#stop ??= new ComeBack(`the ledger could not be written: ${String(error)}`, 1_000);
+      });
+  }
+
+  async #write(results: readonly RowResult[], counted: { calls: number; limited: number }): Promise<void> {
+    await writeResults(this.#pool, this.#claim, results);
+    const rowsSettled = results.filter((result) => result.state === 'settled' || result.state === 'acked').length;
+    await recordProgress(this.#pool, this.#context.run.id, { ...counted, rowsSettled });
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      const renewed = await renewClaim(this.#pool, this.#claim);
+      if (renewed) this.#claim = renewed;
+      else this.#isLost = true;
+    } catch (error) {
+      // The claim runs out by itself, and nothing is dispatched past its end.
+      this.#context.log.warn({ err: error, run: this.#context.run.id }, 'a claim could not be renewed');
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** Reads that may be repeated: a few tries in place with full jitter, then the job gives its slot back. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CallOptions, StreamOptions } from '../client/client.ts';
+import type { Applied, Outcome, Streamed, StreamOutcome } from '../client/outcome.ts';
+import type { OperationName } from '../contract/operations.ts';
+import type { Account } from './accounts.ts';
+import { RunFailed, troubleOf } from './trouble.ts';
+
+const TRIES = 5;
+const BASE_MS = 200;
+const CAP_MS = 5_000;
+/** A read in place waits this long for the budget before it gives the worker's slot back. */
+const PATIENCE_MS = 20_000;
+
+/** Calls a repeatable operation until it is answered. @throws RunFailed, ComeBack */
+export function readCall(account: Account, operation: OperationName, options: CallOptions): Promise<Applied> {
+  return untilApplied(account, operation, options.signal, () =>
+    account.client.call(operation, { maxWaitMs: PATIENCE_MS, ...options }),
+  );
+}
+
+/** Streams a list until it has come whole; records of a broken try are handed over again. @throws RunFailed, ComeBack */
+export function readStream(account: Account, operation: OperationName, options: StreamOptions): Promise<Streamed> {
+  return untilApplied(account, operation, options.signal, () =>
+    account.client.stream(operation, { maxWaitMs: PATIENCE_MS, ...options }),
+  );
+}
+
+async function untilApplied<T extends { status: 'applied' }>(
+  account: Account,
+  operation: OperationName,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<T | Exclude<Outcome | StreamOutcome, { status: 'applied' }>>,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    const outcome = await attempt();
+    if (outcome.status === 'applied') return outcome;
+    const trouble = troubleOf(outcome, account, operation);
+    const isWorthIt = !(trouble instanceof RunFailed) && trouble.isTrouble && !signal?.aborted;
+    if (!isWorthIt || tried === TRIES) throw trouble;
+    await delay(Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** tried), undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The runner: carries every unfinished run on, in this process and beside others. It looks after the ledger (claims of
+ * dead processes are taken over, runs without a queued job get one) and calls the jobs that the queue hands it.
+ */
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { messageOf } from '../errors.ts';
+import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
+import { addNote, endRun, markTrouble, movePhase, type Run, readRun, runningRuns } from '../ledger/runs.ts';
+import type { Accounts } from './accounts.ts';
+import type { Catalog, Job, JobResult } from './job.ts';
+import type { Payload, Processed, Queue } from './queue.ts';
+import { START_SYNC } from './queue.ts';
+import { ComeBack, RunFailed } from './trouble.ts';
+
+/** How often the ledger is looked after. */
+const LOOK_MS = 1_000;
+/** A run bears trouble this long, without one success between, before it fails; `lockstep runs resume` takes it up. */
+export const PATIENCE_MS = 5 * 60 * 1000;
+const CONCURRENCY = 8;
+/** What a defect in a job waits before the job is tried again. */
+const DEFECT_MS = 5_000;
+
+export interface RunnerNeeds {
+  readonly pool: pg.Pool;
+  readonly queue: Queue;
+  readonly accounts: Accounts;
+  readonly catalog: Catalog;
+  readonly log: Logger;
+  /** Starts a run of a sync when its schedule says so. */
+  readonly startSync: (sync: string) => Promise<void>;
+  /** How long a run bears trouble. Default 5 minutes. */
+  readonly patienceMs?: number;
+}
+
+export interface Runner {
+  readonly worker: WorkerIdentity;
+  /** Makes sure that a run is carried on, now rather than at the next look. */
+  attend(run: Run): Promise<void>;
+  /** Finishes what is in flight, then stops. */
+  close(): Promise<void>;
+}
+
+/** Starts carrying runs on, the unfinished ones of earlier processes first. */
+export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
+  const { pool, queue, catalog, log } = needs;
+  const worker = thisWorker(randomBytes(4).toString('hex'));
+  const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
+
+  async function attend(run: Run): Promise<void> {
+    const job = run.phase === undefined ? undefined : jobs.get(run.phase);
+    if (!job || run.status !== 'running') return;
+    for (let i = 0; i < job.parallel; i++) {
+      // The id names this process: a job that a dead process left active must not stand in the way of ours.
+      const id = `${run.id}.${job.name}.w${worker.id}.${i}`;
+      await queue.add(job.name, { runId: run.id }, { id, isUrgent: run.lane === 'interactive' });
+    }
+  }
+
+  async function look(): Promise<void> {
+    await dropDeadClaims(pool);
+    for (const run of await runningRuns(pool)) await attend(run);
+  }
+
+  async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
+    if ('sync' in payload) {
+      if (name === START_SYNC) await needs.startSync(payload.sync);
+      return { status: 'over' };
+    }
+    const run = await readRun(pool, payload.runId);
+    const job = jobs.get(name);
+    if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
+    try {
+      const result = await perform(job, run, signal);
+      if (run.troubleSince) await markTrouble(pool, run.id, false);
+      return await goOn(run, result);
+    } catch (error) {
+      return onTrouble(run, error);
+    }
+  }
+
+  async function perform(job: Job, run: Run, signal: AbortSignal): Promise<JobResult> {
+    const account = await needs.accounts.open(run.account);
+    return job.run({ run, account, pool, worker, log, signal });
+  }
+
+  async function goOn(run: Run, result: JobResult): Promise<Processed> {
+    switch (result.status) {
+      case 'again':
+        return result;
+      case 'idle':
+        return { status: 'over' };
+      case 'next':
+        if (run.phase && (await movePhase(pool, run.id, run.phase, result.job)))
+          await attend(await readRun(pool, run.id));
+        return { status: 'over' };
+      case 'finished':
+        await endRun(pool, run.id, 'done');
+        return { status: 'over' };
+      default:
+        return result satisfies never;
+    }
+  }
+
+  async function onTrouble(run: Run, error: unknown): Promise<Processed> {
+    if (error instanceof RunFailed) {
+      await endRun(pool, run.id, 'failed', { code: error.code, message: error.message });
+      return { status: 'over' };
+    }
+    const isDefect = !(error instanceof ComeBack);
+    if (isDefect) log.error({ err: error, run: run.id }, 'a job broke off');
+    if (!isDefect && !error.isTrouble) return { status: 'again', inMs: error.inMs };
+    const since = await markTrouble(pool, run.id, true);
+    const lastedMs = since ? Date.now() - since.getTime() : 0;
+    if (lastedMs > (needs.patienceMs ?? PATIENCE_MS)) {
+      const message = `${messageOf(error)}. Tried for ${Math.round(lastedMs / 1000)} s; go on with: lockstep runs resume ${run.id}`;
+      await endRun(pool, run.id, 'failed', { code: isDefect ? 'JOB_BROKE_OFF' : 'SERVICE_AWAY', message });
+      return { status: 'over' };
+    }
+    await addNote(pool, run.id, messageOf(error));
+    return { status: 'again', inMs: isDefect ? DEFECT_MS : error.inMs };
+  }
+
+  await look();
+  const working = queue.work(process, CONCURRENCY);
+  let looking: Promise<void> = Promise.resolve();
+  const ticking = setInterval(() => {
+    looking = looking
+      .then(look)
+      .catch((error: unknown) => log.warn({ err: error }, 'the ledger could not be looked after'));
+  }, LOOK_MS);
+  let closing: Promise<void> | undefined;
+  return {
+    worker,
+    attend,
+    close() {
+      closing ??= (async () => {
+        clearInterval(ticking);
+        await looking;
+        await working.close();
+      })();
+      return closing;
+    },
+  };
+}

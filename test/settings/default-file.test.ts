@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { isMap, isScalar, parseDocument, visit } from 'yaml';
+import { settingsJsonSchema } from '../../src/settings/json-schema.ts';
+import { defaultSettingsFile } from '../../src/settings/load.ts';
+import { settingsOf } from './problems-in.ts';
+
+const besideDefault = (name: string) => new URL(`../../config/${name}`, import.meta.url);
+const defaultText = () => readFile(defaultSettingsFile(), 'utf8');
+
+/** The default file with every commented key switched on, but for the interval, which excludes the cron expression. */
+async function uncommented(): Promise<string> {
+  const lines = (await defaultText()).split('\n').slice(1);
+  return lines
+    .map((line) => (/^\s*# every:/.test(line) ? line : line.replace(/^( *)# (?= *[\w-]+:)/, '$1')))
+    .join('\n');
+}
+
+/** Every `properties` name in a JSON schema, wherever it stands. */
+function propertyNames(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const here =
+    'properties' in schema && typeof schema.properties === 'object' ? Object.keys(schema.properties ?? {}) : [];
+  return [...here, ...Object.values(schema).flatMap(propertyNames)];
+}
+
+test('the default file runs without any environment: all is embedded, and the account demo needs no key', async () => {
+  const settings = settingsOf(await defaultText());
+  expect(settings.warnings).toEqual([]);
+  expect(settings.database.url).toBeUndefined();
+  expect(settings.redis.url).toBeUndefined();
+  expect(settings.accounts.demo).toMatchObject({ url: undefined, apiKey: undefined, prefix: 'auto' });
+  expect(settings.syncs['nightly-contacts']).toMatchObject({ job: 'contacts', account: 'demo' });
+});
+
+test('the default file says the same as the defaults', async () => {
+  const minimal = settingsOf('accounts: { demo: {} }');
+  const { accounts, service, database, redis, console } = settingsOf(await defaultText());
+  expect({ accounts, service, database, redis, console }).toEqual({
+    accounts: minimal.accounts,
+    service: minimal.service,
+    database: minimal.database,
+    redis: minimal.redis,
+    console: minimal.console,
+  });
+});
+
+test('every key there is stands in the default file, in use or commented, and is explained there', async () => {
+  const lines = (await uncommented()).split('\n');
+  const explained = lines.filter((line, index) => line.includes('#') || /^ *#/.test(lines[index - 1] ?? '')).join('\n');
+  const names = new Set(propertyNames(settingsJsonSchema()));
+  expect([...names].filter((name) => !new RegExp(`\\b${name}\\b`).test(explained))).toEqual([]);
+});
+
+test('the commented keys of the default file are valid when they are switched on', async () => {
+  const text = await uncommented();
+  const settings = settingsOf(text, { LOCKSTEP_DEMO_KEY: 'k' });
+  expect(Object.keys(settings.syncs)).toEqual(['nightly-contacts', 'task-mirror']);
+  expect(Object.keys(settings.targets)).toEqual(['ops-hook']);
+  expect(settings.accounts.demo?.authorization?.scheme).toBe('Bearer');
+  expect(text.match(/^ *# [\w-]+:/gm)).toEqual(['      # every:']);
+});
+
+test('the commented values that are called defaults are the defaults', async () => {
+  const settings = settingsOf(await uncommented());
+  const plain = settingsOf('accounts: { demo: {} }\nsyncs: { a: { job: contacts, account: demo } }');
+  expect(settings.accounts.demo?.budget).toEqual(plain.accounts.demo?.budget);
+  expect(settings.accounts.demo?.dialect).toEqual(plain.accounts.demo?.dialect);
+  expect(settings.syncs['nightly-contacts']?.options).toEqual(plain.syncs.a?.options);
+});
+
+test('the production example is valid and holds no secret', async () => {
+  const text = await readFile(besideDefault('production.example.yaml'), 'utf8');
+  const settings = settingsOf(text);
+  expect(settings.warnings).toEqual([]);
+  visit(parseDocument(text), {
+    Pair: (_, { key, value }) => {
+      const isSecret = isScalar(key) && /^(apiKey|secret|password|token)$/.test(String(key.value));
+      if (isSecret) expect(isMap(value)).toBe(true);
+    },
+  });
+});
+
+test('config/lockstep.schema.json is fresh; `lockstep settings schema > config/lockstep.schema.json` makes it again', async () => {
+  const generated: unknown = JSON.parse(await readFile(besideDefault('lockstep.schema.json'), 'utf8'));
+  expect(generated).toEqual(settingsJsonSchema());
+});

@@ -1,0 +1,231 @@
+import { expect, test } from 'vitest';
+import { problemsIn, settingsOf } from './problems-in.ts';
+
+const withAccount = (line: string) => `accounts:\n  demo:\n    ${line}\n`;
+const withSync = (line: string) =>
+  `accounts: { demo: {} }\nsyncs:\n  night: { job: contacts, account: demo, ${line} }\n`;
+const withTarget = (line: string) => `accounts: { demo: {} }\ntargets:\n  hook: { type: webhook, ${line} }\n`;
+
+test('every problem is listed at once, in the order of the file, with path, line and column', () => {
+  const text = `acounts: {}
+accounts:
+  demo:
+    budgt: {}
+    budget: { requests: 20, per: 1s, timout: 5s }
+syncs:
+  night:
+    job: contacts
+    account: demmo
+    schedule: { cron: "61 2 * * *" }
+`;
+  expect(problemsIn(text)).toEqual([
+    '1:1 acounts: unknown key; did you mean "accounts"?',
+    '4:5 accounts.demo.budgt: unknown key; did you mean "budget"?',
+    '5:38 accounts.demo.budget.timout: unknown key; did you mean "timeout"?',
+    '9:14 syncs.night.account: no account is named "demmo"; did you mean "demo"?',
+    '10:23 syncs.night.schedule.cron: not a cron expression: "61 2 * * *" (Constraint error, got value 61 expected range 0-59)',
+  ]);
+});
+
+test.each([
+  ['servce: {}', 'servce: unknown key; did you mean "service"?'],
+  ['wholly_unlike: 1', 'wholly_unlike: unknown key'],
+  ['console: { listn: x }', 'console.listn: unknown key; did you mean "listen"?'],
+  ['redis: { URL: none }', 'redis.URL: unknown key; did you mean "url"?'],
+])('a misspelt key at the top or in a section is refused with a suggestion: %s', (line, expected) => {
+  expect(problemsIn(`accounts: { demo: {} }\n${line}\n`)).toEqual([expect.stringContaining(expected)]);
+});
+
+test.each([
+  [withAccount('apiKey: { evn: KEY }'), '3:15 accounts.demo.apiKey.evn: unknown key; did you mean "env"?'],
+  [
+    withAccount('dialect: { listPth: {} }'),
+    '3:16 accounts.demo.dialect.listPth: unknown key; did you mean "listPath"?',
+  ],
+  [
+    withAccount('dialect: { idField: { task: id } }'),
+    '3:27 accounts.demo.dialect.idField.task: unknown key; did you mean "tasks"?',
+  ],
+  [
+    withSync('options: { rows_per_page: 5 }'),
+    '3:53 syncs.night.options.rows_per_page: unknown key; did you mean "rowsPerPage"?',
+  ],
+  [withSync('schedule: { corn: "0 2 * * *" }'), '3:54 syncs.night.schedule.corn: unknown key; did you mean "cron"?'],
+  [
+    withTarget('url: https://x.example, secret: { env: S }, alowPrivate: true'),
+    '3:70 targets.hook.alowPrivate: unknown key; did you mean "allowPrivate"?',
+  ],
+])('a misspelt key deep in the file is refused with a suggestion: %s', (text, expected) => {
+  expect(problemsIn(text)).toEqual([expected]);
+});
+
+test.each([
+  [
+    'budget: 10/minute',
+    'accounts.demo.budget: expected a map such as { requests: 20, per: 1s }, got text; write { requests: 10, per: 1m }',
+  ],
+  [
+    'budget: { requests: 10 per 5 s, per: 1s }',
+    'accounts.demo.budget.requests: expected a whole number of calls, such as 20, got text; write requests: 10, per: 5s',
+  ],
+  [
+    'budget: { requests: 0, per: 1s }',
+    'accounts.demo.budget.requests: expected at least 1 call, got 0; for less than one a second make per longer',
+  ],
+  [
+    'budget: { requests: -5, per: 1s }',
+    'accounts.demo.budget.requests: expected at least 1 call, got -5; for less than one a second make per longer',
+  ],
+  [
+    'budget: { requests: 1.5, per: 1s }',
+    'accounts.demo.budget.requests: expected a whole number of calls, such as 20, got the number 1.5',
+  ],
+  ['budget: { requests: 5, per: 0s }', 'accounts.demo.budget.per: expected a duration from 1ms to 596h, got "0s"'],
+  [
+    'budget: { requests: 600 }',
+    'accounts.demo.budget: requests and per go together: requests: 20, per: 1s is 20 calls a second',
+  ],
+  ['budget: { burst: 0 }', 'accounts.demo.budget.burst: expected at least 1, got 0'],
+  ['budget: { concurrency: 5000 }', 'accounts.demo.budget.concurrency: expected at most 1000, got 5000'],
+  [
+    'budget: { concurrency: "8" }',
+    'accounts.demo.budget.concurrency: expected a whole number of calls, got text; write it without quotes',
+  ],
+  [
+    'budget:',
+    'accounts.demo.budget: is empty: expected a map such as { requests: 20, per: 1s }; leave the key out if nothing is meant',
+  ],
+])('a budget that makes no sense is refused with what is expected: %s', (line, expected) => {
+  expect(problemsIn(withAccount(line))).toEqual([expect.stringContaining(expected)]);
+});
+
+test.each([
+  ['15', 'got 15 without a unit: write 15s if seconds are meant'],
+  ['"15"', 'got 15 without a unit: write 15s if seconds are meant'],
+  ['1h30m', 'one whole number and one unit; got "1h30m"'],
+  ['1.5s', 'one whole number and one unit; got "1.5s"'],
+  ['-1s', 'one whole number and one unit; got "-1s"'],
+  ['15 s', 'one whole number and one unit; got "15 s"'],
+  ['9999h', 'expected a duration from 10ms to 1h, got "9999h"'],
+])('a duration that is none is refused with what is expected: %s', (value, expected) => {
+  expect(problemsIn(withAccount(`budget: { timeout: ${value} }`))).toEqual([expect.stringContaining(expected)]);
+});
+
+test.each([
+  ['cron: "0 2"', 'schedule.cron: expected 5 fields'],
+  ['cron: "H 2 * * *"', 'schedule.cron: H is not supported'],
+  ['cron: "@dayly"', 'schedule.cron: no cron alias "@dayly"; did you mean "@daily"?'],
+  ['cron: "0 0 30 2 *"', 'schedule.cron: not a cron expression: "0 0 30 2 *"'],
+  [
+    'cron: "0 2 * * *", timezone: Berlin',
+    'schedule.timezone: expected an IANA time zone, such as Europe/Berlin, got "Berlin"; did you mean "Europe/Berlin"?',
+  ],
+  ['cron: "0 2 * * *", timezone: "+02:00"', 'schedule.timezone: expected an IANA time zone'],
+  ['cron: "0 2 * * *", every: 5m', 'schedule: expected exactly one of cron, every'],
+  ['timezone: UTC', 'schedule: expected exactly one of cron, every'],
+  ['every: 5m, timezone: UTC', 'schedule.timezone: timezone goes with cron; an interval has none'],
+  ['every: 10ms', 'schedule.every: expected a duration from 1s to 596h, got "10ms"'],
+])('a schedule that cannot be kept is refused: %s', (line, expected) => {
+  expect(problemsIn(withSync(`schedule: { ${line} }`))).toEqual([expect.stringContaining(`syncs.night.${expected}`)]);
+});
+
+test.each([
+  ['job: contact', 'a.job: expected contacts or tasks, got "contact"; did you mean "contacts"?'],
+  ['jbo: contacts', 'a.job: missing: expected contacts or tasks; is "jbo" meant to be it?'],
+  [
+    'job: tasks, account: demo, targets: [ops-hok]',
+    'a.targets[0]: no target is named "ops-hok"; did you mean "ops-hook"?',
+  ],
+  ['job: tasks, account: demo, targets: []', 'a.targets: needs at least one target'],
+  ['job: tasks, account: demo', 'a.targets: missing: expected a list'],
+  ['job: tasks, account: constructor, targets: [ops-hook]', 'a.account: no account is named "constructor"'],
+  ['job: contacts', 'a.account: missing: expected text'],
+  [
+    'job: contacts, account: demo, options: { matchBy: [email, email] }',
+    'a.options.matchBy: the same field stands twice',
+  ],
+  [
+    'job: contacts, account: demo, options: { importWith: creat }',
+    'a.options.importWith: expected auto, import or create, got "creat"; did you mean "create"?',
+  ],
+  [
+    'job: tasks, account: demo, targets: [ops-hook], options: { backfill: yes }',
+    'a.options.backfill: expected true or false, got text; write true',
+  ],
+])('a sync that cannot run is refused: %s', (line, expected) => {
+  const targets = 'targets: { ops-hook: { type: webhook, url: https://x.example, secret: { env: S } } }';
+  expect(problemsIn(`accounts: { demo: {} }\n${targets}\nsyncs:\n  a: { ${line} }\n`)).toEqual([
+    expect.stringContaining(`syncs.${expected}`),
+  ]);
+});
+
+test.each([
+  [
+    'service: { url: sales.example.com }',
+    'service.url: expected a URL that starts with https:// or http://; the scheme is missing',
+  ],
+  [
+    'service: { url: "https://x.example/api/v1" }',
+    "service.url: expected the base address only: leave /api/v1 out, the account's prefix says it",
+  ],
+  ['service: { url: "https://x.example?a=1" }', 'service.url: expected a base address without ? and #'],
+  ['service: { url: "https://u:p@x.example" }', 'service.url: a user name or password does not belong into this URL'],
+  [
+    'database: { url: "$\u007bDATABASE_URL\u007d" }',
+    'database.url: expected embedded or a URL that starts with postgres:// or postgresql://; variables are not replaced in settings',
+  ],
+  [
+    'database: { url: "postgres://u:p#w@h/d" }',
+    'database.url: expected embedded or a URL that starts with postgres:// or postgresql://; special characters',
+  ],
+  ['database: { url: "mysql://h/d" }', 'database.url: expected embedded or'],
+  ['redis: { url: "http://h" }', 'redis.url: expected none or a URL that starts with redis:// or rediss://'],
+  ['redis: { prefix: {lockstep} }', 'redis.prefix: expected text; braces need quotes: "{lockstep}", got a map'],
+  [
+    'console: { listen: 4000 }',
+    'console.listen: expected an address and a port, such as 127.0.0.1:4000, got the number 4000',
+  ],
+  ['console: { listen: "h:99999" }', 'console.listen: expected an address and a port'],
+  [
+    'console: { listen: "0.0.0.0:4000" }',
+    'console.listen: listening beyond this machine needs console.password; or listen on 127.0.0.1',
+  ],
+  ['console: { password: {env: A, file: b} }', 'console.password: expected exactly one of env, file'],
+  [
+    'console: { password: $PASSWORD }',
+    'console.password: variables are not replaced in settings: write { env: NAME } instead',
+  ],
+  ['console: { password: { env: $PASSWORD } }', 'console.password.env: expected the name of an environment variable'],
+  [
+    'console: { password: 1234 }',
+    'console.password: expected { env: NAME }, { file: PATH } or the secret as text, got the number 1234',
+  ],
+])('an address or a secret that cannot work is refused: %s', (line, expected) => {
+  const problems = problemsIn(`accounts: { demo: { apiKey: { env: K } } }\n${line}\n`);
+  expect(problems).toEqual([expect.stringContaining(expected)]);
+});
+
+test('an account needs its key as soon as its service is not embedded', () => {
+  const text = 'service: { url: https://x.example }\naccounts:\n  here: { url: embedded }\n  there: {}\n';
+  expect(problemsIn(text)).toEqual([
+    '4:3 accounts.there.apiKey: missing: a service that is not embedded needs the key of the account, such as { env: NAME }',
+  ]);
+  expect(settingsOf('accounts: { demo: {} }').accounts.demo?.apiKey).toBeUndefined();
+});
+
+test.each(['my account', 'a.b', 'a:b', 'ü', 'a/b', 'x'.repeat(65)])('an account cannot be named %s', (name) => {
+  expect(problemsIn(`accounts:\n  "${name}": {}\n`)).toEqual([
+    expect.stringMatching(/^2:3 accounts.*: a name is 1 to 64 letters, digits, _ or -$/),
+  ]);
+});
+
+test('wrong URLs in the environment are named beside the problems of the file, and their values are not shown', () => {
+  const env = { DATABASE_URL: 'oracle://scott:tiger@h', REDIS_URL: 'tiger' };
+  const problems = problemsIn('accounts: {}', env);
+  expect(problems).toEqual([
+    '1:11 accounts: needs at least one account',
+    expect.stringMatching('^environment variable DATABASE_URL: expected embedded or a URL'),
+    expect.stringMatching('^environment variable REDIS_URL: expected none or a URL'),
+  ]);
+  expect(problems.join()).not.toContain('tiger');
+});

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
+import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
+import { closest, editDistance } from '../../src/settings/words.ts';
+import { settingsOf } from './problems-in.ts';
+
+const budgetOf = (budget: string) => accountNamed(settingsOf(`accounts: { demo: { budget: ${budget} } }`), 'demo');
+
+test.each([
+  ['250ms', 250],
+  ['15s', 15_000],
+  ['5m', 300_000],
+  ['1h', 3_600_000],
+  ['15', undefined],
+  ['1.5s', undefined],
+  ['1h30m', undefined],
+  ['', undefined],
+  ['5 m', undefined],
+])('the duration %s is %s ms', (text, ms) => {
+  expect(parseDurationMs(text)).toBe(ms);
+});
+
+test.each([250, 1000, 1500, 60_000, 90_000, 7_200_000, 0])(
+  '%s ms written as a duration are read as the same again',
+  (ms) => {
+    expect(parseDurationMs(formatDuration(ms))).toBe(ms);
+  },
+);
+
+test.each([
+  ['{}', { ratePerSecond: 20, burst: 20, concurrency: 16 }],
+  ['{ requests: 600, per: 1m }', { ratePerSecond: 10, burst: 10, concurrency: 16 }],
+  ['{ requests: 5, per: 1m }', { ratePerSecond: 5 / 60, burst: 1, concurrency: 16 }],
+  ['{ requests: 3, per: 100ms }', { ratePerSecond: 30, burst: 3, concurrency: 16 }],
+  ['{ requests: 600, per: 1m, burst: 50, concurrency: 2 }', { ratePerSecond: 10, burst: 50, concurrency: 2 }],
+])('the budget %s allows %j', (budget, limits) => {
+  expect(budgetLimits(budgetOf(budget))).toEqual(limits);
+});
+
+test.each([
+  ['{}', 15_000, 60_000],
+  ['{ timeout: 5s }', 5000, 60_000],
+  ['{ timeout: 30s }', 30_000, 120_000],
+  ['{ timeout: 30s, settle: 40s }', 30_000, 40_000],
+])('with the budget %s a call may take %s ms and is settled after %s ms', (budget, timeoutMs, settleMs) => {
+  expect(budgetOf(budget).budget).toMatchObject({ timeoutMs, settleMs });
+});
+
+test('an account has its own service, or the one of all accounts', () => {
+  const { accounts } = settingsOf(`service: { url: https://all.example/base/ }
+accounts:
+  common: { apiKey: { env: A } }
+  own: { url: "http://localhost:8080", apiKey: { env: A }, prefix: /v1, dialect: { firstTaskPage: 1 } }
+  here: { url: embedded }
+`);
+  expect(accounts.common?.url).toBe('https://all.example/base');
+  expect(accounts.own).toMatchObject({ url: 'http://localhost:8080', prefix: '/v1', dialect: { firstTaskPage: 1 } });
+  expect(accounts.here?.url).toBeUndefined();
+});
+
+test('syncs and targets get their names, defaults and milliseconds', () => {
+  const settings = settingsOf(`accounts: { demo: {} }
+syncs:
+  night: { job: contacts, account: demo, schedule: { cron: "@daily" } }
+  mirror: { job: tasks, account: demo, schedule: { every: 5m }, targets: [hook] }
+targets:
+  hook: { type: webhook, url: https://x.example/hook, secret: { env: S } }
+console: { listen: "[::1]:0" }
+`);
+  expect(syncNamed(settings, 'night')).toMatchObject({
+    schedule: { kind: 'cron', cron: '@daily', timezone: 'UTC' },
+    options: { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] },
+  });
+  expect(syncNamed(settings, 'mirror')).toMatchObject({
+    schedule: { kind: 'every', everyMs: 300_000 },
+    options: { subtasks: false, backfill: false },
+  });
+  expect(targetNamed(settings, 'hook')).toMatchObject({ name: 'hook', allowPrivate: false, timeoutMs: 15_000 });
+  expect(settings.console).toMatchObject({ host: '::1', port: 0 });
+});
+
+test.each([
+  [
+    'dmeo',
+    'No account named "dmeo" under accounts in /etc/lockstep.yaml; did you mean "demo"? (there is demo or other)',
+  ],
+  ['toString', 'No account named "toString" under accounts in /etc/lockstep.yaml (there is demo or other)'],
+])('asking for the account %s names those there are', (name, message) => {
+  const settings = settingsOf('accounts: { demo: {}, other: {} }');
+  const expected = expect.objectContaining({ code: 'SETTINGS_NAME_UNKNOWN', exitCode: 2, message });
+  expect(() => accountNamed(settings, name)).toThrow(expected);
+});
+
+test.each([
+  [
+    'accounts: { a: { url: "http://x.example", apiKey: { env: K } } }',
+    'accounts.a.url: http:// sends the API key in the clear; use https://',
+  ],
+  [
+    'accounts: { a: { apiKey: s3cret } }',
+    'accounts.a.apiKey: the secret stands in the settings file; { env: NAME } or { file: PATH } keep it out',
+  ],
+  [
+    'accounts: { a: { budget: { settle: 1s } } }',
+    'accounts.a.budget.settle: shorter than the timeout: a late create may be sent twice',
+  ],
+  [
+    'accounts: { a: {} }\ndatabase: { url: "postgres://u:s3cret@h/d" }',
+    'database.url: the password stands in the settings file; the environment variable DATABASE_URL keeps it out',
+  ],
+])('what works but is risky is a warning: %s', (text, warning) => {
+  const { warnings } = settingsOf(text);
+  expect(warnings).toEqual([expect.stringMatching(/^\/etc\/lockstep\.yaml:\d+:\d+ /)]);
+  expect(warnings[0]).toContain(warning);
+});
+
+test.each([
+  ['budgt', 'budget'],
+  ['bugdet', 'budget'],
+  ['rows_per_page', 'rowsPerPage'],
+  ['ONCHANGE', 'onChange'],
+  ['xyz', undefined],
+])('%s is taken for %s', (word, expected) => {
+  expect(closest(word, ['budget', 'rowsPerPage', 'onChange', 'prefix'])).toBe(expected);
+});
+
+test('the edit distance counts insertions, deletions, substitutions and swaps', () => {
+  expect(['kitten sitting', 'ab ba', 'abc abc', 'a abcd'].map((pair) => editDistance(...words(pair)))).toEqual([
+    3, 1, 0, 3,
+  ]);
+});
+
+function words(pair: string): [string, string] {
+  const [first = '', second = ''] = pair.split(' ');
+  return [first, second];
+}
