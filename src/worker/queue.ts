@@ -2,6 +2,7 @@
  * The queue: BullMQ on Redis where there is one, else on its Postgres backend. It only calls jobs; what is to be done is
  * in the ledger, so a queue that was lost is filled again from there.
  */
+import { setMaxListeners } from 'node:events';
 import {
   type BackendFactory,
   Queue as BullQueue,
@@ -72,6 +73,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
     },
     work(processor, concurrency) {
       const stop = new AbortController();
+      setMaxListeners(0, stop.signal); // every call in flight listens
       const process = async (job: QueuedJob, token?: string) => {
         const processed = await processor(job.name, payloadSchema.parse(job.data), stop.signal);
         if (processed.status === 'over') return;

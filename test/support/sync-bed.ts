@@ -5,6 +5,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { expect } from 'vitest';
 import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows, type ReportedRow, reportRows } from '../../src/ledger/rows.ts';
 import { type Run, readRun } from '../../src/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
@@ -24,9 +25,13 @@ export interface SyncBed {
   runSync(how?: { dryRun?: boolean }): Promise<Run>;
   rows(run: Run): Promise<readonly ReportedRow[]>;
   counts(run: Run): ReturnType<typeof countRows>;
-  /** Adds contacts straight to the service, past its API; answers their ids. */
-  addContacts(contacts: readonly Record<string, unknown>[]): Promise<readonly number[]>;
+  /** Calls the same service without faults or odd answers, as somebody else would; gives the content. */
+  call(operation: OperationName, body?: unknown): Promise<unknown>;
+  /** Adds contacts one after another, so that their ids ascend. */
+  addContacts(contacts: readonly Record<string, unknown>[]): Promise<void>;
   customers(): Promise<readonly Record<string, unknown>[]>;
+  /** How often each contact was made a customer, by the service's own commit log: by contact id, or by what was created. */
+  commits(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 
@@ -48,6 +53,18 @@ export async function openSyncBed({
   const service = await startService({ pool: database.pool, ...(behaviour && { behaviour }) });
   const tenant = await createTenant(database.pool, 'test');
   await createKey(database.pool, tenant.id, { key: TEST_KEY });
+  const plain = await startService({ pool: database.pool });
+  const call = async (operation: OperationName, body?: unknown): Promise<unknown> => {
+    const { method, path: at } = operations[operation];
+    const response = await fetch(`${plain.url}/api/v1${at}`, {
+      method,
+      headers: { API_KEY: TEST_KEY, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(200);
+    // Safe: every answer of our own service stands in its envelope.
+    return ((await response.json()) as { content: unknown }).content;
+  };
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bed-'));
   const text = `
 accounts:
@@ -89,30 +106,23 @@ syncs:
       return rows;
     },
     counts: (run) => countRows(database.pool, run.id),
+    call,
     async addContacts(contacts) {
-      const ids: number[] = [];
-      for (const contact of contacts) {
-        const response = await fetch(`${service.url}/api/v1/contacts/create`, {
-          method: 'POST',
-          headers: { API_KEY: TEST_KEY, 'content-type': 'application/json' },
-          body: JSON.stringify(contact),
-        });
-        expect(response.status).toBe(200);
-        const made = await database.pool.query<{ id: string }>(
-          `select max(record_id)::text as id from service.commits where operation = 'contacts.create'`,
-        );
-        ids.push(Number(made.rows[0]?.id));
-      }
-      return ids;
+      for (const contact of contacts) await call('contacts.create', contact);
     },
-    async customers() {
-      const response = await fetch(`${service.url}/api/v1/customers/getall`, { headers: { API_KEY: TEST_KEY } });
-      const body = (await response.json()) as { content: Record<string, unknown>[] };
-      return body.content;
+    // Safe: our own service answers a list of records here.
+    customers: async () => (await call('customers.getall')) as Record<string, unknown>[],
+    async commits() {
+      const found = await database.pool.query<{ key: string; n: number }>(
+        `select coalesce(natural_key, record_id::text) as key, count(*)::int as n from service.commits
+         where operation in ('customers.import', 'customers.create') group by 1`,
+      );
+      return new Map(found.rows.map(({ key, n }) => [key, n]));
     },
     async close() {
       await workspace.close();
       await service.close();
+      await plain.close();
       await database.close();
       await rm(dataDir, { recursive: true, force: true });
     },
