@@ -32,7 +32,9 @@ test.each(cases)('every contact becomes one customer when %s', async (_name, beh
   expect(await bed.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
   const commits = [...(await bed.commits()).values()];
   expect(commits.reduce((sum, n) => sum + n, 0)).toBe(CONTACTS);
-  const names = (await bed.customers()).map((customer) => JSON.stringify([customer.full_name, customer.phone_number]));
+  const names = (await bed.customers()).map((customer) =>
+    JSON.stringify([customer.full_name, customer.email, customer.phone_number]),
+  );
   expect(new Set(names).size).toBe(CONTACTS);
 });
 
