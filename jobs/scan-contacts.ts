@@ -4,7 +4,6 @@
  */
 
 import { listIn } from '../src/client/decode.ts';
-import { isJsonObject } from '../src/client/dialect.ts';
 import { decideContacts } from '../src/contacts/decide.ts';
 import { unsettledForMs } from '../src/contacts/horizon.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
@@ -69,7 +68,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       await recordProgress(pool, run.id, { calls: 1 });
       const list = listIn(answer.content, account.dialect, 'contacts');
       if (!list) throw noList(account.name);
-      return list.filter(isJsonObject).map((contact) => toScannedContact(contact, account.dialect));
+      return list.map((contact) => toScannedContact(contact, account.dialect));
     },
     keep: async (contacts, pass) => {
       const first = place;

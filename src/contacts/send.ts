@@ -24,8 +24,8 @@ const REFUSALS_TO_BELIEVE = 3;
 const PATIENCE_MS = 10_000;
 
 export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
-  return async (row, { dispatchBefore, signal }) => {
-    const options: CallOptions = { lane, signal, dispatchBefore, maxWaitMs: PATIENCE_MS };
+  return async (row, { dispatchBefore, stopWaiting }) => {
+    const options: CallOptions = { lane, stopWaiting, dispatchBefore, maxWaitMs: PATIENCE_MS };
     if (row.action === 'update') return sendUpdate(account, row, options);
     if (row.action === 'create' || mode.works === false) return sendCreate(account, row, options);
     const body = importBody(account.dialect, row.sourceId, row.fields);

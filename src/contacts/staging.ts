@@ -1,5 +1,5 @@
 /** Keeps scanned contacts as rows: settled at once where the link says nothing changed, else staged to be decided. */
-import { type Dialect, idOf, type JsonObject } from '../client/dialect.ts';
+import { type Dialect, idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import type { CustomerFields } from '../contract/records.ts';
 import { LockstepError } from '../errors.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
@@ -16,12 +16,12 @@ export interface ScannedContact extends ScannedRecord, Keys {
 }
 
 /** @throws LockstepError RECORD_WITHOUT_ID: a contact that cannot be named cannot be followed. */
-export function toScannedContact(record: JsonObject, dialect: Dialect): ScannedContact {
+export function toScannedContact(record: Json, dialect: Dialect): ScannedContact {
   const id = idOf(record, 'contacts', dialect);
-  if (id === undefined) {
+  if (id === undefined || !isJsonObject(record)) {
     throw new LockstepError(
       'RECORD_WITHOUT_ID',
-      `A contact came without an id; its members are ${Object.keys(record).slice(0, 12).join(', ')}. ` +
+      `A contact came without an id; its members are ${isJsonObject(record) ? Object.keys(record).slice(0, 12).join(', ') : 'none'}. ` +
         'Name the member that holds it under accounts.NAME.dialect.idField.contacts.',
     );
   }

@@ -10,7 +10,7 @@ import type { JobContext } from './job.ts';
 import { ComeBack, RunFailed } from './trouble.ts';
 
 /** How one claimed row is sent; `dispatchBefore` is on the performance.now() scale. */
-export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; signal: AbortSignal }) => Promise<SentRow>;
+export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; stopWaiting: AbortSignal }) => Promise<SentRow>;
 
 /** A row's result, and what it says about the run as a whole. */
 export interface SentRow {
@@ -115,7 +115,7 @@ class PumpWork {
 
   #start(row: ClaimedRow): void {
     const dispatchBefore = this.#claim.expiresAtMs - this.#context.account.timeoutMs - GUARD_MS;
-    const sending = this.#send(row, { dispatchBefore, signal: this.#context.signal }).then(
+    const sending = this.#send(row, { dispatchBefore, stopWaiting: this.#context.signal }).then(
       ({ result, wasCalled, wasLimited, stop }) => {
         this.#results.push(result);
         if (wasCalled) this.#calls++;

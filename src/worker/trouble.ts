@@ -2,7 +2,7 @@
  * What a job does when calls fail: waits and tries again while that can help, and ends the run with a message that says
  * what to mend when it cannot.
  */
-import type { Outcome, StreamOutcome } from '../client/outcome.ts';
+import type { Outcome, StreamOutcome, UnknownReason } from '../client/outcome.ts';
 import { LockstepError } from '../errors.ts';
 import type { Account } from './accounts.ts';
 
@@ -25,6 +25,14 @@ export class ComeBack extends Error {
   }
 }
 
+/** Answers that will not change by asking again: the settings or the service have to. */
+const NO_USE_ASKING_AGAIN: ReadonlySet<UnknownReason | undefined> = new Set([
+  'html',
+  'no-list',
+  'too-large',
+  'redirect',
+]);
+
 type Failure = Exclude<Outcome | StreamOutcome, { status: 'applied' }>;
 
 /** The error to throw for a failed call that nothing can be done about in place. */
@@ -45,7 +53,7 @@ export function troubleOf(failure: Failure, account: Account, what: string): Run
         ? new RunFailed('SERVICE_CERTIFICATE', `${what}: ${failure.message}`)
         : new ComeBack(`${what}: ${failure.message}`, 2_000);
     case 'unknown':
-      return failure.reason === 'html' || failure.reason === 'no-list' || failure.reason === 'too-large'
+      return NO_USE_ASKING_AGAIN.has(failure.reason)
         ? new RunFailed('SERVICE_UNREADABLE', `${what}: ${failure.message}`)
         : new ComeBack(`${what}: ${failure.message}`, 2_000);
   }

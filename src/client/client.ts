@@ -1,0 +1,252 @@
+/**
+ * Calls of one account's service. Every call takes one road: budget → undici → decode → outcome.
+ *
+ * Nothing is retried here, but for a missing route under the other prefix (prefix.ts): what follows from an outcome is
+ * the caller's business. A call rejects only for a mistake of ours (a missing path parameter) and when `onRecords` does;
+ * whatever the network or the service do is an outcome.
+ */
+import { setMaxListeners } from 'node:events';
+import { Pool } from 'undici';
+import type { Budget, Lane, Permit } from '../budget/budget.ts';
+import { type Operation, type OperationName, operations, type Prefix } from '../contract/operations.ts';
+import { LockstepError, messageOf } from '../errors.ts';
+import { classify } from './classify.ts';
+import type { Dialect } from './dialect.ts';
+import { type BodySink, type Exchanged, exchange } from './exchange.ts';
+import { type OnRecords, pourList } from './list-pouring.ts';
+import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
+import { createPrefixes, type LearntPrefixes } from './prefix.ts';
+import { buildRequest, endpointOf, type LabelledRequest, redact } from './request.ts';
+
+type Ended = Outcome | StreamOutcome;
+
+export interface CallEvent {
+  readonly operation: OperationName;
+  readonly outcome: Ended;
+  /** From the moment the budget let it go. */
+  readonly durationMs: number;
+}
+
+export interface ClientConfig {
+  /** The account's name in the settings, for messages. */
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Sent as Authorization beside the API key; the contract shows it and does not say whether it is needed. */
+  readonly authorization?: { readonly scheme: string; readonly token: string };
+  readonly prefix: 'auto' | Prefix;
+  /** For a whole call, connecting included; for a streamed list, for each silence. */
+  readonly timeoutMs: number;
+  /** Connections at most; not less than the budget lets be in flight. */
+  readonly concurrency: number;
+  /** Not closed by the client. */
+  readonly budget: Budget;
+  readonly dialect: Dialect;
+  /** Of an answer that is not streamed. Default 8 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Tokens a call takes. Default 1. */
+  readonly costOf?: (operation: OperationName) => number;
+  /** Told of each call that the budget let go. */
+  readonly onCall?: (event: CallEvent) => void;
+  /** What `learntPrefixes` gave in an earlier process. */
+  readonly knownPrefixes?: LearntPrefixes;
+}
+
+export interface CallOptions {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+  readonly lane: Lane;
+  /** Ends the wait for the budget and cuts off a call that has left. */
+  readonly signal?: AbortSignal;
+  /** Ends the wait for the budget only: the answer to a write that has left is worth waiting for. Instead of `signal`. */
+  readonly stopWaiting?: AbortSignal;
+  /** How long to wait in place for the budget; past it the outcome is `not-sent` with `retryAfterMs`. */
+  readonly maxWaitMs?: number;
+  /** On performance.now()'s scale: from then on nothing is written to a socket. */
+  readonly dispatchBefore?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface StreamOptions extends CallOptions {
+  /** Batches of up to 1,000 records, one after another; the next is read when the promise resolves. */
+  readonly onRecords: OnRecords;
+}
+
+export interface Client {
+  call(operation: OperationName, options: CallOptions): Promise<Outcome>;
+  /**
+   * A list answered whole, in memory that does not grow with it. Unless the outcome is `applied`, what was handed over
+   * is void: the answer broke off, or its envelope reports a failure after all.
+   */
+  stream(operation: OperationName, options: StreamOptions): Promise<StreamOutcome>;
+  /** `calls` counts requests that left; `limited` those answered with 429, or 503 and Retry-After. */
+  stats(): { readonly calls: number; readonly limited: number };
+  learntPrefixes(): LearntPrefixes;
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024;
+const MAX_CONNECT_MS = 10_000;
+/** Below the 5 s after which Node's own servers close an idle connection: a request written to a closing one is in doubt. */
+const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE_MAX_MS = 60_000;
+const KEEP_ALIVE_MARGIN_MS = 1_000;
+
+interface Allowed {
+  readonly status: 'taken';
+  readonly permit: Permit;
+}
+
+/** Sends one request and sorts what came of it. */
+type Send<T> = (labelled: LabelledRequest) => Promise<T>;
+
+/** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID where the settings cannot be used. */
+export function createClient(config: ClientConfig): Client {
+  const { budget, dialect } = config;
+  const endpoint = endpointOf(config);
+  const prefixes = createPrefixes(config.prefix, config.knownPrefixes);
+  const counts = { calls: 0, limited: 0 };
+  const pool = openPool(endpoint.origin, config);
+  let closing: Promise<void> | undefined;
+
+  /** Under the known prefix and, where that has no such route, under the other. */
+  async function callAnyPrefix<T extends Ended>(
+    operation: OperationName,
+    options: CallOptions,
+    send: Send<T>,
+  ): Promise<T | NotSent> {
+    const prefix = prefixes.first(operation);
+    const first = await callOnce(operation, options, prefix, send);
+    const other = prefixes.other(operation, prefix, first);
+    if (other === undefined) return first;
+    const second = await callOnce(operation, options, other, send);
+    const bothLackIt = prefixes.other(operation, other, second) !== undefined;
+    // Of two refusals the service's own is worth more than a framework's page.
+    return bothLackIt && !saysJson(second) ? first : second;
+  }
+
+  async function callOnce<T extends Ended>(
+    operation: OperationName,
+    options: CallOptions,
+    prefix: Prefix,
+    send: Send<T>,
+  ): Promise<T | NotSent> {
+    const labelled = buildRequest(operation, options, { endpoint, prefix, dialect });
+    const waited = await takePermit(operation, options, labelled.label);
+    if (waited.status !== 'taken') return withoutSecrets(waited);
+    const startedAt = performance.now();
+    try {
+      const outcome = withoutSecrets(await send(labelled));
+      prefixes.saw(operation, prefix, outcome);
+      if (outcome.status === 'limited') await slowDown(outcome.retryAfterMs);
+      config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
+      return outcome;
+    } finally {
+      waited.permit.release();
+    }
+  }
+
+  async function takePermit(operation: OperationName, options: CallOptions, label: string): Promise<Allowed | NotSent> {
+    const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
+    const signal = options.stopWaiting ?? options.signal;
+    const leftMs = dispatchBefore - performance.now();
+    const patienceMs = Math.max(0, Math.min(maxWaitMs, leftMs));
+    if (leftMs <= 0) return notSent(label, 'deadline', 'the time to send it is over');
+    if (signal?.aborted) return notSent(label, 'aborted', 'aborted');
+    // One signal stops all calls of a run, and each call takes its listeners off again: no leak to be warned of.
+    if (signal !== undefined) setMaxListeners(0, signal);
+    try {
+      const taken = await budget.take({
+        lane,
+        cost: config.costOf?.(operation) ?? 1,
+        ...(signal !== undefined && { signal }),
+        ...(Number.isFinite(patienceMs) && { maxWaitMs: patienceMs }),
+      });
+      if (taken.status === 'taken') return taken;
+      return { ...notSent(label, 'budget', 'no token of the rate budget in time'), retryAfterMs: taken.retryAfterMs };
+    } catch (error) {
+      if (signal?.aborted) return notSent(label, 'aborted', 'aborted while it waited for the rate budget');
+      // Fails closed: without its store nobody knows what the other processes have used.
+      return notSent(label, 'budget-away', `the rate budget cannot be asked: ${messageOf(error)}`);
+    }
+  }
+
+  async function slowDown(retryAfterMs: number): Promise<void> {
+    counts.limited++;
+    try {
+      await budget.limited(retryAfterMs);
+    } catch {
+      // The store is away: the next `take` says so, while the outcome of this call is known all the same.
+    }
+  }
+
+  async function runExchange({ request }: LabelledRequest, options: CallOptions, sink?: BodySink): Promise<Exchanged> {
+    const { signal, dispatchBefore } = options;
+    const exchanged = await exchange(pool, request, {
+      timeoutMs: options.timeoutMs ?? config.timeoutMs,
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      ...(signal !== undefined && { signal }),
+      ...(dispatchBefore !== undefined && { dispatchBefore }),
+      ...(sink !== undefined && { sink }),
+    });
+    if (exchanged.dispatched) counts.calls++;
+    return exchanged;
+  }
+
+  function withoutSecrets<T extends Ended>(outcome: T): T {
+    if (!('message' in outcome)) return outcome;
+    return { ...outcome, message: redact(outcome.message, endpoint.secrets) };
+  }
+
+  return {
+    call(operation, options) {
+      return callAnyPrefix<Outcome>(operation, options, async (labelled) => {
+        const exchanged = await runExchange(labelled, options);
+        return classify({ operation, label: labelled.label }, exchanged);
+      });
+    },
+    async stream(operation, options) {
+      assertList(operation);
+      return callAnyPrefix<StreamOutcome>(operation, options, async (labelled) => {
+        const call = { operation, label: labelled.label };
+        const pouring = pourList(call, dialect, (records) => options.onRecords(records));
+        return pouring.finish(await runExchange(labelled, options, pouring.sink));
+      });
+    },
+    stats: () => ({ ...counts }),
+    learntPrefixes: () => prefixes.learnt(),
+    async close() {
+      closing ??= pool.close();
+      await closing;
+    },
+  };
+}
+
+function openPool(origin: string, { concurrency, timeoutMs }: ClientConfig): Pool {
+  return new Pool(origin, {
+    connections: concurrency,
+    pipelining: 1,
+    connect: { timeout: Math.min(timeoutMs, MAX_CONNECT_MS) },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+    // The exchange keeps its own, exact deadline; undici's are coarse and begin anew with each part of an answer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+function notSent(label: string, reason: NotSentReason, why: string): NotSent {
+  return { status: 'not-sent', message: `${label}: not sent: ${why}`, reason };
+}
+
+function saysJson(outcome: Ended): boolean {
+  return outcome.status === 'refused' && outcome.json === true;
+}
+
+function assertList(name: OperationName): void {
+  const operation: Operation = operations[name];
+  if (operation.list !== undefined) return;
+  throw new LockstepError('NOT_A_LIST', `${name} answers no list: only lists can be streamed`);
+}

@@ -1,0 +1,112 @@
+/**
+ * From the bytes of an answer to what it says: JSON, the content without its envelope, the list or the record in it.
+ */
+import { isUtf8 } from 'node:buffer';
+import { type Dialect, idOf, isJsonArray, isJsonObject, type Json, type JsonObject, type Kind } from './dialect.ts';
+import { chooseList, explicitPath, type ListSpot, MAX_LIST_DEPTH, mayHoldRecords, spellingsOf } from './list-choice.ts';
+
+export type Decoded =
+  | { readonly status: 'empty' }
+  | { readonly status: 'json'; readonly value: Json }
+  /** `looks` says what came instead: "an HTML page", "text that is no JSON". */
+  | { readonly status: 'unreadable'; readonly looks: string; readonly html: boolean };
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Decodes a whole body. Blank counts as empty; a byte order mark is passed over. */
+export function decodeBody(body: Uint8Array): Decoded {
+  if (!isUtf8(body)) return { status: 'unreadable', looks: 'bytes that are not UTF-8', html: false };
+  const decoded = new TextDecoder().decode(body);
+  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+  if (text.trim() === '') return { status: 'empty' };
+  try {
+    // JSON.parse gives JSON and nothing else.
+    return { status: 'json', value: JSON.parse(text) as Json };
+  } catch {
+    return { status: 'unreadable', looks: looksLike(text), html: text.trimStart().startsWith('<') };
+  }
+}
+
+/** What a body that is no JSON seems to be, for a message. */
+export function looksLike(text: string): string {
+  if (/^\s*<(!doctype\s+html|html|head|body|title|h1)\b/i.test(text)) return 'an HTML page';
+  if (/^\s*</.test(text)) return 'markup (XML or HTML)';
+  if (/^\s*[[{"]/.test(text)) return 'broken or cut off JSON';
+  return 'text that is no JSON';
+}
+
+/**
+ * The answer without its envelope. An envelope is an object without an id that holds `content` (or `data`, `result`),
+ * alone or beside a member that reports on the call.
+ */
+export function unwrap(body: Json): Json {
+  if (!isJsonObject(body) || Object.hasOwn(body, 'id')) return body;
+  const reports = ['status', 'success', 'ok', 'message', 'code', 'error', 'errors'].some((name) =>
+    Object.hasOwn(body, name),
+  );
+  if (!reports && Object.keys(body).length !== 1) return body;
+  for (const name of ['content', 'data', 'result']) {
+    const inner = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return body;
+}
+
+/**
+ * The list of records in an answer, with or without its envelope; undefined where none can be found or two have an
+ * equal claim, which is to be reported and never taken for an empty list.
+ */
+export function listIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] | undefined {
+  const explicit = explicitPath(dialect, kind);
+  if (explicit !== undefined) {
+    for (const path of spellingsOf(explicit)) {
+      const found = memberAt(body, path);
+      if (isJsonArray(found)) return found;
+    }
+    return undefined;
+  }
+  const found = arraysIn(body).filter(({ list }) => list.length === 0 || idOf(list[0], kind, dialect) !== undefined);
+  const spots = found.map(({ path, list }): ListSpot => ({ path, empty: list.length === 0 }));
+  const choice = chooseList(spots, kind);
+  return choice === undefined ? undefined : found[choice]?.list;
+}
+
+/** The one record in an answer such as get's or a create's: the outermost object with an id, or a list's only element. */
+export function recordIn(body: unknown, dialect: Dialect, kind: Kind): JsonObject | undefined {
+  let level: unknown[] = [body];
+  for (let depth = 0; depth <= MAX_LIST_DEPTH; depth++) {
+    const candidates = level.map((value) => (isJsonArray(value) && value.length === 1 ? value[0] : value));
+    const found = candidates.filter(isJsonObject);
+    const record = found.find((value) => idOf(value, kind, dialect) !== undefined);
+    if (record !== undefined) return record;
+    level = found.flatMap((value) => Object.values(value));
+  }
+  return undefined;
+}
+
+interface FoundArray {
+  readonly path: readonly string[];
+  readonly list: readonly Json[];
+}
+
+function arraysIn(body: unknown): FoundArray[] {
+  const arrays: FoundArray[] = [];
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (isJsonArray(value)) {
+      if (mayHoldRecords(path)) arrays.push({ path, list: value });
+    } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {
+      for (const [name, member] of Object.entries(value)) visit(member, [...path, name]);
+    }
+  };
+  visit(body, []);
+  return arrays;
+}
+
+function memberAt(body: unknown, path: readonly string[]): unknown {
+  let value = body;
+  for (const name of path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}

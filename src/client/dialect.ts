@@ -1,0 +1,146 @@
+/**
+ * How one service answers where the contract is silent (DESIGN.md, section 4): explicit settings, `auto` where the
+ * client finds out by looking. Record-level questions that depend on it are answered here too: what a record's id is.
+ */
+import { z } from 'zod';
+import type { OperationName } from '../contract/operations.ts';
+
+export const KINDS = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'pipelines'] as const;
+
+/** The kinds of records that have lists. */
+export type Kind = (typeof KINDS)[number];
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+const perKind = (value: z.ZodDefault<z.ZodString>) =>
+  z
+    .strictObject({
+      contacts: value,
+      customers: value,
+      orders: value,
+      tasks: value,
+      subtasks: value,
+      pipelines: value,
+    })
+    .prefault({});
+
+const auto = z.string().trim().default('auto');
+const paramName = z.string().regex(/^[A-Za-z0-9_.~-]+$/, 'expected the name of a query parameter');
+
+export const dialectSchema = z.strictObject({
+  listPath: perKind(auto).describe(
+    'Where the list of records stands in an answer: auto, $ (the answer is the list) or a dotted path such as content.data.items',
+  ),
+  idField: perKind(auto).describe('The member that holds a record’s id: auto or a name'),
+  firstTaskPage: z
+    .union([z.literal('auto'), z.literal(0), z.literal(1)])
+    .default('auto')
+    .describe('The number of the first page of tasks'),
+  pageParam: paramName.default('page'),
+  rowsPerPageParam: paramName.default('rows_per_page'),
+  importBody: z
+    .json()
+    .default({ contact_id: '$id' })
+    .describe('The body of customers/import; $id stands for the contact’s id, $contact.NAME for one of its members'),
+  completeMethod: z
+    .enum(['PUT', 'GET'])
+    .default('PUT')
+    .describe('The method of mark-complete; GET carries isCompleted in the query'),
+});
+
+export type Dialect = Readonly<z.infer<typeof dialectSchema>>;
+
+/** Everything found out by looking: what an account without explicit settings uses. */
+export const autoDialect: Dialect = dialectSchema.parse({});
+
+/** What settings may say: `auto` or an explicit dialect, in part or whole. */
+export const dialectSetting = z.union([z.literal('auto').transform(() => autoDialect), dialectSchema]);
+
+/** In order of preference. `order_id` is a reference label by the contract, so an order's id only where nothing else is. */
+const ID_NAMES: Readonly<Record<Kind, readonly string[]>> = {
+  contacts: ['id', 'contact_id', 'contactId', '_id', 'uuid'],
+  customers: ['id', 'customer_id', 'client_id', 'customerId', 'clientId', '_id', 'uuid'],
+  orders: ['id', '_id', 'uuid', 'orderId', 'order_id'],
+  tasks: ['id', 'task_id', 'taskId', '_id', 'uuid'],
+  subtasks: ['id', 'subtask_id', 'subtaskId', 'subTaskId', 'item_id', 'taskItem_id', 'taskItemId', '_id', 'uuid'],
+  pipelines: ['id', 'pipeline_id', 'pipelineId', '_id', 'uuid'],
+};
+
+/** The kind of records an operation is about: the first half of its name. */
+export function kindOf(operation: OperationName): Kind {
+  const room = operation.slice(0, operation.indexOf('.'));
+  const kind = KINDS.find((name) => name === room);
+  if (kind === undefined) throw new TypeError(`operation ${operation} names no kind of records`);
+  return kind;
+}
+
+/**
+ * A record's id as a canonical string, so that 7 and "7" are the same; undefined where there is none.
+ * No ids: empty text, null, fractions, objects, and integers beyond 2^53, which JSON.parse has already falsified.
+ */
+export function idOf(record: unknown, kind: Kind, dialect: Dialect): string | undefined {
+  if (!isJsonObject(record)) return undefined;
+  const names = dialect.idField[kind] === 'auto' ? ID_NAMES[kind] : [dialect.idField[kind]];
+  for (const name of names) {
+    const id = Object.hasOwn(record, name) ? canonicalId(record[name]) : undefined;
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+/** How an id goes back on the wire: the contract's ids are integers, other services' may be text. */
+export function toWireId(id: string): number | string {
+  const number = Number(id);
+  return /^(0|[1-9]\d*)$/.test(id) && Number.isSafeInteger(number) ? number : id;
+}
+
+/** The body that imports one contact: the dialect's template with the contact's id and members put in. */
+export function importBody(dialect: Dialect, contactId: string, contact: JsonObject = {}): Json {
+  const fill = (template: Json): Json => {
+    if (template === '$id') return toWireId(contactId);
+    if (typeof template === 'string' && template.startsWith('$contact.')) {
+      const name = template.slice('$contact.'.length);
+      return (Object.hasOwn(contact, name) ? contact[name] : undefined) ?? null;
+    }
+    if (isJsonArray(template)) return template.map(fill);
+    if (!isJsonObject(template)) return template;
+    return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, fill(value)]));
+  };
+  return fill(dialect.importBody);
+}
+
+/** A flag as services send it: true, 1, "1", "true", "yes" and their opposites; undefined for anything else. */
+export function flagOf(value: unknown): boolean | undefined {
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  if (text === true || text === 1 || text === '1' || text === 'true' || text === 'yes') return true;
+  if (text === false || text === 0 || text === '0' || text === 'false' || text === 'no') return false;
+  return undefined;
+}
+
+/** A decimal amount, sent as number or text, in one spelling without needless zeros: "12.50" and 12.5 are both "12.5". */
+export function amountOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const parts = /^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(String(value).trim());
+  if (parts === null) return undefined;
+  const [, sign, whole, fraction = ''] = parts;
+  const digits = fraction === '' ? `${whole}` : `${whole}.${fraction}`;
+  return sign === '-' && digits !== '0' ? `-${digits}` : digits;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isJsonArray(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function canonicalId(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,173 @@
+/**
+ * Two walkers over the bytes of JSON that find where things begin and end, whatever the borders of the chunks. They judge
+ * nothing: what they delimit is given to JSON.parse. All structural characters are ASCII, so multi-byte text passes through.
+ */
+import type { GrowingBytes } from './growing-bytes.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+export const CLOSE_BRACKET = 0x5d;
+
+interface Frame {
+  readonly array: boolean;
+  key: string | undefined;
+}
+
+export type OutlineStop =
+  /** All bytes are used up. */
+  | 'more'
+  /** The array at `path` is about to close without an element; `index` is its bracket. */
+  | 'empty-array'
+  /** The array at `path` is about to give its first element, which starts at `index`. */
+  | 'first-element'
+  /** The outline has passed its limit. */
+  | 'too-large';
+
+/** Walks what stands outside of the lists, copies it into `outline`, and stops at every array that is in no other array. */
+export class OutlineWalker {
+  index = 0;
+  readonly #outline: GrowingBytes;
+  readonly #frames: Frame[] = [];
+  #arraysOpen = 0;
+  #opening = false;
+  #inString = false;
+  #escaped = false;
+  #keyStart: number | undefined;
+  #keyIsNext = false;
+
+  constructor(outline: GrowingBytes) {
+    this.#outline = outline;
+  }
+
+  /** The names that lead to where the walker stands. */
+  path(): string[] {
+    return this.#frames.flatMap((frame) => (frame.key === undefined ? [] : [frame.key]));
+  }
+
+  walk(data: Buffer, from: number): OutlineStop {
+    let copied = from;
+    for (let at = from; at < data.length; at++) {
+      const byte = data[at] ?? 0;
+      if (this.#opening && !isSpace(byte)) {
+        this.#opening = false;
+        this.index = at;
+        if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
+        return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
+      }
+      if (this.#inString) {
+        if (!this.#endsString(byte)) continue;
+        if (this.#keyStart === undefined) continue;
+        if (!this.#outline.append(data.subarray(copied, at + 1))) return 'too-large';
+        copied = at + 1;
+        this.#readKey(this.#keyStart);
+      } else if (byte === QUOTE) {
+        this.#inString = true;
+        this.#keyStart = this.#keyIsNext ? this.#outline.length + at - copied : undefined;
+      } else {
+        this.#step(byte);
+      }
+    }
+    this.index = data.length;
+    return this.#outline.append(data.subarray(copied)) ? 'more' : 'too-large';
+  }
+
+  #endsString(byte: number): boolean {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) {
+      this.#inString = false;
+      return true;
+    }
+    return false;
+  }
+
+  #step(byte: number): void {
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const array = byte === OPEN_BRACKET;
+      this.#frames.push({ array, key: undefined });
+      this.#keyIsNext = !array;
+      if (array && ++this.#arraysOpen === 1) this.#opening = true;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (this.#frames.pop()?.array) this.#arraysOpen--;
+      this.#keyIsNext = false;
+    } else if (byte === COLON) {
+      this.#keyIsNext = false;
+    } else if (byte === COMMA) {
+      this.#keyIsNext = this.#frames.at(-1)?.array === false;
+    }
+  }
+
+  #readKey(start: number): void {
+    this.#keyStart = undefined;
+    const frame = this.#frames.at(-1);
+    if (frame !== undefined) frame.key = parseKey(this.#outline.view(start));
+  }
+}
+
+/** Finds the separators between the elements of one array. */
+export class ElementScanner {
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+
+  /** The index of the next comma, or closing bracket or brace, that belongs to the array itself; -1 where it has not arrived. */
+  separator(data: Buffer, from: number): number {
+    let at = from;
+    if (this.#inString) {
+      at = this.#stringEnd(data, at);
+      if (at === -1) return -1;
+    }
+    for (; at < data.length; at++) {
+      const byte = data[at];
+      if (byte === QUOTE) {
+        at = this.#stringEnd(data, at + 1);
+        if (at === -1) return -1;
+        at--;
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        this.#depth++;
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        if (this.#depth === 0) return at;
+        this.#depth--;
+      } else if (byte === COMMA && this.#depth === 0) {
+        return at;
+      }
+    }
+    return -1;
+  }
+
+  /** The index behind the quote that ends the string; -1, and the state kept, where it has not arrived. */
+  #stringEnd(data: Buffer, from: number): number {
+    let escaped = this.#escaped;
+    for (let at = from; at < data.length; at++) {
+      const byte = data[at];
+      if (escaped) escaped = false;
+      else if (byte === BACKSLASH) escaped = true;
+      else if (byte === QUOTE) {
+        this.#inString = false;
+        this.#escaped = false;
+        return at + 1;
+      }
+    }
+    this.#inString = true;
+    this.#escaped = escaped;
+    return -1;
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function parseKey(bytes: Buffer): string {
+  try {
+    return String(JSON.parse(bytes.toString()));
+  } catch {
+    // A key that is no JSON makes the whole outline unreadable when it is parsed at the end.
+    return '';
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Which array of an answer is the list of records. The contract shows no list's body, so it may be the answer itself,
+ * its `content`, or stand deeper under any name. Pure, and the same for a decoded answer (decode.ts) and for one that is
+ * still arriving (list-stream.ts). Where two lists have an equal claim there is no choice: the caller reports it, and
+ * the settings decide (`dialect.listPath`).
+ */
+import type { Dialect, Kind } from './dialect.ts';
+
+/** An array that is empty, or whose first element is an object with an id; reached through objects only. */
+export interface ListSpot {
+  readonly path: readonly string[];
+  readonly empty: boolean;
+}
+
+/** How many objects deep a list may stand. */
+export const MAX_LIST_DEPTH = 6;
+
+const OWN_NAMES: Readonly<Record<Kind, readonly string[]>> = {
+  contacts: ['contacts'],
+  customers: ['customers', 'clients'],
+  orders: ['orders'],
+  tasks: ['tasks'],
+  subtasks: ['subtasks', 'taskitems'],
+  pipelines: ['pipelines', 'boards'],
+};
+const COMMON_NAMES = ['content', 'data', 'items', 'records', 'results', 'result', 'rows', 'list'];
+/** Lists of these are about the answer, even where their elements carry ids. */
+const NEVER_RECORDS = new Set(['error', 'errors']);
+const ENVELOPE_MEMBERS = new Set(['content', 'data', 'result']);
+
+/** True where an array at this path may hold the records. */
+export function mayHoldRecords(path: readonly string[]): boolean {
+  return path.length <= MAX_LIST_DEPTH && !NEVER_RECORDS.has(nameOf(path));
+}
+
+/** The index of the spot that holds the records of `kind`; undefined where there is none, or no way to tell. */
+export function chooseList(spots: readonly ListSpot[], kind: Kind): number | undefined {
+  const named = spots.flatMap((spot, index): Named[] => {
+    const rank = rankOf(spot, kind);
+    return rank === undefined ? [] : [{ ...rank, index, empty: spot.empty, depth: spot.path.length }];
+  });
+  // An empty list under a name that fits still beats a full one under a name that does not: past the last page the
+  // list is empty while something beside it, such as the owners, is not.
+  const compare = (a: Named, b: Named) =>
+    Number(a.empty) - Number(b.empty) || Number(b.own) - Number(a.own) || a.depth - b.depth || a.order - b.order;
+  const [best, next] = named.sort(compare);
+  if (best !== undefined) {
+    const isTie = next !== undefined && !best.empty && compare(best, next) === 0;
+    return isTie ? undefined : best.index;
+  }
+  const full = spots.flatMap((spot, index) => (spot.empty ? [] : [index]));
+  if (full.length > 0) return full.length === 1 ? full[0] : undefined;
+  return spots.length > 0 ? 0 : undefined;
+}
+
+/** The explicit path to the list, or undefined where it is to be found by looking. `$` and an empty text name the answer itself. */
+export function explicitPath(dialect: Dialect, kind: Kind): readonly string[] | undefined {
+  const setting = dialect.listPath[kind];
+  if (setting === 'auto') return undefined;
+  return setting.split('.').filter((part) => part !== '' && part !== '$');
+}
+
+/** The paths an explicit one may stand for: `content.items` is `items` once the envelope is off. */
+export function spellingsOf(path: readonly string[]): readonly (readonly string[])[] {
+  const [first, ...rest] = path;
+  return first !== undefined && ENVELOPE_MEMBERS.has(first) ? [path, rest] : [path];
+}
+
+interface Rank {
+  /** Under the kind's own name, or the answer itself. */
+  readonly own: boolean;
+  readonly order: number;
+}
+
+interface Named extends Rank {
+  readonly index: number;
+  readonly empty: boolean;
+  readonly depth: number;
+}
+
+function rankOf(spot: ListSpot, kind: Kind): Rank | undefined {
+  if (spot.path.length === 0) return { own: true, order: 0 };
+  const name = nameOf(spot.path);
+  const own = OWN_NAMES[kind].indexOf(name);
+  if (own >= 0) return { own: true, order: own };
+  const order = COMMON_NAMES.indexOf(name);
+  return order >= 0 ? { own: false, order } : undefined;
+}
+
+function nameOf(path: readonly string[]): string {
+  return path.at(-1)?.toLowerCase() ?? '';
+}

@@ -1,0 +1,135 @@
+/**
+ * What goes on the wire: an operation of the contract, its parameters and an account's credentials as one HTTP request.
+ */
+import { createRequire } from 'node:module';
+import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../contract/operations.ts';
+import { LockstepError } from '../errors.ts';
+import type { Dialect } from './dialect.ts';
+import type { WireRequest } from './exchange.ts';
+
+export interface Account {
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly authorization?: { readonly scheme: string; readonly token: string };
+}
+
+export interface Parameters {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+}
+
+export interface Endpoint {
+  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly basePath: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must not be seen in any message. */
+  readonly secrets: readonly string[];
+}
+
+export interface LabelledRequest {
+  readonly request: WireRequest;
+  /** Method and URL without ids and query, for messages. */
+  readonly label: string;
+}
+
+/** Checks an account's settings. Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID. */
+export function endpointOf(account: Account): Endpoint {
+  const { origin, basePath } = parseBaseUrl(account);
+  const headers: Record<string, string> = {
+    // The contract's spelling, with the underscore.
+    API_KEY: headerValue(account.account, 'api-key', account.apiKey),
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': `lockstep/${version()}`,
+  };
+  const secrets = [account.apiKey];
+  if (account.authorization !== undefined) {
+    const { scheme, token } = account.authorization;
+    headers.authorization = headerValue(account.account, 'authorization', `${scheme} ${token}`.trim());
+    secrets.push(token);
+  }
+  return { origin, basePath, headers, secrets };
+}
+
+/** Throws PARAMETER_MISSING where the path needs one that is not given. */
+export function buildRequest(
+  name: OperationName,
+  { path = {}, query = {}, body }: Parameters,
+  { endpoint, prefix, dialect }: { endpoint: Endpoint; prefix: Prefix; dialect: Dialect },
+): LabelledRequest {
+  const operation: Operation = operations[name];
+  const method = name === 'tasks.complete' ? dialect.completeMethod : operation.method;
+  const label = `${method} ${endpoint.origin}${endpoint.basePath}${prefix}${operation.path}`;
+  const filled = operation.path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+    const value = path[parameter];
+    if (value !== undefined && value !== '') return encodeURIComponent(value);
+    throw new LockstepError('PARAMETER_MISSING', `${label}: ${name} needs the path parameter ${parameter}`);
+  });
+  // Many servers and proxies drop a GET's body, so what it would say goes into the query.
+  const inQuery = method === 'GET' && isRecord(body) ? { ...query, ...body } : query;
+  const content = method === 'GET' || body === undefined ? undefined : JSON.stringify(body);
+  const headers =
+    content === undefined ? endpoint.headers : { ...endpoint.headers, 'content-type': 'application/json' };
+  return {
+    label,
+    request: {
+      method,
+      path: `${endpoint.basePath}${prefix}${filled}${queryText(inQuery)}`,
+      headers,
+      ...(content !== undefined && { body: content }),
+    },
+  };
+}
+
+/** Shorter ones are no secrets, and would turn every text into a riddle. */
+const MIN_SECRET_LENGTH = 4;
+
+/** Takes an account's secrets out of a text that others had a hand in. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= MIN_SECRET_LENGTH) clean = clean.replaceAll(secret, '[secret]');
+  return clean;
+}
+
+function parseBaseUrl({ account, baseUrl }: Account): { origin: string; basePath: string } {
+  const refuse = (why: string) =>
+    new LockstepError('BASE_URL_INVALID', `account ${account}: the base URL ${why}`, { exitCode: 2 });
+  if (!URL.canParse(baseUrl)) throw refuse('is no URL: expected the form https://host or https://host/path');
+  const url = new URL(baseUrl);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('must begin with https:// or http://');
+  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password');
+  if (url.search !== '' || url.hash !== '') throw refuse('must not hold a query or a fragment');
+  const basePath = url.pathname.replace(/\/+$/, '');
+  const prefix = PREFIXES.find((candidate) => basePath.endsWith(candidate));
+  if (prefix !== undefined)
+    throw refuse(`must not end in ${prefix}: that is the account’s prefix setting, auto by default`);
+  return { origin: url.origin, basePath };
+}
+
+/** What HTTP allows in a header's value and undici sends as it stands: visible ASCII, with blanks between. */
+function headerValue(account: string, name: 'api-key' | 'authorization', value: string): string {
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return value;
+  const what = name === 'api-key' ? 'API key' : 'authorization';
+  const why = value === '' ? 'is empty' : 'holds characters that no header may hold, perhaps a line break at its end';
+  const code = name === 'api-key' ? 'API_KEY_INVALID' : 'AUTHORIZATION_INVALID';
+  throw new LockstepError(code, `account ${account}: the ${what} ${why}`, { exitCode: 2 });
+}
+
+function queryText(query: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function version(): string {
+  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
+  return isRecord(manifest) && typeof manifest.version === 'string' ? manifest.version : '0';
+}

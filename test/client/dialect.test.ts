@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import {
+  amountOf,
+  autoDialect,
+  dialectSchema,
+  dialectSetting,
+  flagOf,
+  idOf,
+  importBody,
+  kindOf,
+  toWireId,
+} from '../../src/client/dialect.ts';
+import { operationNames } from '../../src/contract/operations.ts';
+
+const ids: [value: unknown, id: string | undefined][] = [
+  [7, '7'],
+  ['7', '7'],
+  [' 7 ', '7'],
+  ['007', '007'],
+  ['c0ffee-1', 'c0ffee-1'],
+  [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+  [2 ** 53, undefined],
+  [7.5, undefined],
+  ['', undefined],
+  [' ', undefined],
+  [null, undefined],
+  [true, undefined],
+  [{ $oid: '7' }, undefined],
+  [['7'], undefined],
+];
+test.each(ids)('the id %j is %j', (id, expected) => {
+  expect(idOf({ id }, 'contacts', autoDialect)).toBe(expected);
+});
+
+test('an id is found under each kind’s usual names, the surest first', () => {
+  expect(idOf({ contact_id: 3 }, 'contacts', autoDialect)).toBe('3');
+  expect(idOf({ contact_id: 3, customer_id: 4 }, 'customers', autoDialect)).toBe('4');
+  expect(idOf({ contact_id: 3 }, 'customers', autoDialect)).toBeUndefined();
+  expect(idOf({ client_id: 5 }, 'customers', autoDialect)).toBe('5');
+  expect(idOf({ client_id: 5 }, 'orders', autoDialect)).toBeUndefined();
+  expect(idOf({ id: 1, order_id: 'A-1' }, 'orders', autoDialect)).toBe('1');
+  expect(idOf({ task_id: 9 }, 'subtasks', autoDialect)).toBeUndefined();
+  expect(idOf({ id: null, _id: 'x1' }, 'tasks', autoDialect)).toBe('x1');
+});
+
+test('an explicit id field is the only one looked at', () => {
+  const dialect = dialectSchema.parse({ idField: { contacts: 'nr' } });
+  expect(idOf({ id: 1, nr: 2 }, 'contacts', dialect)).toBe('2');
+  expect(idOf({ id: 1 }, 'contacts', dialect)).toBeUndefined();
+  expect(idOf({ id: 1 }, 'tasks', dialect)).toBe('1');
+});
+
+test('names that every object inherits are no ids', () => {
+  const dialect = dialectSchema.parse({ idField: { contacts: 'constructor' } });
+  expect(idOf({}, 'contacts', dialect)).toBeUndefined();
+});
+
+test('an id goes back as a number only if that number is written the same way', () => {
+  expect(['7', '0', '007', 'a7', '-7', '9007199254740993', '7.0'].map(toWireId)).toEqual([
+    7,
+    0,
+    '007',
+    'a7',
+    '-7',
+    '9007199254740993',
+    '7.0',
+  ]);
+});
+
+test('the body of an import follows the template', () => {
+  expect(importBody(autoDialect, '17')).toEqual({ contact_id: 17 });
+  const dialect = dialectSchema.parse({
+    importBody: { ids: ['$id'], client: { name: '$contact.first_name', vat: '$contact.vat' }, force: true },
+  });
+  const body = { ids: ['c-1'], client: { name: 'Ada', vat: null }, force: true };
+  expect(importBody(dialect, 'c-1', { first_name: 'Ada' })).toEqual(body);
+});
+
+test('settings may say auto, or name a part', () => {
+  expect(dialectSetting.parse('auto')).toEqual(autoDialect);
+  const dialect = dialectSetting.parse({ listPath: { tasks: 'data.rows' }, firstTaskPage: 1, completeMethod: 'GET' });
+  expect(dialect).toEqual({
+    ...autoDialect,
+    listPath: { ...autoDialect.listPath, tasks: 'data.rows' },
+    firstTaskPage: 1,
+    completeMethod: 'GET',
+  });
+});
+
+test('settings with a word unknown here are refused', () => {
+  for (const wrong of [{ listpath: {} }, { listPath: { clients: 'x' } }, { firstTaskPage: 2 }, { pageParam: 'a b' }]) {
+    expect(dialectSetting.safeParse(wrong).success).toBe(false);
+  }
+});
+
+test('flags are read in the forms services send', () => {
+  expect([true, 1, '1', 'true', 'TRUE ', 'yes'].map(flagOf)).toEqual(Array(6).fill(true));
+  expect([false, 0, '0', 'false', 'No'].map(flagOf)).toEqual(Array(5).fill(false));
+  expect([null, undefined, 2, '', 'done', {}].map(flagOf)).toEqual(Array(6).fill(undefined));
+});
+
+test('equal amounts have one spelling', () => {
+  const amounts = [12.5, '12.50', ' 012.5 ', '+12.5', 0, '-0.00', '100', '1000.10', -3.25, '0.1'].map(amountOf);
+  expect(amounts).toEqual(['12.5', '12.5', '12.5', '12.5', '0', '0', '100', '1000.1', '-3.25', '0.1']);
+  expect([null, '', 'n/a', '1,50', Number.NaN, '.5', '1e3'].map(amountOf)).toEqual(Array(7).fill(undefined));
+});
+
+test('every operation belongs to a kind', () => {
+  expect(new Set(operationNames.map(kindOf)).size).toBe(6);
+});

@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { listIn } from '../../src/client/decode.ts';
+import { autoDialect, type Dialect, dialectSchema, type Json, type Kind } from '../../src/client/dialect.ts';
+import { BATCH_RECORDS, ListProblem, ListReader } from '../../src/client/list-stream.ts';
+import { failureIn } from '../../src/contract/envelope.ts';
+
+type Read =
+  | { list: readonly Json[]; largestBatch: number }
+  | { failing: string }
+  | { problem: ListProblem['reason']; message: string };
+
+/** Feeds `text` in chunks of `size` bytes and takes what comes. */
+function readAll(
+  text: string | Uint8Array,
+  size = 65_536,
+  dialect: Dialect = autoDialect,
+  kind: Kind = 'contacts',
+): Read {
+  const bytes = Buffer.from(text);
+  const reader = new ListReader(kind, dialect);
+  const list: Json[] = [];
+  let largestBatch = 0;
+  const drain = () => {
+    for (let batch = reader.take(); batch !== undefined; batch = reader.take()) {
+      largestBatch = Math.max(largestBatch, batch.length);
+      list.push(...batch);
+    }
+  };
+  try {
+    for (let at = 0; at < bytes.length; at += size) {
+      reader.write(bytes.subarray(at, at + size));
+      drain();
+    }
+    const end = reader.end();
+    if (end.status === 'failing') return { failing: end.message };
+    drain();
+    return { list, largestBatch };
+  } catch (error) {
+    if (!(error instanceof ListProblem)) throw error;
+    return { problem: error.reason, message: error.message };
+  }
+}
+
+const customers = (count: number) =>
+  Array.from({ length: count }, (_, id) => ({
+    id,
+    full_name: `Zoë “Q” \\ 日本 ${id}`,
+    tags: [{ id: 1 }],
+    note: '],}[{"',
+  }));
+
+const frames: [what: string, frame: (list: Json) => Json][] = [
+  ['bare', (list) => list],
+  ['between long texts', (data) => ({ before: 'ä'.repeat(3000), status: 'success', data, after: 'ö'.repeat(9000) })],
+  ['under content', (content) => ({ status: 'success', content, message: 'OK' })],
+  [
+    'deeper',
+    (items) => ({
+      message: 'a "quoted" [word]',
+      content: { data: { total: 3, items, näxt: null } },
+      status: 'success',
+    }),
+  ],
+  [
+    'under a name nobody knows',
+    (kunden) => ({ tags: ['a', { b: [] }], links: [{ rel: 'x' }, 5], kunden, meta: { more: false } }),
+  ],
+];
+test.each(frames)('records are read %s, whatever the borders of the chunks', (_, frame) => {
+  const list = customers(7);
+  const text = JSON.stringify(frame(list), null, 1);
+  for (const size of [1, 2, 3, 7, 64, 65_536]) expect(readAll(text, size)).toMatchObject({ list });
+  expect(readAll(JSON.stringify(frame([])), 1)).toMatchObject({ list: [] });
+});
+
+test('many records come in batches of at most a thousand, in order', () => {
+  const list = customers(3456);
+  const read = readAll(JSON.stringify({ content: list }));
+  expect(read).toMatchObject({ largestBatch: BATCH_RECORDS });
+  expect(read).toMatchObject({ list });
+});
+
+const failures: [what: string, text: string][] = [
+  ['before the list', '{"status":"error","message":"no","content":[{"id":1}]}'],
+  ['after the list', '{"content":[{"id":1}],"message":"no","status":"error"}'],
+  ['without a list', '{"status":"error","content":null,"message":"no"}'],
+  ['by its errors', '{"errors":[{"id":1,"message":"no"}],"content":[]}'],
+];
+test.each(failures)('a failure reported %s is seen', (_, text) => {
+  expect(readAll(text, 5)).toEqual({ failing: expect.stringContaining('no') });
+});
+
+test('every proper beginning of an answer is reported, never taken for a shorter list', () => {
+  for (const list of [customers(3), []]) {
+    const text = Buffer.from(JSON.stringify({ status: 'success', content: { items: list }, message: 'ü' }));
+    for (let length = 1; length < text.length; length++) {
+      expect(readAll(text.subarray(0, length)), `${length}`).toMatchObject({ problem: 'unreadable' });
+    }
+  }
+});
+
+const broken: [text: string, problem: string][] = [
+  ['', 'no-list'],
+  ['  \n', 'no-list'],
+  ['null', 'no-list'],
+  ['17', 'no-list'],
+  ['{}', 'no-list'],
+  ['{"content":null}', 'no-list'],
+  ['[{"name":"x"}]', 'no-list'],
+  ['["a"]', 'no-list'],
+  ['{"people":[{"id":1}],"owners":[{"id":2}]}', 'no-list'],
+  ['<!doctype html><script>x=[{"id":1}]</script>', 'html'],
+  ['  <html>', 'html'],
+  ['service unavailable', 'unreadable'],
+  ['[{"id":1},]', 'unreadable'],
+  ['[{"id":1},,{"id":2}]', 'unreadable'],
+  ['[{"id":1} {"id":2}]', 'unreadable'],
+  ['[{"id":1}}', 'unreadable'],
+  ['[{"id":1]]', 'unreadable'],
+  ['[,{"id":1}]', 'unreadable'],
+  ['[{"id":1}]]', 'unreadable'],
+  ['[{"id":1}] x', 'unreadable'],
+  ['[{"id":1}][{"id":2}]', 'unreadable'],
+  ['{"content":[{"id":1}]', 'unreadable'],
+  ['{"content":[{"id":1}],}', 'unreadable'],
+  ["[{'id':1}]", 'unreadable'],
+  ['}', 'unreadable'],
+];
+test.each(broken)('%j is %s', (text, problem) => {
+  for (const size of [1, 4, 1000]) expect(readAll(text, size)).toMatchObject({ problem });
+});
+
+test('what is no list is said with the setting that helps', () => {
+  expect(readAll('{"content":[{"name":"x"}]}')).toMatchObject({
+    message: expect.stringContaining('dialect.listPath.contacts'),
+  });
+});
+
+test('bytes that are not UTF-8 are unreadable, within the list and beside it', () => {
+  for (const text of ['[{"id":1,"name":"Müller"}]', '{"content":[{"id":1}],"message":"Müller"}']) {
+    expect(readAll(Buffer.from(text, 'latin1'))).toMatchObject({ problem: 'unreadable' });
+  }
+});
+
+test('a byte order mark is passed over', () => {
+  expect(readAll('\uFEFF[{"id":1}]', 1)).toMatchObject({ list: [{ id: 1 }] });
+});
+
+test('a better list after one already handed over is a conflict, not a mixture', () => {
+  const text = JSON.stringify({ owners: customers(2500), content: [{ id: 'x' }] });
+  expect(readAll(text)).toMatchObject({ problem: 'no-list' });
+  expect(readAll(JSON.stringify({ owners: customers(25), content: [{ id: 'x' }] }))).toMatchObject({
+    list: [{ id: 'x' }],
+  });
+  expect(readAll(JSON.stringify({ owners: customers(2500), content: [] }))).toMatchObject({ problem: 'no-list' });
+});
+
+test('an explicit path is followed, with or without the envelope, even to records without ids', () => {
+  const dialect = dialectSchema.parse({ listPath: { contacts: 'content.people' } });
+  const body = { owners: customers(3), people: [{ name: 'x' }, 5, null] };
+  expect(readAll(JSON.stringify({ content: body }), 3, dialect)).toMatchObject({ list: body.people });
+  expect(readAll(JSON.stringify(body), 3, dialect)).toMatchObject({ list: body.people });
+  expect(readAll(JSON.stringify({ content: customers(3) }), 3, dialect)).toMatchObject({ problem: 'no-list' });
+});
+
+test('a record or a frame without end is stopped', () => {
+  const reader = new ListReader('contacts', autoDialect);
+  const megabyte = Buffer.alloc(1024 * 1024, 'x');
+  const pour = (start: string) => {
+    const each = new ListReader('contacts', autoDialect);
+    each.write(Buffer.from(start));
+    for (let n = 0; n < 10; n++) each.write(megabyte);
+  };
+  expect(() => pour('[{"id":"')).toThrow(/single record is larger/);
+  expect(() => pour('{"message":"')).toThrow(/beside the list/);
+  expect(() => reader.end()).toThrow(/empty answer/);
+});
+
+const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '[{', '}]', ',', '\\"'));
+const name = fc.oneof(
+  fc.constantFrom('content', 'data', 'items', 'contacts', 'errors', 'status', 'id', '__proto__'),
+  text,
+);
+const json = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(null, true, 0, -1.5e3),
+    text,
+    fc.array(fc.oneof(fc.record({ id: fc.nat(), name: text }), tie('value')), { maxLength: 4 }),
+    fc.array(fc.record({ id: fc.nat(), sub: tie('value') }), { maxLength: 4 }),
+    fc.array(fc.tuple(name, tie('value')), { maxLength: 4 }).map((pairs) => Object.fromEntries(pairs)),
+  ),
+})).value;
+
+test('any JSON in any chunks gives the list that the decoded answer gives', () => {
+  fc.assert(
+    fc.property(json, fc.integer({ min: 1, max: 40 }), fc.constantFrom(0, 2), (value, size, indent) => {
+      const read = readAll(JSON.stringify(value, null, indent), size);
+      // Decoded again, for JSON knows no -0.
+      const body: Json = JSON.parse(JSON.stringify(value));
+      const failing = failureIn(body);
+      const list = listIn(body, autoDialect, 'contacts');
+      if ('failing' in read) expect(failing).toBeDefined();
+      else if ('list' in read) expect([read.list, failing]).toEqual([list, undefined]);
+      else expect(failing === undefined && list === undefined, read.message).toBe(true);
+    }),
+    { numRuns: 3000 },
+  );
+});

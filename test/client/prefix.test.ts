@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../src/client/outcome.ts';
+import { createPrefixes } from '../../src/client/prefix.ts';
+import type { OperationName } from '../../src/contract/operations.ts';
+
+const applied: Outcome = { status: 'applied', httpStatus: 200, content: [] };
+const refused = (httpStatus: number, json: boolean): Outcome => ({
+  status: 'refused',
+  httpStatus,
+  message: 'no',
+  json,
+});
+const page: Outcome = { status: 'unknown', httpStatus: 200, message: 'a page', reason: 'html' };
+const reset: Outcome = { status: 'unknown', message: 'closed', reason: 'broken-off' };
+
+const tries: [operation: OperationName, outcome: Outcome, triesOther: boolean][] = [
+  ['contacts.getall', refused(404, true), true],
+  ['contacts.getall', refused(404, false), true],
+  ['contacts.getall', refused(405, true), true],
+  ['contacts.getall', page, true],
+  ['contacts.getall', reset, false],
+  ['contacts.getall', refused(401, true), false],
+  ['contacts.getall', applied, false],
+  ['customers.import', refused(404, true), true],
+  ['orders.create', refused(404, true), true],
+  ['orders.create', page, false],
+  ['orders.create', reset, false],
+  ['tasks.complete', page, false],
+  ['contacts.get', refused(404, true), false],
+  ['contacts.get', refused(404, false), true],
+  ['contacts.update', refused(404, true), false],
+  ['orders.update', refused(404, true), false],
+];
+test.each(tries)('%s after %j', (operation, outcome, triesOther) => {
+  const other = createPrefixes('auto').other(operation, '/api/v1', outcome);
+  expect(other).toBe(triesOther ? '/v1' : undefined);
+});
+
+test('what worked is remembered for that operation and not given up for a 404', () => {
+  const prefixes = createPrefixes('auto');
+  prefixes.saw('customers.import', '/v1', applied);
+  expect(prefixes.first('customers.import')).toBe('/v1');
+  expect(prefixes.other('customers.import', '/v1', refused(404, false))).toBeUndefined();
+  expect(prefixes.first('customers.create')).toBe('/api/v1');
+  expect(prefixes.learnt()).toEqual({ 'customers.import': '/v1' });
+});
+
+test('the operations of a resource begin where its list was found', () => {
+  const prefixes = createPrefixes('auto');
+  prefixes.saw('tasks.getall', '/v1', applied);
+  expect(prefixes.first('tasks.create')).toBe('/v1');
+  expect(prefixes.first('contacts.create')).toBe('/api/v1');
+});
+
+test('only an answer that a route must have given settles an operation', () => {
+  const settles = [applied, refused(400, true), refused(409, true), refused(422, true)];
+  const leaves = [
+    refused(404, true),
+    refused(422, false),
+    refused(401, true),
+    refused(403, true),
+    refused(200, true),
+    page,
+    reset,
+  ];
+  for (const [outcomes, learns] of [
+    [settles, true],
+    [leaves, false],
+  ] as const) {
+    for (const outcome of outcomes) {
+      const prefixes = createPrefixes('auto');
+      prefixes.saw('orders.create', '/v1', outcome);
+      expect(Object.keys(prefixes.learnt()), JSON.stringify(outcome)).toHaveLength(learns ? 1 : 0);
+    }
+  }
+});
+
+test('what an earlier process learnt is where to begin, and can be corrected', () => {
+  const prefixes = createPrefixes('auto', { 'orders.getall': '/v1' });
+  expect(prefixes.first('orders.getall')).toBe('/v1');
+  expect(prefixes.first('orders.create')).toBe('/v1');
+  expect(prefixes.other('orders.getall', '/v1', refused(404, false))).toBe('/api/v1');
+});
+
+test('a configured prefix is the only one', () => {
+  const prefixes = createPrefixes('/v1');
+  expect(prefixes.first('contacts.getall')).toBe('/v1');
+  expect(prefixes.other('contacts.getall', '/v1', refused(404, false))).toBeUndefined();
+});
