@@ -21,7 +21,7 @@ export const VERDICTS: readonly Verdict[] = [
   'unknown',
 ];
 
-/** More sends than this and a person decides. */
+/** As many answers in doubt and a person decides. A claim lost to a crash may have sent nothing and does not count. */
 export const MAX_SENDS = 5;
 
 export interface ClaimedRow {
@@ -46,9 +46,9 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
        where c.id = $1 and c.expires_at > clock_timestamp() for share of c),
      picked as (select source_id from ledger.rows where run_id = $2 and state = 'ready'
        order by n limit $3 for update skip locked)
-     update ledger.rows r set state = 'intent', claim_id = held.id, sends = r.sends + 1
+     update ledger.rows r set state = 'intent', claim_id = held.id
      from held, picked where r.run_id = $2 and r.source_id = picked.source_id
-     returning r.source_id as "sourceId", r.action, r.fields, r.record_id as "recordId", r.sends - 1 as sends`,
+     returning r.source_id as "sourceId", r.action, r.fields, r.record_id as "recordId", r.sends`,
     [claim.id, claim.runId, limit],
   );
   return claimed.rows.map((row) => ({ ...row, fields: row.fields ?? {}, recordId: row.recordId ?? undefined }));
@@ -74,7 +74,7 @@ export async function writeResults(db: Queryable, claim: Claim, results: readonl
   const written = await db.query(
     `with held as (select id from ledger.claims where id = $2 for share)
      update ledger.rows r set state = t.state, claim_id = null, since = clock_timestamp(),
-       sends = r.sends - case when t.spent then 0 else 1 end, action = coalesce(t.action, r.action),
+       sends = r.sends + t.spent::int, action = coalesce(t.action, r.action),
        verdict = t.verdict, reason = t.reason, detail = t.detail
      from held, unnest($3::text[], $4::text[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[])
        as t(source_id, state, spent, action, verdict, reason, detail)

@@ -21,6 +21,9 @@ export interface SyncBed {
   readonly service: Service;
   readonly tenantId: number;
   readonly workspace: Workspace;
+  /** The settings as YAML, and where a process of its own would keep its data. */
+  readonly settingsText: string;
+  readonly dataDir: string;
   /** Starts the sync and waits until its run has ended. */
   runSync(how?: { dryRun?: boolean }): Promise<Run>;
   rows(run: Run): Promise<readonly ReportedRow[]>;
@@ -93,6 +96,8 @@ syncs:
     service,
     tenantId: tenant.id,
     workspace,
+    settingsText: text,
+    dataDir,
     async runSync({ dryRun = false } = {}) {
       const begun = await workspace.startSync('contacts', { lane: 'batch', dryRun });
       expect(begun.status).toBe('started');

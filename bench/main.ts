@@ -1,0 +1,20 @@
+/**
+ * Benchmarks: ratios from one run on one machine, never part of the tests.
+ *   npm run bench [-- contacts|budget]
+ */
+import { budgetUse } from './budget-use.ts';
+import { contactSync } from './contact-sync.ts';
+import { type Row, render } from './table.ts';
+
+const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = { contacts: contactSync, budget: budgetUse };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  process.stderr.write(`No benchmark called ${unknown.join(', ')}; there is ${Object.keys(benches).join(', ')}.\n`);
+  process.exit(2);
+}
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  process.stdout.write(`\n${name} (Node ${process.version})\n${render(await bench())}\n`);
+}

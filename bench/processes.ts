@@ -1,0 +1,106 @@
+/** Child processes of a benchmark, spoken to over IPC. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { BehaviourOptions } from '../src/service/behaviour.ts';
+import type { BareFigures } from './bare-process.ts';
+import type { Answer, Ask } from './service-process.ts';
+import type { SyncFigures } from './sync-process.ts';
+
+export const CONCURRENCY = 16;
+export const ROWS_PER_PAGE = 500;
+
+export interface Bench {
+  start(behaviour: BehaviourOptions): Promise<void>;
+  /** A fresh tenant with so many contacts, a tenth of them customers already. */
+  tenant(contacts: number): Promise<Tenant>;
+  traffic(): Promise<Required<Omit<Answer, 'url'>>>;
+  bare(tenant: Tenant, imports: number): Promise<BareFigures>;
+  /** Runs the sync `times` times in one process, with `helpers` more beside it. */
+  sync(tenant: Tenant, options?: { times?: number; budget?: string; helpers?: number }): Promise<SyncFigures>;
+  close(): Promise<void>;
+}
+
+export interface Tenant {
+  readonly name: string;
+  readonly key: string;
+  readonly contacts: number;
+}
+
+const FREE_BUDGET = `{ requests: 100000, per: 1s, burst: 10000, concurrency: ${CONCURRENCY} }`;
+
+export async function openBench(): Promise<Bench> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
+  const service = run('service-process.ts', [path.join(dir, 'service')]);
+  await once(service, 'message');
+  let url = '';
+  let tenants = 0;
+  let asking: Promise<unknown> = Promise.resolve();
+  const ask = (question: Ask): Promise<Answer> => {
+    // One question at a time: answers come back in order and carry no number.
+    const answered = asking.then(async () => {
+      service.send(question);
+      const [answer] = await once(service, 'message');
+      return answer as Answer; // safe: the process answers nothing else
+    });
+    asking = answered;
+    return answered;
+  };
+  return {
+    async start(behaviour) {
+      url = (await ask({ start: behaviour })).url ?? '';
+    },
+    async tenant(contacts) {
+      const tenant = { name: `tenant-${++tenants}`, key: `key-${tenants}`, contacts };
+      await ask({ seed: tenant });
+      return tenant;
+    },
+    traffic: async () => (await ask({ traffic: true })) as Required<Answer>,
+    bare: (tenant, imports) => {
+      const numbers = [tenant.contacts, imports, CONCURRENCY, ROWS_PER_PAGE].map(String);
+      return figuresOf<BareFigures>(run('bare-process.ts', [url, tenant.key, ...numbers]));
+    },
+    async sync(tenant, { times = 1, budget = FREE_BUDGET, helpers = 0 } = {}) {
+      const settings = `
+accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, budget: ${budget} } }
+syncs: { contacts: { job: contacts, account: bench, options: { rowsPerPage: ${ROWS_PER_PAGE} } } }`;
+      const args = [path.join(dir, tenant.name), settings];
+      const env = { BENCH_KEY: tenant.key };
+      const beside = Array.from({ length: helpers }, () => run('sync-process.ts', ['help', ...args], env));
+      await Promise.all(beside.map((helper) => once(helper, 'message')));
+      try {
+        return await figuresOf<SyncFigures>(run('sync-process.ts', ['sync', ...args, String(times)], env));
+      } finally {
+        for (const helper of beside) helper.disconnect();
+        await Promise.all(beside.map((helper) => once(helper, 'exit')));
+      }
+    },
+    async close() {
+      service.disconnect();
+      await once(service, 'exit');
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function run(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  const launcher = path.join(import.meta.dirname, '../src/cli/run-ts.mjs');
+  return fork(launcher, [path.join(import.meta.dirname, file), ...args], { env: { ...process.env, ...env } });
+}
+
+async function figuresOf<T>(child: ChildProcess): Promise<T> {
+  let figures: T | undefined;
+  child.on('message', (message) => {
+    figures = message as T; // safe: the process sends nothing else
+  });
+  const [code] = await once(child, 'exit');
+  if (figures === undefined) throw new Error(`a benchmark process ended with ${code} and no figures`);
+  return figures;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,54 @@
+/**
+ * The service in a process of its own, so that what is measured is the worker. Asked over IPC (see Ask): starts with a
+ * behaviour, seeds a fresh tenant for each trial, and tells what arrived.
+ */
+import { openDatabase } from '../src/database/open.ts';
+import type { BehaviourOptions } from '../src/service/behaviour.ts';
+import { seedWorkspace } from '../src/service/seed.ts';
+import { type Service, startService } from '../src/service/server.ts';
+
+export type Ask =
+  | { readonly start: BehaviourOptions }
+  | { readonly seed: { readonly name: string; readonly key: string; readonly contacts: number } }
+  | { readonly traffic: true };
+
+export interface Answer {
+  readonly url?: string;
+  readonly total?: number;
+  readonly limited?: number;
+  readonly worstSecond?: number;
+  readonly activeMs?: number;
+}
+
+const database = await openDatabase({ url: 'embedded', dataDir: process.argv[2] ?? '', maxConnections: 20 });
+let service: Service | undefined;
+
+process.on('message', (ask: Ask) => {
+  void answer(ask).then((told) => process.send?.(told));
+});
+process.once('disconnect', async () => {
+  await service?.close();
+  await database.close();
+});
+process.send?.({});
+
+async function answer(ask: Ask): Promise<Answer> {
+  if ('start' in ask) {
+    await service?.close();
+    service = await startService({ pool: database.pool, behaviour: ask.start });
+    return { url: service.url };
+  }
+  if ('seed' in ask) {
+    await seedWorkspace(database.pool, { contacts: ask.seed.contacts, tenants: [ask.seed] });
+    await database.pool.query('vacuum analyze');
+    service?.traffic.reset();
+    return {};
+  }
+  const counts = service?.traffic.counts();
+  return {
+    total: counts?.total ?? 0,
+    limited: counts?.limited ?? 0,
+    worstSecond: counts?.worstSecond ?? 0,
+    activeMs: (counts?.lastAtMs ?? 0) - (counts?.firstAtMs ?? 0),
+  };
+}

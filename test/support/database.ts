@@ -1,0 +1,44 @@
+/** A database of its own for a suite, in the Postgres of the run. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { makePool } from '../../src/database/pool.ts';
+
+export interface FreshDatabase {
+  readonly pool: pg.Pool;
+  readonly connection: pg.PoolConfig;
+  /** Ends the pool and drops the database, whoever is still connected. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Creates an empty database. */
+export async function freshDatabase(): Promise<FreshDatabase> {
+  const server = inject('postgres');
+  const database = `test_${randomBytes(8).toString('hex')}`;
+  await once(server, `create database ${database}`);
+  const connection: pg.PoolConfig = { ...server, database, max: 10 };
+  const pool = makePool(connection);
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await pool.end();
+    await once(server, `drop database if exists ${database} with (force)`);
+  };
+  return {
+    pool,
+    connection,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+async function once(connection: pg.ClientConfig, sql: string): Promise<void> {
+  const db = new pg.Client(connection);
+  await db.connect();
+  try {
+    await db.query(sql);
+  } finally {
+    await db.end();
+  }
+}

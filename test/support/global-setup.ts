@@ -1,0 +1,73 @@
+/** Once per run of vitest: one Postgres for all suites, and a Redis where there is one. Both end with the run. */
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded/embedded.ts';
+import { startRedis } from './redis-server.ts';
+import { suitesNeedingRedis } from './redis-suites.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: EmbeddedPostgres['connection'];
+    redisUrl: string | null;
+  }
+}
+
+interface Stores {
+  readonly postgres: EmbeddedPostgres['connection'];
+  readonly redisUrl: string | null;
+  close(): Promise<void>;
+}
+
+declare global {
+  // Vitest loads this file anew for every project; what the projects share has to live outside of it.
+  var lockstepTestRun: { readonly stores: Promise<Stores>; projects: number } | undefined;
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  globalThis.lockstepTestRun ??= { stores: start(), projects: 0 };
+  const run = globalThis.lockstepTestRun;
+  run.projects += 1;
+  const { postgres, redisUrl, close } = await run.stores;
+  project.provide('postgres', postgres);
+  project.provide('redisUrl', redisUrl);
+  // A file whose only suites need Redis is empty then, which vitest would otherwise call a failure.
+  if (redisUrl === null) project.config.passWithNoTests = true;
+  return async () => {
+    run.projects -= 1;
+    if (run.projects === 0) await close();
+  };
+}
+
+async function start(): Promise<Stores> {
+  const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
+  const postgres = await startEmbedded({ dataDir: dir });
+  await forgetDurability(postgres.connection);
+  const redis = await startRedis(dir);
+  if (!redis) process.stderr.write(await withoutRedis());
+  const close = async (): Promise<void> => {
+    await redis?.close();
+    await postgres.close();
+    await fs.rm(dir, { recursive: true, force: true });
+  };
+  return { postgres: postgres.connection, redisUrl: redis?.url ?? null, close };
+}
+
+async function withoutRedis(): Promise<string> {
+  const suites = await suitesNeedingRedis(path.join(import.meta.dirname, '..'));
+  const remedy = 'set REDIS_URL, or install redis-server or valkey-server';
+  return `No Redis (${remedy}), so the suites that need one did not run: ${suites.join(', ') || 'none'}\n`;
+}
+
+/** The data of a test run need not outlive a power failure, and waiting for the disk is most of its time. */
+async function forgetDurability(connection: pg.PoolConfig): Promise<void> {
+  const db = new pg.Client(connection);
+  await db.connect();
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    await db.query(`alter system set ${setting} = off`);
+  }
+  await db.query('select pg_reload_conf()');
+  await db.end();
+}
