@@ -17,7 +17,9 @@ import { ComeBack, RunFailed } from './trouble.ts';
 /** How often the ledger is looked after. */
 const LOOK_MS = 1_000;
 /** A run bears trouble this long, without one success between, before it fails; `lockstep runs resume` takes it up. */
-export const PATIENCE_MS = 5 * 60 * 1000;
+const PATIENCE_MS = 5 * 60 * 1000;
+/** A run that has not had one answer yet has lost nothing by failing: more likely the address is wrong. */
+const PATIENCE_BEFORE_FIRST_ANSWER_MS = 6_000;
 const CONCURRENCY = 8;
 /** What a defect in a job waits before the job is tried again. */
 const DEFECT_MS = 5_000;
@@ -30,7 +32,7 @@ export interface RunnerNeeds {
   readonly log: Logger;
   /** Starts a run of a sync when its schedule says so. */
   readonly startSync: (sync: string) => Promise<void>;
-  /** How long a run bears trouble. Default 5 minutes. */
+  /** How long a run bears trouble. Default 5 minutes, or 6 seconds before the first answer. */
   readonly patienceMs?: number;
 }
 
@@ -113,7 +115,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!isDefect && !error.isTrouble) return { status: 'again', inMs: error.inMs };
     const since = await markTrouble(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
-    if (lastedMs > (needs.patienceMs ?? PATIENCE_MS)) {
+    const patienceMs = run.calls === 0 ? PATIENCE_BEFORE_FIRST_ANSWER_MS : PATIENCE_MS;
+    if (lastedMs > (needs.patienceMs ?? patienceMs)) {
       const message = `${messageOf(error)}. Tried for ${Math.round(lastedMs / 1000)} s; go on with: lockstep runs resume ${run.id}`;
       await endRun(pool, run.id, 'failed', { code: isDefect ? 'JOB_BROKE_OFF' : 'SERVICE_AWAY', message });
       return { status: 'over' };
