@@ -2,6 +2,7 @@
  * Decides every staged contact before the first write: it exists already (matched and linked), is ambiguous (named, never
  * guessed), or is to be imported. Set-based SQL over the run's rows (`s`) and the customers its baseline saw (`k`).
  */
+import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { type Level, levelsFor, type MatchKey } from './levels.ts';
 import { MAPPED_FIELDS } from './mapping.ts';
@@ -15,6 +16,7 @@ export interface DecideOptions {
 
 /** Decides all staged rows; to be run in one transaction, safe to repeat. In a dry run no link is kept. */
 export async function decideContacts(db: Queryable, run: Run, options: DecideOptions): Promise<void> {
+  await prepareSetWork(db);
   await reviewLostLinks(db, run);
   await db.query(
     `update ledger.records k set taken_by = l.source_id from ledger.links l
@@ -42,34 +44,43 @@ async function reviewLostLinks(db: Queryable, run: Run): Promise<void> {
 
 /**
  * Links pairs that are each other's only candidate, or, where several share the key (a family's mailbox), each other's
- * only candidate of the same name. What has candidates left after that is for a person.
+ * only candidate of the same name. What has candidates left after that is for a person, and so are those candidates: a
+ * weaker key must not give away what a stronger one disputes.
+ *
+ * Linked contacts and customers count as candidates although they cannot be had: else what is ambiguous today would look
+ * certain tomorrow, when a link has taken the alternative away, and a second run would write.
  */
 async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
   await db.query(
     `with pairs as (
        select s.source_id, k.record_id, s.name = k.name as same_name,
+         s.state = 'staged' and k.taken_by is null as is_open, k.is_disputed,
          count(*) over (partition by s.source_id) as customers, count(*) over (partition by k.record_id) as contacts
        from ledger.rows s join ledger.records k on k.run_id = s.run_id and ${level.agrees}
-       where s.run_id = $1 and s.state = 'staged' and k.taken_by is null
-         and (k.contact_id is null or k.contact_id = s.source_id or not exists
-           (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))
+       where s.run_id = $1 and (k.contact_id is null or k.contact_id = s.source_id or not exists
+         (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))
      ), named as (
-       select source_id, record_id, count(*) over (partition by source_id) as customers,
-         count(*) over (partition by record_id) as contacts
+       select *, count(*) over (partition by source_id) as namesakes_there,
+         count(*) over (partition by record_id) as namesakes_here
        from pairs where same_name
      ), sure as (
-       select source_id, record_id from pairs where customers = 1 and contacts = 1
-       union select source_id, record_id from named where customers = 1 and contacts = 1
+       select source_id, record_id from pairs where is_open and not is_disputed and customers = 1 and contacts = 1
+       union select source_id, record_id from named
+       where is_open and not is_disputed and namesakes_there = 1 and namesakes_here = 1
      ), left_over as (
-       select source_id, string_agg(record_id, ', ' order by length(record_id), record_id) as candidates from pairs
-       where source_id not in (select source_id from sure) and record_id not in (select record_id from sure)
-       group by source_id
+       select source_id, record_id from pairs
+       where is_open and source_id not in (select source_id from sure) and record_id not in (select record_id from sure)
      ), taken as (
        update ledger.records k set taken_by = sure.source_id from sure where k.run_id = $1 and k.record_id = sure.record_id
+     ), disputed as (
+       update ledger.records k set is_disputed = true
+       where k.run_id = $1 and k.record_id in (select record_id from left_over)
      ), ambiguous as (
        update ledger.rows s set state = 'settled', verdict = 'review', reason = 'AMBIGUOUS_MATCH',
          detail = format('by %s it could be customer %s; other contacts or customers share it', $2::text, candidates)
-       from left_over where s.run_id = $1 and s.source_id = left_over.source_id
+       from (select source_id, string_agg(record_id, ', ' order by length(record_id), record_id) as candidates
+             from left_over group by source_id) l
+       where s.run_id = $1 and s.source_id = l.source_id
      )
      update ledger.rows s set state = 'settled', verdict = 'existing', record_id = sure.record_id,
        reason = 'MATCHED', detail = 'matched by ' || $2::text

@@ -1,5 +1,4 @@
-/** The end of a contact sync: links remember what was brought in line, and the match index is dropped. */
-import { dropRecords } from '../ledger/records.ts';
+/** The end of a contact sync: links remember what was brought in line. */
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { CONTACT_LINK } from './staging.ts';
 
@@ -9,5 +8,4 @@ export async function finishContacts(db: Queryable, run: Run): Promise<void> {
      where r.run_id = $1 and r.verdict = 'updated' and l.account = $2 and l.kind = $3 and l.source_id = r.source_id`,
     [run.id, run.account, CONTACT_LINK],
   );
-  await dropRecords(db, run.id);
 }

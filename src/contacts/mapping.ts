@@ -83,8 +83,13 @@ function normaliseText(text: string | undefined): string | undefined {
   return normal === '' ? undefined : normal;
 }
 
-/** Text of any kind; Postgres cannot hold NUL, and nothing that people write does. */
+/** Text of any kind. Postgres holds neither NUL nor half a character, as is left where a form cuts an emoji in two. */
 function textOf(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value.replaceAll('\0', '').trim() : '';
+  return typeof value === 'string'
+    ? value
+        .replaceAll('\0', '')
+        .replace(/\p{Surrogate}/gu, '\ufffd')
+        .trim()
+    : '';
 }

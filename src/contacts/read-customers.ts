@@ -1,12 +1,13 @@
 /** One read of all customers into the run's match index: the baseline before the first write, and every read-back. */
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
-import { LockstepError } from '../errors.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
 import { recordProgress } from '../ledger/runs.ts';
+import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
 import { readStream } from '../worker/reads.ts';
 import { customerFieldsOf, keysOf } from './mapping.ts';
+import { withoutId } from './staging.ts';
 
 /** Reads the list once, whole; answers when the read began, on the database's clock. @throws RunFailed, ComeBack */
 export async function readCustomers(
@@ -19,7 +20,7 @@ export async function readCustomers(
     lane: run.lane,
     signal,
     onRecords: async (batch) => {
-      const records = batch.map((record) => toSeenRecord(record, account.dialect));
+      const records = batch.map((record) => toSeenRecord(record, account));
       await exclusive.transaction((db) => keepRecords(db, run.id, pass, records));
     },
   });
@@ -27,14 +28,9 @@ export async function readCustomers(
   return clock.rows[0]?.now ?? new Date();
 }
 
-function toSeenRecord(record: Json, dialect: Parameters<typeof idOf>[2]): SeenRecord {
-  const recordId = idOf(record, 'customers', dialect);
-  if (recordId === undefined || !isJsonObject(record)) {
-    throw new LockstepError(
-      'RECORD_WITHOUT_ID',
-      'A customer came without an id. Name the member that holds it under accounts.NAME.dialect.idField.customers.',
-    );
-  }
+function toSeenRecord(record: Json, account: Account): SeenRecord {
+  const recordId = idOf(record, 'customers', account.dialect);
+  if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
   const fields = customerFieldsOf(record);
   const contactId = record.contact_id;
   const isReference = typeof contactId === 'number' || typeof contactId === 'string';

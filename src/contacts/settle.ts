@@ -3,6 +3,7 @@
  * Customers that the baseline saw are none of this run's; of the others each is given to one row, by what it says of
  * itself, strongest evidence first.
  */
+import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { levelsFor, type MatchKey } from './levels.ts';
@@ -28,6 +29,7 @@ export interface Settled {
 
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
+  await prepareSetWork(db);
   await repeatUpdates(db, run);
   await takeByContactId(db, run, options.pass);
   await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');
@@ -131,13 +133,17 @@ async function takeOnce(
 /** Free records that are the same person as a row settled already: more are there than were wanted. */
 async function reportDuplicates(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
-    `with extra as (
-       select s.source_id, string_agg(k.record_id, ', ' order by length(k.record_id), k.record_id) as ids
-       from ledger.rows s join ledger.records k on ${FREE}
-         and (k.contact_id = s.source_id or (k.contact_id is null and s.email is not null and ${SAME_PERSON}))
-       where s.run_id = $1 and s.state = 'settled' and s.record_id is not null and s.action in ('import', 'create')
-         and s.verdict in ('created', 'review')
-       group by s.source_id
+    `with free as materialized (select * from ledger.records k where ${FREE}),
+     created as (
+       select * from ledger.rows s where s.run_id = $1 and s.state = 'settled' and s.record_id is not null
+         and s.action in ('import', 'create') and s.verdict in ('created', 'review')
+     ), extra as (
+       select source_id, string_agg(record_id, ', ' order by length(record_id), record_id) as ids from (
+         select s.source_id, k.record_id from created s join free k on k.contact_id = s.source_id
+         union
+         select s.source_id, k.record_id from created s join free k on ${SAME_PERSON}
+         where k.contact_id is null and s.email is not null
+       ) pairs group by source_id
      )
      update ledger.rows s set verdict = 'review', reason = 'DUPLICATE',
        detail = format('it is there more than once: customers %s and %s; remove what is too many by hand', s.record_id, ids)

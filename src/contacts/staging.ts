@@ -1,9 +1,10 @@
 /** Keeps scanned contacts as rows: settled at once where the link says nothing changed, else staged to be decided. */
-import { type Dialect, idOf, isJsonObject, type Json } from '../client/dialect.ts';
+import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import type { CustomerFields } from '../contract/records.ts';
-import { LockstepError } from '../errors.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import type { Kept, ScannedRecord } from '../scan/scan.ts';
+import type { Account } from '../worker/accounts.ts';
+import { RunFailed } from '../worker/trouble.ts';
 import { customerOf, hashOf, type Keys, keysOf, labelOf } from './mapping.ts';
 
 /** The kind of link between a contact and the customer made from it. */
@@ -15,18 +16,22 @@ export interface ScannedContact extends ScannedRecord, Keys {
   readonly fields: CustomerFields;
 }
 
-/** @throws LockstepError RECORD_WITHOUT_ID: a contact that cannot be named cannot be followed. */
-export function toScannedContact(record: Json, dialect: Dialect): ScannedContact {
-  const id = idOf(record, 'contacts', dialect);
-  if (id === undefined || !isJsonObject(record)) {
-    throw new LockstepError(
-      'RECORD_WITHOUT_ID',
-      `A contact came without an id; its members are ${isJsonObject(record) ? Object.keys(record).slice(0, 12).join(', ') : 'none'}. ` +
-        'Name the member that holds it under accounts.NAME.dialect.idField.contacts.',
-    );
-  }
+/** @throws RunFailed RECORD_WITHOUT_ID: a contact that cannot be named cannot be followed. */
+export function toScannedContact(record: Json, account: Account): ScannedContact {
+  const id = idOf(record, 'contacts', account.dialect);
+  if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
   const fields = customerOf(record);
   return { id, label: labelOf(fields), hash: hashOf(fields), fields, ...keysOf(fields) };
+}
+
+/** The error for a record whose id is under no name that Lockstep knows. */
+export function withoutId(kind: 'contact' | 'customer', record: Json, account: Account): RunFailed {
+  const members = isJsonObject(record) ? Object.keys(record).slice(0, 12).join(', ') : '';
+  return new RunFailed(
+    'RECORD_WITHOUT_ID',
+    `A ${kind} came without an id; its members are ${members || 'none'}. ` +
+      `Name the member that holds it under accounts.${account.name}.dialect.idField.${kind}s.`,
+  );
 }
 
 /** Keeps a window of contacts for a pass of the scan; `first` is the place of the first one in the run's order. */

@@ -53,7 +53,9 @@ export interface Operation {
 }
 
 const none = z.object({});
-const idParam = (name: string) => z.object({ [name]: z.coerce.number().int().positive() });
+const idInUrl = z.coerce.number().int().positive();
+// as: a computed key widens to string, and the callers need the parameter by its name.
+const idParam = <const N extends string>(name: N) => z.object({ [name]: idInUrl } as Record<N, typeof idInUrl>);
 const onlyBody = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] }).optional();
 const page = z.coerce.number().int().min(0).optional();
 

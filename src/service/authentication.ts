@@ -1,0 +1,59 @@
+/**
+ * Who is calling: the API_KEY header (contract, "Authentication" 1–3) names a tenant. Keys are known by their SHA-256
+ * only; a key that was found is remembered for half a second, so a revoked one stops working within a second.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type pg from 'pg';
+import type { Behaviour } from './behaviour.ts';
+import type { Refused } from './result.ts';
+import type { SqlId } from './store/tenant-db.ts';
+
+export interface Caller {
+  readonly status: 'known';
+  readonly tenantId: number;
+  readonly keyId: number;
+}
+
+export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller | Refused> | Caller | Refused;
+
+const REMEMBER_MS = 500;
+const MAX_REMEMBERED = 10_000;
+
+export function keyHash(key: string): Buffer {
+  return hash('sha256', key, 'buffer');
+}
+
+/** Checks a request's key, and its Authorization where the behaviour requires one. Throws Postgres's errors. */
+export function authenticator(pool: pg.Pool, required: Behaviour['requiredAuthorization']): Authenticate {
+  const remembered = new Map<string, { caller: Caller; untilMs: number }>();
+
+  async function lookUp(hashed: Buffer): Promise<Caller | Refused> {
+    const { rows } = await pool.query<{ id: SqlId; tenant_id: SqlId; key_hash: Buffer }>({
+      name: 'service_key',
+      text: 'select id, tenant_id, key_hash from service.keys where key_hash = $1 and revoked_at is null',
+      values: [hashed],
+    });
+    const row = rows.find((candidate) => timingSafeEqual(candidate.key_hash, hashed));
+    if (row === undefined) return unauthorized('API_KEY: unknown or revoked key');
+    const caller: Caller = { status: 'known', tenantId: Number(row.tenant_id), keyId: Number(row.id) };
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(hashed.toString('base64'), { caller, untilMs: performance.now() + REMEMBER_MS });
+    return caller;
+  }
+
+  return (headers) => {
+    if (required !== undefined && headers.authorization !== `${required.scheme} ${required.token}`) {
+      return unauthorized(`Authorization: expected the scheme ${required.scheme} and a valid token`);
+    }
+    const key = headers.api_key; // Node spells every header in lower case
+    if (typeof key !== 'string' || key === '') return unauthorized('API_KEY: the header is missing');
+    const hashed = keyHash(key);
+    const entry = remembered.get(hashed.toString('base64'));
+    return entry !== undefined && entry.untilMs > performance.now() ? entry.caller : lookUp(hashed);
+  };
+}
+
+function unauthorized(message: string): Refused {
+  return { status: 'refused', httpStatus: 401, message };
+}

@@ -1,0 +1,15 @@
+/** The OpenAPI document at /openapi.json and a page to browse it at /docs; neither needs a key. */
+import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { openApiDocument } from './openapi.ts';
+
+export async function addDocumentation(app: FastifyInstance): Promise<void> {
+  const document = openApiDocument();
+  const text = JSON.stringify(document);
+  // as: the plugin passes a static document on as it is, but its type knows OpenAPI up to 3.0 only.
+  const specification = { document } as unknown as StaticDocumentSpec;
+  await app.register(swagger, { mode: 'static', specification });
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
+}

@@ -1,0 +1,121 @@
+/** The OpenAPI 3.1 document of the service, made from the operations table. */
+import { z } from 'zod';
+import {
+  type Method,
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+  PREFIXES,
+} from '../contract/operations.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+type Content = Readonly<Record<'application/json', { readonly schema: Schema }>>;
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly schema: unknown;
+}
+
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: Content }>>;
+}
+
+/** By method in lower case, as OpenAPI spells it. */
+type PathItem = Record<string, DocumentedOperation>;
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+}
+
+/** Paths stand without a prefix; the two servers are the two prefixes. */
+export function openApiDocument(): OpenApiDocument {
+  const paths: Record<string, PathItem> = {};
+  for (const name of operationNames) {
+    const { path, method, otherMethod }: Operation = operations[name];
+    const item = paths[path] ?? {};
+    paths[path] = item;
+    for (const one of otherMethod === undefined ? [method] : [method, otherMethod]) {
+      const key = one.toLowerCase();
+      const shared = item[key]; // the comments on contacts and on cards share one path
+      const summary =
+        shared === undefined ? operations[name].summary : `${shared.summary} / ${operations[name].summary}`;
+      item[key] = { ...(shared ?? operationOf(name, one)), summary };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sales & Productivity service',
+      version: 'v1',
+      description: 'Contacts, customers, orders, tasks, subtasks and pipelines of one tenant, named by its API key.',
+    },
+    servers: PREFIXES.map((url) => ({ url })),
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'API_KEY' } },
+      schemas: { Error: envelopeOf('error', { type: 'null' }) },
+    },
+  };
+}
+
+function operationOf(name: OperationName, method: Method): DocumentedOperation {
+  const { summary, params, query, body, result, method: mainMethod }: Operation = operations[name];
+  const hasBody = body !== undefined && method === mainMethod;
+  return {
+    operationId: method === mainMethod ? name : `${name}.${method.toLowerCase()}`,
+    summary,
+    tags: [name.split('.', 1)[0] ?? name],
+    parameters: [...parametersIn('path', params), ...parametersIn('query', query)],
+    ...(hasBody ? { requestBody: { required: true, content: jsonContent(schemaOf(body, 'input')) } } : {}),
+    responses: {
+      200: { description: 'Done', content: jsonContent(envelopeOf('success', contentOf(result))) },
+      default: { description: 'Refused', content: jsonContent({ $ref: '#/components/schemas/Error' }) },
+    },
+  };
+}
+
+function parametersIn(place: 'path' | 'query', schema: z.ZodObject): Parameter[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: property,
+  }));
+}
+
+function contentOf(result: z.ZodType | undefined): Schema {
+  return result === undefined ? { type: 'null' } : schemaOf(result, 'output');
+}
+
+function envelopeOf(status: 'success' | 'error', content: Schema): Schema {
+  return {
+    type: 'object',
+    properties: { status: { const: status }, content, message: { type: 'string' } },
+    required: ['status', 'content', 'message'],
+  };
+}
+
+/** OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what zod writes. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  return rest;
+}
+
+function jsonContent(schema: Schema): Content {
+  return { 'application/json': { schema } };
+}

@@ -1,0 +1,33 @@
+/** Which records a list call asks for: the contract's `page` and `rows_per_page`, and what we chose where it is silent. */
+import type { Behaviour } from './behaviour.ts';
+import type { Page } from './store/lists.ts';
+
+export interface AskedPage {
+  readonly page?: number | undefined;
+  readonly rows_per_page?: number | undefined;
+}
+
+export interface Paging {
+  /** Contacts are counted from 0 (contract, "Limits" 1); a size above the maximum is cut to it. */
+  contacts(asked: AskedPage): Page | 'all';
+  /** Tasks have no size parameter; without `page` the first page is meant. */
+  tasks(asked: AskedPage): Page | 'all';
+}
+
+export function pagingOf(behaviour: Behaviour): Paging {
+  const { maxRowsPerPage, defaultRowsPerPage, ignorePaging, ignoreRowsPerPage, tasksFirstPage } = behaviour;
+  const everything = ignorePaging && ignoreRowsPerPage;
+  const defaultSize = Math.min(defaultRowsPerPage, maxRowsPerPage);
+  return {
+    contacts(asked) {
+      if (everything) return 'all';
+      const size = ignoreRowsPerPage ? defaultSize : Math.min(asked.rows_per_page ?? defaultSize, maxRowsPerPage);
+      return { page: ignorePaging ? 0 : (asked.page ?? 0), size };
+    },
+    tasks(asked) {
+      if (everything) return 'all';
+      const page = Math.max(0, (asked.page ?? tasksFirstPage) - tasksFirstPage); // counted from 1, page 0 is the first too
+      return { page: ignorePaging ? 0 : page, size: defaultSize };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The routes, made from the operations table: every operation under every prefix and every documented method. */
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Method, type Operation, type OperationName, operationNames, operations } from '../contract/operations.ts';
+import type { Admit, Admitted } from './admission.ts';
+import type { Behaviour } from './behaviour.ts';
+import { readGetBody } from './bodies.ts';
+import type { ServeCall } from './calls.ts';
+import type { Answer, Dialect } from './dialect.ts';
+import type { TestBed } from './faults.ts';
+import { sendAnswer, sendServed } from './reply.ts';
+
+export interface RouteParts {
+  readonly behaviour: Behaviour;
+  readonly dialect: Dialect;
+  readonly admit: Admit;
+  readonly serve: ServeCall;
+  readonly testBed: TestBed;
+  /** Connections that will never be answered. */
+  readonly silent: Set<Socket>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body is read on every route of the contract. */
+    admitted: Admitted | undefined;
+  }
+}
+
+const OTHER_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
+  app.decorateRequest('admitted', undefined);
+  const paths = routesOf(parts.behaviour);
+  for (const prefix of parts.behaviour.prefixes) {
+    for (const [path, methods] of paths) {
+      const url = prefix + path.replace(/\{(\w+)\}/g, ':$1');
+      for (const [method, name] of methods) addRoute(app, parts, { url, method, name });
+      refuseOtherMethods(app, parts.dialect, url, [...methods.keys()]);
+    }
+  }
+}
+
+function addRoute(
+  app: FastifyInstance,
+  parts: RouteParts,
+  route: { url: string; method: Method; name: OperationName },
+) {
+  const { dialect, admit, serve, testBed, silent } = parts;
+  const { url, method, name } = route;
+  const readsGetBody = method === 'GET' && name === 'tasks.complete';
+  app.route({
+    method,
+    url,
+    async onRequest(request, reply) {
+      const outcome = await admit(name, request.headers);
+      if (outcome.status === 'refused') return sendAnswer(reply, dialect.refusal(outcome));
+      request.admitted = outcome;
+    },
+    async handler(request, reply) {
+      const { admitted, params, query } = request;
+      if (admitted === undefined) throw new Error(`${url} was reached without admission`);
+      const body = readsGetBody ? ((await readGetBody(request.raw)) ?? completionIn(query)) : request.body;
+      const run = (): Promise<Answer> => serve(name, admitted.caller.tenantId, { params, query, body });
+      reply.headers(admitted.headers);
+      return sendServed(reply, await testBed.around(name, run), silent);
+    },
+  });
+}
+
+function refuseOtherMethods(app: FastifyInstance, dialect: Dialect, url: string, allowed: readonly Method[]): void {
+  const others = OTHER_METHODS.filter((method) => !allowed.some((one) => one === method));
+  const headers = { allow: allowed.join(', ') };
+  app.route({
+    method: others,
+    url,
+    handler(request, reply) {
+      const message = `${request.method} is not for this path, which takes ${headers.allow}`;
+      return sendAnswer(reply, dialect.refusal({ status: 'refused', httpStatus: 405, message, headers }));
+    },
+  });
+}
+
+/** A GET without a body, the heading's form of mark-complete: it completes, unless its query says otherwise. */
+function completionIn(query: unknown): { isCompleted: boolean } {
+  const asked = typeof query === 'object' && query !== null && 'isCompleted' in query ? query.isCompleted : 'true';
+  return { isCompleted: asked !== 'false' && asked !== '0' };
+}
+
+/** By path and method; of two operations on one path (the comments), the first stands for both. */
+function routesOf({ completeMethods }: Behaviour): Map<string, Map<Method, OperationName>> {
+  const paths = new Map<string, Map<Method, OperationName>>();
+  for (const name of operationNames) {
+    const { path, method, otherMethod }: Operation = operations[name];
+    const methods = paths.get(path) ?? new Map<Method, OperationName>();
+    for (const one of otherMethod === undefined ? [method] : completeMethods) {
+      if (!methods.has(one)) methods.set(one, name);
+    }
+    paths.set(path, methods);
+  }
+  return paths;
+}

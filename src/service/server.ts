@@ -1,0 +1,140 @@
+/** The Sales & Productivity service, complete: its contract over HTTP, on a Postgres it is given. */
+import type { AddressInfo, Socket } from 'node:net';
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from 'fastify';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { codeOf, LockstepError, messageOf } from '../errors.ts';
+import { admission } from './admission.ts';
+import { type BehaviourOptions, behaviourSchema } from './behaviour.ts';
+import { acceptJsonOnly, MAX_BODY_BYTES, tooLarge } from './bodies.ts';
+import { callServer } from './calls.ts';
+import { type Dialect, dialectOf } from './dialect.ts';
+import { addDocumentation } from './documentation.ts';
+import { testBed } from './faults.ts';
+import { sendAnswer } from './reply.ts';
+import type { Refused } from './result.ts';
+import { addRoutes } from './routes.ts';
+import { migrateService } from './store/migrations.ts';
+import { recordTraffic, type Traffic } from './traffic.ts';
+
+export interface ServiceOptions {
+  /** Stays the caller's, who also closes it. */
+  readonly pool: pg.Pool;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Where to leave our choices for the contract's gaps; default: nowhere. */
+  readonly behaviour?: BehaviourOptions;
+  /** Default: no log. */
+  readonly log?: Logger;
+}
+
+export interface Service {
+  /** Without a path, such as `http://127.0.0.1:4100`. */
+  readonly url: string;
+  readonly traffic: Traffic;
+  /** How many requests the test bed let go wrong, by kind. */
+  readonly faults: () => ReadonlyMap<string, number>;
+  /** Finishes what is being answered, then stops. Idempotent. */
+  close(): Promise<void>;
+}
+
+const CLOSING_GRACE_MS = 5_000;
+const IDLE_CHECK_MS = 50;
+
+/**
+ * Brings the service's tables to the present and listens. Throws LockstepError `SERVICE_PORT_IN_USE` or
+ * `SERVICE_CANNOT_LISTEN`, and whatever Postgres says.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { pool, host = '127.0.0.1', port = 0, log } = options;
+  const behaviour = behaviourSchema.parse(options.behaviour ?? {});
+  await migrateService(pool);
+  const traffic = recordTraffic();
+  const bed = testBed(behaviour);
+  const silent = new Set<Socket>();
+  const dialect = dialectOf(behaviour);
+  const logger: FastifyBaseLogger | undefined = log;
+  const app: FastifyInstance = Fastify({
+    ...(logger === undefined
+      ? {}
+      : { loggerInstance: logger, logController: new LogController({ disableRequestLogging: true }) }),
+    bodyLimit: MAX_BODY_BYTES,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 100 },
+  });
+  acceptJsonOnly(app);
+  answerErrors(app, dialect);
+  await addDocumentation(app);
+  const admit = admission(pool, behaviour, traffic);
+  addRoutes(app, { behaviour, dialect, admit, serve: callServer(pool, behaviour, dialect), testBed: bed, silent });
+  await listen(app, host, port);
+
+  let closed: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    for (const socket of silent) socket.destroy();
+    // A connection that was answering when the closing began is kept alive afterwards: it has to be closed in its turn.
+    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+    const grace = setTimeout(() => app.server.closeAllConnections(), CLOSING_GRACE_MS);
+    await Promise.all([app.close(), bed.close()]).finally(() => {
+      clearInterval(idle);
+      clearTimeout(grace);
+    });
+  }
+  return {
+    url: urlOf(app.server.address(), host),
+    traffic,
+    faults: bed.counts,
+    close: () => (closed ??= close()),
+  };
+}
+
+/** Every error is an envelope, or what the behaviour makes of one. */
+function answerErrors(app: FastifyInstance, dialect: Dialect): void {
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0]?.slice(0, 200);
+    const message = `no such operation: ${request.method} ${path}`;
+    return sendAnswer(reply, dialect.refusal({ status: 'refused', httpStatus: 404, message }));
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const refused = refusedFor(error);
+    if (refused.httpStatus === 500)
+      request.log.error({ err: error, path: request.routeOptions.url }, 'unexpected error');
+    return sendAnswer(reply, dialect.refusal(refused));
+  });
+}
+
+function refusedFor(error: FastifyError): Refused {
+  switch (error.statusCode) {
+    case 400:
+      return { status: 'refused', httpStatus: 400, message: error.message };
+    case 413:
+      return { status: 'refused', httpStatus: 413, message: tooLarge().message };
+    case 415:
+      return { status: 'refused', httpStatus: 415, message: 'Content-Type: expected application/json' };
+    default:
+      return { status: 'refused', httpStatus: 500, message: 'unexpected error; it is in the log of the service' };
+  }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    await app.close();
+    if (codeOf(cause) === 'EADDRINUSE') {
+      const message = `the service cannot listen on ${host}:${port}: the port is in use. Stop the other process or choose another with --port`;
+      throw new LockstepError('SERVICE_PORT_IN_USE', message, { cause, exitCode: 2 });
+    }
+    const message = `the service cannot listen on ${host}:${port}: ${messageOf(cause)}. Choose another address with --listen and --port`;
+    throw new LockstepError('SERVICE_CANNOT_LISTEN', message, { cause, exitCode: 2 });
+  }
+}
+
+function urlOf(address: AddressInfo | string | null, host: string): string {
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

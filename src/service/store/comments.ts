@@ -1,0 +1,38 @@
+/** Comments on contacts and on cards; the API can add them, and shows a card's with its pipeline. */
+import { CARD_MODULE, CONTACT_MODULE } from '../../contract/records.ts';
+import type { SqlId, TenantDb } from './tenant-db.ts';
+import { logged } from './writes.ts';
+
+export type CommentedModule = typeof CONTACT_MODULE | typeof CARD_MODULE;
+
+/** Writes the comment and gives its id; undefined where the contact or card does not exist in the tenant. */
+export async function addComment(
+  db: TenantDb,
+  module: { readonly type: CommentedModule; readonly id: number },
+  text: string,
+): Promise<number | undefined> {
+  const values = [operations[module.type], String(module.id), module.type, module.id, text];
+  const [row] = await db.query<{ id: SqlId }>(addSql[module.type], values);
+  return row === undefined ? undefined : Number(row.id);
+}
+
+/** The comment as JSON text. */
+export async function commentJson(db: TenantDb, id: number): Promise<string | undefined> {
+  const [row] = await db.query<{ json: string }>(
+    `select to_jsonb(r)::text as json from service.comments r where tenant_id = $1 and id = $2`,
+    [id],
+  );
+  return row?.json;
+}
+
+const operations = { [CONTACT_MODULE]: 'contacts.comment', [CARD_MODULE]: 'pipelines.comment' } as const;
+
+const addSql = { [CONTACT_MODULE]: adding('service.contacts'), [CARD_MODULE]: adding('service.cards') } as const;
+
+function adding(table: string): string {
+  return logged(
+    `insert into service.comments (tenant_id, module_type, module_id, comment_text)
+     select $1, $4, id, $6 from ${table} where tenant_id = $1 and id = $5 returning id`,
+    'comment',
+  );
+}

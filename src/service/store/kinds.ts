@@ -1,0 +1,30 @@
+/**
+ * The four kinds of records that look alike in the store: what a caller sent in `fields`, and at most one column that
+ * points at another record. Pipelines, their cards and comments are in files of their own.
+ */
+export type StoredKind = 'contact' | 'customer' | 'order' | 'task' | 'subtask';
+
+export interface KindOfRecord {
+  readonly table: string;
+  /** The column that points at another record, and the table it has to exist in (absent: it is only remembered). */
+  readonly link?: { readonly column: string; readonly parent?: string };
+  /** The record as the API shows it, as one jsonb expression over a row named `r`. */
+  readonly json: string;
+}
+
+export const kinds: Readonly<Record<StoredKind, KindOfRecord>> = {
+  contact: { table: 'service.contacts', json: shown() },
+  customer: { table: 'service.customers', link: { column: 'contact_id' }, json: shown('contact_id') },
+  order: {
+    table: 'service.orders',
+    link: { column: 'client_id', parent: 'service.customers' },
+    json: shown('client_id'),
+  },
+  task: { table: 'service.tasks', json: shown() },
+  subtask: { table: 'service.subtasks', link: { column: 'task_id', parent: 'service.tasks' }, json: shown('task_id') },
+};
+
+function shown(link?: string): string {
+  const members = ['id', 'tenant_id', 'created_at', 'updated_at', ...(link === undefined ? [] : [link])];
+  return `(jsonb_build_object(${members.map((name) => `'${name}', r.${name}`).join(', ')}) || r.fields)`;
+}

@@ -1,0 +1,64 @@
+/**
+ * One tenant's records: the accessor that every request goes through, bound to the tenant of its API key. There is no
+ * other way from a handler to the database, and no method takes a tenant.
+ */
+import type pg from 'pg';
+import { addComment, type CommentedModule, commentJson } from './comments.ts';
+import { containing, matchesPattern } from './contact-search.ts';
+import { type Imported, type ImportTwice, importContacts } from './customers.ts';
+import { kinds, type StoredKind } from './kinds.ts';
+import { all, type ListView, type Page, page } from './lists.ts';
+import { type CardMove, cardJson, type Moved, moveCard, pipelineDetails, pipelineItems } from './pipelines.ts';
+import { tenantDb } from './tenant-db.ts';
+import { type Created, create, type Updated, update, type Write } from './writes.ts';
+
+/**
+ * JSON text is the record as the API shows it; a list's items are joined by commas. A record of another tenant is
+ * `absent` or undefined, exactly as one that never was.
+ */
+export interface Records {
+  readonly tenantId: number;
+  create(kind: StoredKind, write: Write): Promise<Created>;
+  /** Changes the given fields only. */
+  update(kind: StoredKind, id: number, write: Write): Promise<Updated>;
+  get(kind: StoredKind, id: number): Promise<string | undefined>;
+  page(kind: StoredKind, page: Page): Promise<string>;
+  all(kind: StoredKind): AsyncIterable<string>;
+  subtasksOf(taskId: number): AsyncIterable<string>;
+  /** Contacts whose name, e-mail or phone contains `term`. */
+  searchContacts(term: string): AsyncIterable<string>;
+  importContacts(contactIds: readonly number[], twice: ImportTwice): Promise<Imported>;
+  /** The new comment's id; undefined where the contact or card is absent. */
+  addComment(module: { type: CommentedModule; id: number }, text: string): Promise<number | undefined>;
+  comment(id: number): Promise<string | undefined>;
+  pipelines(): Promise<string>;
+  pipeline(id: number): Promise<string | undefined>;
+  card(id: number): Promise<string | undefined>;
+  moveCard(move: CardMove): Promise<Moved>;
+}
+
+export function records(pool: pg.Pool, tenantId: number, view: ListView): Records {
+  const db = tenantDb(pool, tenantId);
+  return {
+    tenantId,
+    create: (kind, write) => create(db, kind, write),
+    update: (kind, id, write) => update(db, kind, id, write),
+    async get(kind, id) {
+      const { table, json } = kinds[kind];
+      const sql = `select ${json}::text as json from ${table} r where r.tenant_id = $1 and r.id = $2`;
+      const [row] = await db.query<{ json: string }>(sql, [id]);
+      return row?.json;
+    },
+    page: (kind, wanted) => page(db, kind, wanted, view),
+    all: (kind) => all(db, kind, view),
+    subtasksOf: (taskId) => all(db, 'subtask', view, { sql: (parameter) => `r.task_id = ${parameter}`, value: taskId }),
+    searchContacts: (term) => all(db, 'contact', view, { sql: matchesPattern, value: containing(term) }),
+    importContacts: (contactIds, twice) => importContacts(db, contactIds, twice),
+    addComment: (module, text) => addComment(db, module, text),
+    comment: (id) => commentJson(db, id),
+    pipelines: () => pipelineItems(db),
+    pipeline: (id) => pipelineDetails(db, id),
+    card: (id) => cardJson(db, id),
+    moveCard: (move) => moveCard(db, move),
+  };
+}

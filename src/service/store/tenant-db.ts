@@ -1,0 +1,54 @@
+/**
+ * The only way from a request to the database: every statement is run with the tenant's id as its first parameter.
+ *
+ * A statement that forgets `$1` is refused by Postgres (it takes fewer parameters than it is given), so asking without a
+ * tenant fails loudly instead of answering with everyone's records.
+ */
+import type pg from 'pg';
+import { inTransaction } from '../../database/transaction.ts';
+
+/** A bigint as pg gives it: a number from our own pools (database/pool.ts), text from another's. */
+export type SqlId = number | string;
+
+export interface TenantDb {
+  readonly tenantId: number;
+  /** Rows of a statement whose `$1` is the tenant and whose `$2 …` are `values`; prepared once per connection. */
+  query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs `work` in one transaction; rolls back and throws what it threw. */
+  transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
+}
+
+export function tenantDb(pool: pg.Pool, tenantId: number): TenantDb {
+  return {
+    ...statements(pool, tenantId),
+    transaction: (work) =>
+      inTransaction(pool, (connection) => {
+        const inside: TenantDb = { ...statements(connection, tenantId), transaction: (inner) => inner(inside) };
+        return work(inside);
+      }),
+  };
+}
+
+function statements(connection: pg.Pool | pg.PoolClient, tenantId: number): Pick<TenantDb, 'tenantId' | 'query'> {
+  return {
+    tenantId,
+    async query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+      const result = await connection.query<Row>({
+        name: statementName(sql),
+        text: sql,
+        values: [tenantId, ...values],
+      });
+      return result.rows;
+    },
+  };
+}
+
+const names = new Map<string, string>(); // bounded: the statements of this room, none made from a request
+
+function statementName(sql: string): string {
+  const known = names.get(sql);
+  if (known !== undefined) return known;
+  const name = `service_${names.size}`;
+  names.set(sql, name);
+  return name;
+}

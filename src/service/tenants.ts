@@ -1,0 +1,109 @@
+/** Tenants and their API keys. A key is seen in clear once, when it is made; the store knows its SHA-256 only. */
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { LockstepError } from '../errors.ts';
+import { keyHash } from './authentication.ts';
+import type { SqlId } from './store/tenant-db.ts';
+
+export interface Tenant {
+  readonly id: number;
+  readonly name: string;
+}
+
+export interface KeyEntry {
+  readonly id: number;
+  readonly label: string | undefined;
+  /** First digits of the key's hash: enough to tell keys apart, useless as a key. */
+  readonly fingerprint: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | undefined;
+}
+
+/** Throws LockstepError `TENANT_EXISTS` where the name is taken. */
+export async function createTenant(pool: pg.Pool, name: string): Promise<Tenant> {
+  const sql = 'insert into service.tenants (name) values ($1) on conflict (name) do nothing returning id';
+  const { rows } = await pool.query<{ id: SqlId }>(sql, [name]);
+  if (rows[0] === undefined) {
+    const message = `there is a tenant "${name}" already: choose another name, or create a key for it`;
+    throw new LockstepError('TENANT_EXISTS', message, { exitCode: 2 });
+  }
+  return { id: Number(rows[0].id), name };
+}
+
+/** The tenant of that name, created if there is none. */
+export async function ensureTenant(pool: pg.Pool, name: string): Promise<Tenant> {
+  const { rows } = await pool.query<{ id: SqlId }>(
+    `with made as (insert into service.tenants (name) values ($1) on conflict (name) do nothing returning id)
+     select id from made union all select id from service.tenants where name = $1`,
+    [name],
+  );
+  if (rows[0] !== undefined) return { id: Number(rows[0].id), name };
+  return ensureTenant(pool, name); // another process has made it between the two halves of the statement
+}
+
+export async function listTenants(pool: pg.Pool): Promise<Tenant[]> {
+  const { rows } = await pool.query<{ id: SqlId; name: string }>('select id, name from service.tenants order by id');
+  return rows.map((row) => ({ id: Number(row.id), name: row.name }));
+}
+
+/**
+ * Makes a key of 256 random bits, or takes the given one, which may be given again and again; a revoked key that is
+ * given works again. Throws LockstepError `KEY_TAKEN` where the key is another tenant's, `NO_SUCH_TENANT`, `KEY_UNFIT`.
+ */
+export async function createKey(
+  pool: pg.Pool,
+  tenantId: number,
+  options: { readonly key?: string; readonly label?: string } = {},
+): Promise<{ readonly key: string }> {
+  const key = options.key ?? randomBytes(32).toString('base64url');
+  if (!/^[\x21-\x7e]{1,512}$/.test(key)) {
+    const message = 'an API key is sent as a header: 1 to 512 visible ASCII characters without spaces';
+    throw new LockstepError('KEY_UNFIT', message, { exitCode: 2 });
+  }
+  const { rows } = await pool.query<{ tenant_id: SqlId }>(
+    `insert into service.keys (tenant_id, key_hash, label)
+     select id, $2, $3 from service.tenants where id = $1
+     on conflict (key_hash) do update
+       set revoked_at = case when keys.tenant_id = $1 then null else keys.revoked_at end
+     returning tenant_id`,
+    [tenantId, keyHash(key), options.label ?? null],
+  );
+  if (rows[0] === undefined) {
+    throw new LockstepError('NO_SUCH_TENANT', `there is no tenant ${tenantId}`, { exitCode: 2 });
+  }
+  if (Number(rows[0].tenant_id) !== tenantId) {
+    const message = `that key belongs to another tenant than ${tenantId}: choose another key`;
+    throw new LockstepError('KEY_TAKEN', message, { exitCode: 2 });
+  }
+  return { key };
+}
+
+export async function listKeys(pool: pg.Pool, tenantId: number): Promise<KeyEntry[]> {
+  const { rows } = await pool.query<{
+    id: SqlId;
+    label: string | null;
+    fingerprint: string;
+    created_at: Date;
+    revoked_at: Date | null;
+  }>(
+    `select id, label, left(encode(key_hash, 'hex'), 12) as fingerprint, created_at, revoked_at
+     from service.keys where tenant_id = $1 order by id`,
+    [tenantId],
+  );
+  return rows.map((row) => ({
+    id: Number(row.id),
+    label: row.label ?? undefined,
+    fingerprint: row.fingerprint,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at ?? undefined,
+  }));
+}
+
+/** Ends a key within a second; false where the tenant has no such key in use. */
+export async function revokeKey(pool: pg.Pool, tenantId: number, keyId: number): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'update service.keys set revoked_at = now() where tenant_id = $1 and id = $2 and revoked_at is null',
+    [tenantId, keyId],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createPipeline, deleteRecord } from '../../src/service/administration.ts';
+import { createKey, createTenant, ensureTenant, listKeys, listTenants, revokeKey } from '../../src/service/tenants.ts';
+import { type Sent, type StartedService, startedService } from './started-service.ts';
+
+let at: StartedService;
+let stranger: string;
+const ids = { contact: 0, customer: 0, order: 0, task: 0, subtask: 0, pipeline: 0, column: 0, card: 0 };
+
+beforeAll(async () => {
+  at = await startedService();
+  const other = await createTenant(at.pool, 'stranger');
+  stranger = (await createKey(at.pool, other.id)).key;
+  ids.contact = await at.create('contacts.create', { first_name: 'Secret', email: 'secret@example.org' });
+  ids.customer = await at.create('customers.create', { full_name: 'Secret' });
+  ids.order = await at.create('orders.create', { client_id: ids.customer, order_id: 'Secret' });
+  ids.task = await at.create('tasks.create', { taskName: 'Secret' });
+  ids.subtask = await at.create('subtasks.create', { task_id: ids.task, item_name: 'Secret' });
+  const columns = [{ name: 'Secret', cards: [{ title: 'Secret' }] }, { name: 'Other' }];
+  const pipeline = await createPipeline(at.pool, at.tenantId, { name: 'Secret', columns });
+  ids.pipeline = pipeline.id;
+  ids.column = pipeline.columns[1]?.id ?? 0;
+  ids.card = pipeline.columns[0]?.cards[0]?.id ?? 0;
+});
+afterAll(() => at.close());
+
+/** Every operation that names a record, with the number it names it by, and what the refusal begins with. */
+const naming = (n: typeof ids): [Parameters<StartedService['call']>[0], Sent, string][] => [
+  ['contacts.update', { params: { contact_id: n.contact }, body: { first_name: 'x' } }, 'no contact'],
+  ['contacts.get', { query: { contact_id: n.contact } }, 'no contact'],
+  ['contacts.comment', { body: { module_type: 'contact', module_id: n.contact, comment_text: 'x' } }, 'no contact'],
+  ['customers.import', { body: { contact_id: n.contact } }, 'no contact'],
+  ['customers.update', { body: { id: n.customer, full_name: 'x' } }, 'no customer'],
+  ['customers.get', { query: { id: n.customer } }, 'no customer'],
+  ['orders.create', { body: { client_id: n.customer } }, 'client_id: no customer'],
+  ['orders.update', { body: { id: n.order, status: 'x' } }, 'no order'],
+  ['orders.get', { query: { id: n.order } }, 'no order'],
+  ['tasks.update', { params: { task_id: n.task }, body: { taskName: 'x' } }, 'no task'],
+  ['tasks.get', { query: { id: n.task } }, 'no task'],
+  ['tasks.complete', { params: { task_id: n.task }, body: { isCompleted: true } }, 'no task'],
+  ['tasks.complete', { params: { task_id: n.task }, method: 'GET' }, 'no task'],
+  ['subtasks.create', { body: { task_id: n.task, item_name: 'x' } }, 'task_id: no task'],
+  ['subtasks.update', { params: { task_id: n.task }, body: { id: n.subtask, item_name: 'x' } }, 'no subtask'],
+  ['subtasks.getall', { params: { task_id: n.task } }, 'no task'],
+  ['pipelines.get', { query: { pipeline_id: n.pipeline } }, 'no pipeline'],
+  ['pipelines.moveCard', { body: { card_id: n.card, column_id: n.column } }, 'no card'],
+  ['pipelines.comment', { body: { module_type: 'card', module_id: n.card, comment_text: 'x' } }, 'no card'],
+];
+const absent = Object.fromEntries(Object.keys(ids).map((kind) => [kind, 999_999])) as typeof ids; // as: the same keys
+
+describe('a record of another tenant', () => {
+  test.each(naming(absent).map(([name, , words], place) => [name, words, place] as const))(
+    '%s answers as for one that never was: %s',
+    async (name, words, place) => {
+      const before = await everything();
+      for (const prefix of ['/api/v1', '/v1']) {
+        const foreign = await at.call(name, { ...naming(ids)[place]?.[1], prefix, key: stranger });
+        const never = await at.call(name, { ...naming(absent)[place]?.[1], prefix, key: stranger });
+        expect(never.json.message.startsWith(words)).toBe(true);
+        expect(anonymous(foreign)).toEqual(anonymous(never));
+      }
+      expect(await everything()).toEqual(before);
+    },
+  );
+
+  test.each([
+    ['contacts.getall', {}],
+    ['contacts.search', { query: { search_term: 'secret' } }],
+    ['customers.getall', {}],
+    ['orders.getall', {}],
+    ['tasks.getall', {}],
+    ['pipelines.getall', {}],
+  ] as const)('%s does not list it', async (name, sent) => {
+    expect((await at.content(name, sent)).length).toBeGreaterThan(0);
+    expect(await at.content(name, { ...sent, key: stranger })).toEqual([]);
+  });
+
+  test('cannot become the parent of an order by an update, nor the column of a card', async () => {
+    const own = { key: stranger };
+    await at.content('customers.create', { ...own, body: { full_name: 'Own' } });
+    const [customer] = await at.content('customers.getall', own);
+    await at.content('orders.create', { ...own, body: { client_id: customer.id } });
+    const [order] = await at.content('orders.getall', own);
+    const moved = await at.call('orders.update', { ...own, body: { id: order.id, client_id: ids.customer } });
+    expect([moved.status, moved.json.message]).toEqual([400, expect.stringMatching(/^client_id: no customer/)]);
+  });
+
+  test('cannot be deleted by administration either', async () => {
+    const { id } = await ensureTenant(at.pool, 'stranger');
+    for (const kind of ['contact', 'customer', 'order', 'task'] as const) {
+      expect(await deleteRecord(at.pool, id, kind, ids[kind])).toEqual({ status: 'absent' });
+    }
+  });
+});
+
+describe('a key', () => {
+  test('is stored as its hash only', async () => {
+    const dump = await at.pool.query("select string_agg(k::text, '') as text from service.keys k");
+    expect(dump.rows[0].text).not.toContain(at.key);
+    expect(dump.rows[0].text).not.toContain(Buffer.from(at.key).toString('hex'));
+  });
+
+  test('that is given is taken as it is, as often as it is given, by one tenant only', async () => {
+    const [first, second] = [await createTenant(at.pool, 'k1'), await createTenant(at.pool, 'k2')];
+    const key = 'given-key';
+    for (let times = 0; times < 2; times++) expect(await createKey(at.pool, first.id, { key })).toEqual({ key });
+    expect(await listKeys(at.pool, first.id)).toHaveLength(1);
+    await expect(createKey(at.pool, second.id, { key })).rejects.toMatchObject({ code: 'KEY_TAKEN', exitCode: 2 });
+    await expect(createKey(at.pool, 999_999)).rejects.toMatchObject({ code: 'NO_SUCH_TENANT' });
+    await expect(createKey(at.pool, first.id, { key: 'a b' })).rejects.toMatchObject({ code: 'KEY_UNFIT' });
+  });
+
+  test('that is revoked stops working within a second, and works again when it is given again', async () => {
+    const { id } = await createTenant(at.pool, 'revoked');
+    const { key } = await createKey(at.pool, id);
+    const status = async () => (await at.call('orders.getall', { key })).status;
+    expect(await status()).toBe(200);
+    const [entry] = await listKeys(at.pool, id);
+    expect(await revokeKey(at.pool, id, entry?.id ?? 0)).toBe(true);
+    expect(await revokeKey(at.pool, id, entry?.id ?? 0)).toBe(false);
+    await vi.waitFor(async () => expect(await status()).toBe(401), { timeout: 2_500 });
+    await createKey(at.pool, id, { key });
+    expect(await status()).toBe(200);
+  });
+
+  test('that another tenant has revoked stays revoked when a stranger gives it', async () => {
+    const [owner, thief] = [await createTenant(at.pool, 'owner'), await createTenant(at.pool, 'thief')];
+    const { key } = await createKey(at.pool, owner.id);
+    await revokeKey(at.pool, owner.id, (await listKeys(at.pool, owner.id))[0]?.id ?? 0);
+    await expect(createKey(at.pool, thief.id, { key })).rejects.toMatchObject({ code: 'KEY_TAKEN' });
+    expect((await at.call('orders.getall', { key })).status).toBe(401);
+  });
+
+  test.each([
+    ['missing', null, 'API_KEY: the header is missing'],
+    ['unknown', 'nobody', 'API_KEY: unknown or revoked key'],
+  ])('that is %s is refused with 401, before the body is looked at', async (_case, key, message) => {
+    const { status, json } = await at.call('contacts.create', { key, body: '{broken' });
+    expect([status, json]).toEqual([401, { status: 'error', content: null, message }]);
+  });
+
+  test('under another header than API_KEY is none', async () => {
+    for (const name of ['api-key', 'x-api-key', 'authorization']) {
+      expect((await at.call('orders.getall', { key: null, headers: { [name]: at.key } })).status).toBe(401);
+    }
+  });
+});
+
+test('a tenant name is taken once; ensuring it gives the same tenant, also to several at once', async () => {
+  const made = await createTenant(at.pool, 'once');
+  await expect(createTenant(at.pool, 'once')).rejects.toMatchObject({ code: 'TENANT_EXISTS' });
+  const ensured = await Promise.all(Array.from({ length: 8 }, () => ensureTenant(at.pool, 'many at once')));
+  expect(new Set(ensured.map((tenant) => tenant.id)).size).toBe(1);
+  expect(await listTenants(at.pool)).toContainEqual(made);
+});
+
+/** Ids differ between a record that is somebody else's and one that never was; nothing else may. */
+function anonymous({ status, text }: { status: number; text: string }): [number, string] {
+  return [status, text.replace(/ \d+ in /, ' N in ')];
+}
+
+async function everything(): Promise<unknown> {
+  const tables = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'cards', 'comments', 'commits'];
+  const rows = tables.map((table) => `(select jsonb_agg(t order by t::text) from service.${table} t) as ${table}`);
+  return (await at.pool.query(`select ${rows.join(', ')}`)).rows[0];
+}
