@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+let fresh: FreshDatabase;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  await fresh.pool.query('create table things (id int primary key)');
+});
+beforeEach(() => fresh.pool.query('truncate things'));
+afterAll(() => fresh.close());
+
+async function things(): Promise<unknown[]> {
+  return (await fresh.pool.query('select id from things')).rows.map(({ id }) => id);
+}
+
+test('what succeeds is kept, and its result given', async () => {
+  const result = await inTransaction(fresh.pool, async (db) => {
+    await db.query('insert into things values (1)');
+    return 'done';
+  });
+  expect([result, await things()]).toEqual(['done', [1]]);
+});
+
+test('what throws is undone, and its error thrown', async () => {
+  const work = inTransaction(fresh.pool, async (db) => {
+    await db.query('insert into things values (1)');
+    throw new Error('on second thought');
+  });
+  await expect(work).rejects.toThrow('on second thought');
+  expect(await things()).toEqual([]);
+});
+
+test('work that ignores a failed statement is told that nothing of it was kept', async () => {
+  const work = inTransaction(fresh.pool, async (db) => {
+    await db.query('insert into things values (1)');
+    await db.query('insert into things values (1)').catch(() => undefined);
+  });
+  await expect(work).rejects.toMatchObject({ code: 'TRANSACTION_ROLLED_BACK' });
+  expect(await things()).toEqual([]);
+});
+
+test('a connection lost on the way is reported as such and not used again', async () => {
+  const work = inTransaction(fresh.pool, (db) => db.query('select pg_terminate_backend(pg_backend_pid())'));
+  await expect(work).rejects.toThrow('terminating connection');
+  const all = Array.from({ length: 10 }, (_, id) => inTransaction(fresh.pool, (db) => db.query('select $1', [id])));
+  await expect(Promise.all(all)).resolves.toHaveLength(10);
+  expect(fresh.pool.totalCount).toBe(fresh.pool.idleCount);
+});

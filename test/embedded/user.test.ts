@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { startEmbedded } from '../../src/embedded/embedded.ts';
+import { ask, scratch } from './scratch.ts';
+import { postmasterOf, startUser } from './user-process.ts';
+
+const newDir = scratch();
+const NOBODY = 65534;
+const NAMELESS = 54_321;
+
+/** Can another user read this repository at all? Not from a root user's home. */
+const othersCanRun = (uid: number): boolean =>
+  spawnSync('test', ['-r', path.join(import.meta.dirname, 'user-program.ts')], { uid, gid: uid }).status === 0;
+const isRoot = process.geteuid?.() === 0;
+const isLinux = process.platform === 'linux';
+
+test('what Postgres may do: talk over a socket closed to others, and keep what it has committed', async () => {
+  const dataDir = await newDir();
+  const postgres = await startEmbedded({ dataDir });
+  const settings = [];
+  for (const name of ['listen_addresses', 'max_connections', 'synchronous_commit', 'fsync', 'server_encoding']) {
+    settings.push(...Object.values(Object((await ask(postgres.connection, `show ${name}`))[0])));
+  }
+  expect(settings).toEqual(['', '200', 'on', 'on', 'UTF8']);
+  const { host, port } = postgres.connection;
+  expect(fs.statSync(host).mode & 0o777).toBe(0o700);
+  expect(path.join(host, `.s.PGSQL.${port}.lock`).length).toBeLessThan(100);
+  await postgres.close();
+  expect(fs.existsSync(host)).toBe(false);
+});
+
+if (isLinux) {
+  test('neither Postgres nor its keeper sees the environment of the process that starts it', async () => {
+    const dataDir = await newDir();
+    const user = startUser(dataDir, { env: { ...process.env, LOCKSTEP_DEMO_KEY: 'a-secret' } });
+    await user.said;
+    const environment = fs.readFileSync(`/proc/${postmasterOf(dataDir)}/environ`, 'utf8');
+    expect(environment).toContain('PATH=');
+    expect(environment).not.toContain('a-secret');
+    await user.close();
+  });
+}
+
+if (isRoot && isLinux) {
+  test('for root, Postgres runs as nobody, in a directory that only root can enter', async () => {
+    const dataDir = path.join(await newDir(), '.lockstep');
+    const user = startUser(dataDir);
+    await user.said;
+    expect(fs.statSync(`/proc/${postmasterOf(dataDir)}`).uid).toBe(NOBODY);
+    expect(fs.statSync(path.dirname(dataDir))).toMatchObject({ uid: 0, mode: 0o40700 });
+    await user.close();
+  });
+
+  test('for root, Postgres runs as the owner of the data directory, who can then use it too', async () => {
+    const dataDir = await newDir({ uid: NOBODY });
+    const byRoot = await startEmbedded({ dataDir });
+    await ask(byRoot.connection, 'create table kept as select 7 as n');
+    await byRoot.close();
+    const byOwner = startUser(dataDir, { uid: NOBODY, gid: NOBODY });
+    const { connection } = await byOwner.said;
+    expect(await ask({ ...connection }, 'select n from kept')).toEqual([{ n: 7 }]);
+    await byOwner.close();
+  });
+}
+
+if (isRoot && othersCanRun(NOBODY)) {
+  test.each([
+    ['a home that cannot be written', NOBODY, '/nonexistent'],
+    ['the home of another user', NOBODY, '/root'],
+    ['no home', NOBODY, undefined],
+  ])('an ordinary user starts it with %s', async (_, uid, HOME) => {
+    const dataDir = await newDir({ uid });
+    const user = startUser(dataDir, { uid, gid: uid, env: { PATH: process.env.PATH, ...(HOME && { HOME }) } });
+    expect(await user.said).toHaveProperty('connection.user', 'postgres');
+    await user.close();
+  });
+
+  test("an ordinary user is refused another user's directory, with a way out", async () => {
+    const dataDir = await newDir();
+    const { code, message } = await startUser(dataDir, { uid: NOBODY, gid: NOBODY }).said;
+    expect(code).toBe('EMBEDDED_NOT_WRITABLE');
+    expect(message).toMatch(/EACCES.*--data DIR.*DATABASE_URL/s);
+  });
+
+  test('a user without a name either starts it or is told what is missing', async () => {
+    const mayMap = spawnSync('unshare', ['--user', 'true'], { uid: NAMELESS, gid: NAMELESS }).status === 0;
+    const dataDir = await newDir({ uid: NAMELESS });
+    const user = startUser(dataDir, { uid: NAMELESS, gid: NAMELESS, env: { PATH: process.env.PATH } });
+    const { connection, message } = await user.said;
+    expect(mayMap ? connection?.user : message).toMatch(mayMap ? 'postgres' : 'has no name');
+    await user.close();
+  });
+}
