@@ -1,8 +1,9 @@
 // Runs a TypeScript file: Node's own type stripping where this Node has it (22.18+), tsx's loader otherwise.
 //   node src/cli/run-ts.mjs FILE [ARGS…]
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Makes `import('…​.ts')` work in this process. */
+/** Makes `import('….ts')` work in this process. */
 export async function enableTypeScript() {
   if (process.features.typescript) return;
   const { register } = await import('tsx/esm/api');
@@ -10,7 +11,8 @@ export async function enableTypeScript() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  process.argv.splice(1, 1);
+  const file = path.resolve(process.argv[2] ?? '');
+  process.argv.splice(1, 2, file); // as if Node had been given the file itself
   await enableTypeScript();
-  await import(pathToFileURL(process.argv[1] ?? '').href);
+  await import(pathToFileURL(file).href);
 }

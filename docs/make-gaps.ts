@@ -1,0 +1,35 @@
+/** Writes docs/gaps.md from the gaps of the contract: `npm run docs`. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Gap, gaps } from '../src/contract/gaps.ts';
+
+const file = path.join(import.meta.dirname, 'gaps.md');
+
+/** The page, whole. */
+export function renderGaps(): string {
+  const sections = [...new Set(gaps.map((gap) => gap.where))];
+  const parts = sections.map((where) => {
+    const entries = gaps.filter((gap) => gap.where === where).map(renderGap);
+    return `## ${where}\n\n${entries.join('\n')}`;
+  });
+  return `# What the contract leaves open
+
+Generated from \`src/contract/gaps.ts\` by \`npm run docs\`. Each gap has three answers: what our own service does, how the client
+finds out what another service does, and the setting that says so outright.
+
+${parts.join('\n')}`;
+}
+
+function renderGap({ id, question, ourService, clientFindsOut, override }: Gap): string {
+  const setting = override === undefined ? 'nothing to set' : `\`${override}\``;
+  return `### ${id}
+
+${question}
+
+- **Our service:** ${ourService}
+- **The client finds out:** ${clientFindsOut}
+- **Override:** ${setting}
+`;
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(file, renderGaps());
