@@ -2,6 +2,7 @@
  * Bad days, for the test bed: wraps the serving of a request so that a seeded share of them goes wrong before or after
  * the commit. The service itself knows nothing of it; without `faults` and `latencyMs` this is a plain call.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OperationName, operations } from '../contract/operations.ts';
 import type { Behaviour, FaultKind, Faults } from './behaviour.ts';
@@ -25,6 +26,7 @@ export function testBed({ faults, latencyMs }: Pick<Behaviour, 'faults' | 'laten
   const counts = new Map<FaultKind, number>();
   const chance = faults === undefined ? undefined : chanceOf(faults);
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // every request that waits listens
   const late = new Set<Promise<unknown>>();
 
   async function commitLate(serve: () => Promise<Answer>, lateMs: number): Promise<void> {
