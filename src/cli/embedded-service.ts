@@ -23,6 +23,11 @@ export class EmbeddedService {
     this.#log = log;
   }
 
+  /** Starts it at an address of the user's choice; to be called before anything else uses it. */
+  async listen({ host, port }: { host: string; port: number }): Promise<Service> {
+    return (await this.#start({ host, port })).service;
+  }
+
   /** The address and a key of the tenant called `name`, which is made where it is missing; `key` is the user's own. */
   async access(name: string, key: string | undefined): Promise<{ url: string; key: string }> {
     const { service, pool } = await this.#start();
@@ -40,12 +45,19 @@ export class EmbeddedService {
     await started?.pool.end();
   }
 
-  #start(): Promise<{ service: Service; pool: pg.Pool }> {
-    this.#started ??= (async () => {
-      const pool = makePool({ ...this.#database.connection, max: CONNECTIONS }, this.#log);
-      return { service: await startService({ pool }), pool };
-    })();
+  #start(address: { host?: string; port?: number } = {}): Promise<{ service: Service; pool: pg.Pool }> {
+    this.#started ??= this.#open(address);
     return this.#started;
+  }
+
+  async #open(address: { host?: string; port?: number }): Promise<{ service: Service; pool: pg.Pool }> {
+    const pool = makePool({ ...this.#database.connection, max: CONNECTIONS }, this.#log);
+    try {
+      return { service: await startService({ pool, ...address }), pool };
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
   }
 
   /** One key an account and data directory, readable by its owner only, so that every process uses the same one. */

@@ -2,16 +2,15 @@
  * The composition root: the one place where rooms are put together. A workspace is everything one process needs to carry
  * runs on; parts that a command does not use are never opened.
  */
-import type { Logger } from 'pino';
 import { catalog } from '../../jobs/catalog.ts';
 import type { Lane } from '../budget/budget.ts';
 import { openPostgresStore } from '../budget/postgres-store.ts';
 import { createRedisStore } from '../budget/redis-store.ts';
 import { migrate } from '../database/migrate.ts';
-import { type Database, openDatabase } from '../database/open.ts';
+import type { Database } from '../database/open.ts';
 import { LockstepError } from '../errors.ts';
 import { ledgerMigrations } from '../ledger/migrations.ts';
-import { type Run, startRun } from '../ledger/runs.ts';
+import { startRun } from '../ledger/runs.ts';
 import { readSecret } from '../settings/secrets.ts';
 import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
@@ -19,12 +18,10 @@ import { openQueue, type Queue } from '../worker/queue.ts';
 import { openRedis } from '../worker/redis.ts';
 import { type Runner, startRunner } from '../worker/runner.ts';
 import { EmbeddedService } from './embedded-service.ts';
+import { openLedger, type StoreOptions } from './store.ts';
 
-export interface WorkspaceOptions {
-  readonly settings: Settings;
-  readonly dataDir: string;
+export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly log: Logger;
   /** Opened by the caller and closed with the workspace; default: the one the settings name. */
   readonly database?: Database;
 }
@@ -37,7 +34,9 @@ export interface Workspace {
   /** Starts a run of a sync, or says which unfinished one stands in its way. */
   startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
   /** Carries runs on in this process until the workspace is closed. */
-  work(options?: { schedules: boolean }): Promise<Runner>;
+  work(): Promise<Runner>;
+  /** Makes the queue start the syncs of the settings when they are due; any worker then starts them. */
+  keepSchedules(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -51,13 +50,15 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const { settings, dataDir, env, log } = options;
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
-    for (const close of closers.splice(0).reverse()) await close();
+    for (const close of closers.splice(0).reverse()) {
+      // Each part is closed whatever became of the others: a lost database must not keep a port open.
+      await close().catch((error: unknown) => log.error({ err: error }, 'a part did not close in good order'));
+    }
   };
   try {
-    const url = settings.database.url?.reveal() ?? 'embedded';
-    const database = options.database ?? (await openDatabase({ url, dataDir, log, maxConnections: 12 }));
+    const database = options.database ?? (await openLedger(options));
     closers.push(() => database.close());
-    await migrate(database.pool, 'ledger', ledgerMigrations);
+    if (options.database) await migrate(database.pool, 'ledger', ledgerMigrations);
     const redisUrl = settings.redis.url?.reveal();
     const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, log);
     if (redis) closers.push(() => redis.close());
@@ -71,18 +72,24 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     const accounts = createAccounts({ pool: database.pool, store, access });
     closers.push(() => accounts.close());
 
-    let runner: Promise<Runner> | undefined;
-    const startSync: Workspace['startSync'] = (name, how) => startSyncRun(database, settings, name, how);
-    const work = async ({ schedules }: { schedules: boolean }): Promise<Runner> => {
-      const queue = openQueue({
+    let queue: Queue | undefined;
+    const useQueue = (): Queue => {
+      if (queue) return queue;
+      const opened = openQueue({
         redis: redis && { connection: redis.queue, prefix },
         database: database.connection,
         log,
       });
-      closers.push(() => queue.close());
+      closers.push(() => opened.close());
+      queue = opened;
+      return opened;
+    };
+    let runner: Promise<Runner> | undefined;
+    const startSync: Workspace['startSync'] = (name, how) => startSyncRun(database, settings, name, how);
+    const work = async (): Promise<Runner> => {
       const started = await startRunner({
         pool: database.pool,
-        queue,
+        queue: useQueue(),
         accounts,
         catalog,
         log,
@@ -93,7 +100,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         },
       });
       closers.push(() => started.close());
-      if (schedules) await keepSchedules(queue, settings);
       return started;
     };
     return {
@@ -102,10 +108,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       accounts,
       service,
       startSync,
-      work: (how = { schedules: false }) => {
-        runner ??= work(how);
+      work: () => {
+        runner ??= work();
         return runner;
       },
+      keepSchedules: () => keepSchedules(useQueue(), settings),
       close: closeAll,
     };
   } catch (error) {
@@ -163,10 +170,4 @@ async function keepSchedules(queue: Queue, settings: Settings): Promise<void> {
       return [{ sync: name, when }];
     }),
   );
-}
-
-/** What a run that stands in the way is told as. */
-export function busyMessage(sync: string, run: Run): string {
-  const same = run.sync === sync ? 'is already' : `waits for ${run.sync}, which writes the same ${run.resource} and is`;
-  return `Sync "${sync}" ${same} running as ${run.id}. Follow it with: lockstep runs show ${run.id}`;
 }

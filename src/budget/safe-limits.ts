@@ -1,0 +1,44 @@
+/**
+ * The margin between what the service allows and what the store hands out, so that a service which enforces the limits
+ * to the token answers no 429 although calls do not arrive as evenly as they were planned.
+ *
+ * A token is used up to `graceMs` late (timers, a busy event loop; past that it expires), and then the call takes a
+ * varying time to reach the service. Together that is a jitter J, by which calls are compressed when they arrive. Planned
+ * with interval T' and burst B', k + 1 calls in a row arrive within no less than (k + 1 − B')·T' − J, and a service with
+ * interval T and burst B wants (k + 1 − B)·T. So the tolerance is taken from the burst, not from the rate:
+ * B' = B − J/T', as long as that leaves B' ≥ 1.
+ *
+ * The trade-off of tiny bursts: a service forgives a jitter of (B − 1)·T and no more. Where that is less than
+ * MIN_JITTER_MS the rate pays, as k = B asks: T' = (T + J)/B. A burst of 1 is served 91% of 10/s, half of 100/s, a third
+ * of 200/s. The full rate needs a burst of 1 + rate · 10 ms (3 at 200/s), and bears a busy machine or a shared network
+ * from 1 + rate · 100 ms on (21 at 200/s).
+ */
+import type { Pace } from './budget.ts';
+
+export interface SafeLimits {
+  readonly pace: Pace;
+  /** The jitter planned for, in all. */
+  readonly jitterMs: number;
+  /** How long after its time a token may still be used: our part of the jitter. */
+  readonly graceMs: number;
+}
+
+/** Below the allowed rate, so that the service's bucket fills again after a jitter larger than planned. */
+const RATE_SHARE = 0.99;
+/** What part of the service's tolerance goes to jitter; the rest stays a burst for callers after a pause. */
+const JITTER_SHARE = 0.95;
+const MIN_JITTER_MS = 10;
+/** Covers a packet that TCP sends again after 200 ms, and some. */
+const MAX_JITTER_MS = 500;
+/** A third of the jitter may be ours, the rest is for the way to the service. */
+const GRACE_SHARE = 1 / 3;
+
+export function safeLimits(limits: { readonly ratePerSecond: number; readonly burst: number }): SafeLimits {
+  const burst = Math.floor(limits.burst);
+  const intervalMs = 1000 / limits.ratePerSecond;
+  const forgivenMs = (burst - 1) * intervalMs;
+  const jitterMs = Math.min(Math.max(forgivenMs * JITTER_SHARE, MIN_JITTER_MS), MAX_JITTER_MS);
+  const pacedMs = Math.max(intervalMs / RATE_SHARE, (intervalMs + jitterMs) / burst);
+  const pace = { ratePerSecond: 1000 / pacedMs, burst: Math.max(1, burst - jitterMs / pacedMs) };
+  return { pace, jitterMs, graceMs: jitterMs * GRACE_SHARE };
+}

@@ -1,0 +1,46 @@
+/**
+ * Where the store's clock stands against this process's own, from the times of question and answer.
+ * The estimate counts an answer that came as fast as any recently as just on time, so that a slow answer (a busy event
+ * loop, a slow network) does not shift the times of the tokens it carries: they are late, and expire if too late.
+ */
+
+/** How fast what was learnt grows old: clocks are slewed by up to 500 µs a second. */
+const DRIFT = 0.0005;
+/** After this long without an answer, all is learnt anew. */
+const VOID_AFTER_MS = 10_000;
+/** So many answers in a row are not all slow by accident: then it is the way that takes long. */
+const ENOUGH_ANSWERS = 3;
+
+export interface StoreClock {
+  observe(sentAtMs: number, receivedAtMs: number, storeNowMs: number): void;
+  /** Whether times can be told within `errorMs`, or as well as the way to the store allows. */
+  isSettled(errorMs: number): boolean;
+  /** This process's time for a time of the store; only after an observation. */
+  toOwn(storeMs: number): number;
+}
+
+export function createStoreClock(): StoreClock {
+  // store − own lies within [low, high]: the store read its clock after the question and before the answer
+  let low = Number.NEGATIVE_INFINITY;
+  let high = Number.POSITIVE_INFINITY;
+  let answers = 0;
+  let observedAtMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    observe(sentAtMs, receivedAtMs, storeNowMs) {
+      const passedMs = receivedAtMs - observedAtMs;
+      observedAtMs = receivedAtMs;
+      const [lowNow, highNow] = [storeNowMs - receivedAtMs, storeNowMs - sentAtMs];
+      low = Math.max(low - passedMs * DRIFT, lowNow);
+      high = Math.min(high + passedMs * DRIFT, highNow);
+      answers++;
+      const isClockSet = low > high; // someone set one of the clocks
+      if (isClockSet || passedMs > VOID_AFTER_MS) {
+        [low, high] = [lowNow, highNow];
+        answers = 1;
+      }
+    },
+    isSettled: (errorMs) => high - low <= errorMs || answers >= ENOUGH_ANSWERS,
+    toOwn: (storeMs) => storeMs - low,
+  };
+}

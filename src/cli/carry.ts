@@ -1,0 +1,96 @@
+/** Carries a run on in this process until it has ended, tells how it goes and what came of it. */
+import { endRun, type Run, readRun } from '../ledger/runs.ts';
+import { accountNamed } from '../settings/settings.ts';
+import { type ExitCode, FAILED } from './errors.ts';
+import { follow } from './follow.ts';
+import { summaryLines } from './report.ts';
+import { allowedFor, exitCodeOf, type RunReport, reportRun } from './run-report.ts';
+import type { Session } from './session.ts';
+import type { Workspace } from './wire.ts';
+
+export const STOP_WORDS = 'Finishing the calls in flight, then stopping; once more stops at once.';
+
+export interface Carrying {
+  readonly signal: AbortSignal;
+  /** Whether this command began the run: then a service that answers nothing from the start ends it soon. */
+  readonly isOurs: boolean;
+}
+
+/** Works on the run and every other unfinished one; the run as it stands at the end, or when the signal aborts. */
+export async function carryRun(
+  { out }: Session,
+  workspace: Workspace,
+  run: Run,
+  { signal, isOurs }: Carrying,
+): Promise<{ run: Run; report: RunReport }> {
+  const { pool } = workspace.database;
+  const runner = await workspace.work();
+  await runner.attend(run);
+  const followed = await follow(run.id, {
+    db: pool,
+    out,
+    allowedPerSecond: allowedFor(run, workspace.settings),
+    signal,
+    ...(isOurs && { onLook: (looked: Run) => giveUpUnanswered(workspace, looked) }),
+  });
+  if (followed.status === 'running') await runner.close(); // what is in flight is settled before the report is made
+  const ended = await readRun(pool, run.id);
+  return { run: ended, report: await reportRun(pool, ended, workspace.settings) };
+}
+
+/** Carries the run and reports it in words and JSON; its exit code. */
+export async function carryAndReport(
+  session: Session,
+  workspace: Workspace,
+  begun: Run,
+  carrying: Carrying,
+): Promise<ExitCode> {
+  const { run, report } = await carryRun(session, workspace, begun, carrying);
+  const left = leftBehind(run, session.hint);
+  const { out } = session;
+  out.say(...(await summaryLines(workspace.database.pool, run, report, session.hint)));
+  const error = report.error ?? left;
+  if (error) out.complain(`lockstep: ${error.message}`);
+  out.result(error ? { ...report, error } : report);
+  return left ? FAILED : exitCodeOf(report);
+}
+
+/** What is said of a run that goes on no more and is not done. */
+function leftBehind(run: Run, hint: Session['hint']): RunReport['error'] {
+  switch (run.status) {
+    case 'running':
+      return {
+        code: 'INTERRUPTED',
+        message: `Stopped. Run ${run.id} is kept as it stands and goes on with: ${hint(goOnCommand(run))}, or in a worker: ${hint('start')}`,
+      };
+    case 'paused':
+      return { code: 'RUN_PAUSED', message: `Run ${run.id} is paused. Go on with: ${hint(`runs resume ${run.id}`)}` };
+    case 'cancelled':
+      return {
+        code: 'RUN_CANCELLED',
+        message: `Run ${run.id} was cancelled. Start anew with: ${hint(`run ${run.sync}`)}`,
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** `run` joins an unfinished run of its sync; a dry one it would begin again. */
+function goOnCommand(run: Run): string {
+  return run.dryRun ? `runs resume ${run.id}` : `run ${run.sync}`;
+}
+
+/**
+ * A read was tried several times in place before a run is in trouble. If none of its calls was ever answered, the
+ * address or the network is wrong rather than away for a moment, and a person waits for the answer.
+ */
+async function giveUpUnanswered({ database, settings }: Workspace, run: Run): Promise<void> {
+  if (run.troubleSince === undefined || run.calls > 0) return;
+  const { url } = accountNamed(settings, run.account);
+  const address = url === undefined ? '' : ` (the address is accounts.${run.account}.url in ${settings.file})`;
+  const why = run.notes.at(-1)?.replace(/\.+$/, '') ?? 'the service is away';
+  await endRun(database.pool, run.id, 'failed', {
+    code: 'SERVICE_AWAY',
+    message: `No call of this run was answered: ${why}. Mend that${address} and start the sync again.`,
+  });
+}

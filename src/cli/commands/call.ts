@@ -1,0 +1,164 @@
+/** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { Outcome } from '../../client/outcome.ts';
+import {
+  isOperationName,
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+} from '../../contract/operations.ts';
+import { accountNamed } from '../../settings/settings.ts';
+import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { readJsonArgument } from '../json-argument.ts';
+import { table } from '../output.ts';
+import type { Perform, Session } from '../session.ts';
+
+interface CallOptions {
+  readonly account?: string;
+  readonly param: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly list?: boolean;
+}
+
+export function addCall(program: Command, perform: Perform): void {
+  program
+    .command('call')
+    .summary('call one operation of the service')
+    .description(
+      'Calls one operation of the contract with the key, the dialect and the rate budget of an account, and prints what ' +
+        'came back. --list shows the 27 operations and their parameters. Exits with 0 when the service took it, 1 when it ' +
+        'refused, 3 when nobody can say or it could not be sent.',
+    )
+    .argument('[operation]', 'name of the operation, such as contacts.search')
+    .option('--account <name>', 'account in the settings')
+    .option('--param <name=value>', 'a parameter of the path or the query; may be given again', collectParam, {})
+    .option('--body <json>', 'the body: JSON or @FILE')
+    .option('--list', 'list the operations')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep call --list
+  $ lockstep call contacts.search --account demo --param search_term=smith
+  $ lockstep call contacts.create --account demo --body '{"first_name": "Ann", "email": "ann@example.com"}'
+  $ lockstep call tasks.complete --account demo --param task_id=7 --body '{"isCompleted": true}'`,
+    )
+    .action((operation: string | undefined, options: CallOptions) =>
+      perform((session) => (options.list ? list(session) : call(session, operation, options))),
+    );
+}
+
+function collectParam(text: string, earlier: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Expected NAME=VALUE.');
+  return { ...earlier, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+async function list({ out }: Session): Promise<ExitCode> {
+  const described = operationNames.map((name) => ({ name, ...describeOperation(operations[name]) }));
+  const rows = described.map(({ name, method, path, params, body, summary }) => [
+    name,
+    `${method} ${path}`,
+    params.map((param) => (param.required ? param.name : `[${param.name}]`)).join(' '),
+    body.length > 0 ? 'body' : '',
+    summary,
+  ]);
+  out.say(...table(['OPERATION', 'PATH', 'PARAMS', '', 'SUMMARY'], rows));
+  out.say(
+    '',
+    'Parameters in brackets may be left out. What a body may hold: /docs of the service, or lockstep call --list --json.',
+  );
+  out.result({ operations: described });
+  return DONE;
+}
+
+function describeOperation({ method, path, summary, params, query, body }: Operation) {
+  const inPath = Object.keys(params.shape).map((name) => ({ name, in: 'path', required: true }));
+  const inQuery = Object.entries(query.shape).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: !schema.safeParse(undefined).success,
+  }));
+  return { method, path, summary, params: [...inPath, ...inQuery], body: body ? Object.keys(body.shape) : [] };
+}
+
+async function call(session: Session, name: string | undefined, options: CallOptions): Promise<ExitCode> {
+  const operation = operationNamed(name);
+  const { path, query } = splitParams(operation, options.param);
+  const body = await readBody(session, operation, options.body);
+  const account = accountNamed(await session.settings(), options.account ?? missingAccount());
+  const signal = session.untilStopped('Waiting for the answer; once more stops at once.');
+  const workspace = await session.openWorkspace();
+  const { client } = await workspace.accounts.open(account.name);
+  const outcome = await client.call(operation, {
+    lane: 'interactive',
+    path,
+    query,
+    signal,
+    ...(body !== undefined && { body }),
+  });
+  tell(session, operation, outcome);
+  return exitCodeFor(outcome);
+}
+
+function operationNamed(name: string | undefined): OperationName {
+  if (name === undefined) throw wrongUse('an operation is missing; lockstep call --list shows them');
+  if (isOperationName(name)) return name;
+  throw wrongUse(
+    `no operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows them`,
+  );
+}
+
+function missingAccount(): never {
+  throw wrongUse('--account is missing: which account of the settings is it for?');
+}
+
+/** Parameters by where they go. @throws LockstepError USAGE for one that is unknown or missing */
+export function splitParams(
+  name: OperationName,
+  given: Readonly<Record<string, string>>,
+): { path: Record<string, string>; query: Record<string, string> } {
+  const { params } = describeOperation(operations[name]);
+  const names = params.map((param) => param.name);
+  for (const one of Object.keys(given)) {
+    if (names.includes(one)) continue;
+    const known = names.length === 0 ? `${name} has none` : `${name} has ${oneOf(names)}`;
+    throw wrongUse(`no parameter named ${quote(one)}${didYouMean(one, names)} (${known})`);
+  }
+  const absent = params.filter((param) => param.required && given[param.name] === undefined);
+  if (absent.length > 0) {
+    throw wrongUse(`${name} needs ${absent.map((param) => `--param ${param.name}=…`).join(' and ')}`);
+  }
+  const of = (place: string) =>
+    Object.fromEntries(
+      Object.entries(given).filter(([one]) => params.some((param) => param.name === one && param.in === place)),
+    );
+  return { path: of('path'), query: of('query') };
+}
+
+async function readBody({ cwd }: Session, name: OperationName, text: string | undefined): Promise<unknown> {
+  if (text === undefined) return undefined;
+  const operation: Operation = operations[name];
+  if (!operation.body) throw wrongUse(`${name} takes no body`);
+  return readJsonArgument(text, { option: '--body', cwd });
+}
+
+function tell({ out }: Session, name: OperationName, outcome: Outcome): void {
+  if (outcome.status === 'applied') {
+    out.say(`${name}: applied (HTTP ${outcome.httpStatus})`);
+    if (outcome.content !== undefined) out.say(JSON.stringify(outcome.content, undefined, 2));
+  } else {
+    const http = 'httpStatus' in outcome && outcome.httpStatus !== undefined ? ` (HTTP ${outcome.httpStatus})` : '';
+    const why = 'message' in outcome ? outcome.message : `asked to slow down for ${outcome.retryAfterMs} ms`;
+    out.complain(`lockstep: ${name}: ${outcome.status}${http}: ${why}`);
+  }
+  out.result({ operation: name, outcome });
+}
+
+function exitCodeFor({ status }: Outcome): ExitCode {
+  if (status === 'applied') return DONE;
+  return status === 'refused' ? DONE_WITH_PROBLEMS : FAILED;
+}

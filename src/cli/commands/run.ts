@@ -1,0 +1,92 @@
+/** `lockstep run SYNC`: runs a sync now, or joins the run of it that is unfinished, and follows it to its end. */
+import { type Command, Option } from 'commander';
+import type { Lane } from '../../budget/budget.ts';
+import { LockstepError } from '../../errors.ts';
+import type { Run } from '../../ledger/runs.ts';
+import { syncNamed } from '../../settings/settings.ts';
+import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { DONE, type ExitCode, FAILED } from '../errors.ts';
+import { reportRun } from '../run-report.ts';
+import type { Perform, Session } from '../session.ts';
+import type { Workspace } from '../wire.ts';
+
+interface RunOptions {
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly lane?: Lane;
+}
+
+export function addRun(program: Command, perform: Perform): void {
+  program
+    .command('run')
+    .summary('run a configured sync now and follow it')
+    .description(
+      'Runs a sync of the settings now and follows it to its end. It brings its own worker, so nothing else has to be ' +
+        'running, and carries on other unfinished runs on the way. If an earlier run of the sync is unfinished, that one ' +
+        'is joined and brought to its end instead. Ctrl-C finishes the calls in flight and leaves the run so that the ' +
+        'same command goes on with it; a second Ctrl-C stops at once, which loses nothing either.',
+    )
+    .argument('<sync>', 'name of the sync in the settings')
+    .option('--dry-run', 'read and decide everything, write nothing, and show what would be written')
+    .option('--detach', 'start the run and return at once; a worker carries it on (lockstep start)')
+    .addOption(
+      new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch, which waits its turn')
+        .choices(['interactive', 'batch'])
+        .default(undefined, 'interactive on a terminal, else batch'),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep run nightly-contacts
+  $ lockstep run nightly-contacts --dry-run
+  $ lockstep run nightly-contacts --json | tail -1 | jq .counts`,
+    )
+    .action((sync: string, options: RunOptions) => perform((session) => run(session, sync, options)));
+}
+
+async function run(session: Session, name: string, options: RunOptions): Promise<ExitCode> {
+  const settings = await session.settings();
+  const { account } = syncNamed(settings, name); // a misspelt name needs no database to be told
+  const signal = session.untilStopped(STOP_WORDS);
+  const workspace = await session.openWorkspace();
+  const isDetached = options.detach === true;
+  // A secret that cannot be read is told here rather than by a worker; a detached run's worker may know more secrets.
+  if (!isDetached) await workspace.accounts.open(account);
+  const lane = options.lane ?? (session.out.isLive ? 'interactive' : 'batch');
+  const begun = await startOrJoin(session, workspace, name, { lane, dryRun: options.dryRun === true });
+  if (isDetached) return leave(session, workspace, begun.run);
+  return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
+}
+
+/** @throws LockstepError RUN_IN_THE_WAY where another sync writes the same records */
+export async function startOrJoin(
+  { out, hint }: Session,
+  workspace: Workspace,
+  name: string,
+  how: { lane: Lane; dryRun: boolean },
+): Promise<{ run: Run; isOurs: boolean }> {
+  const begun = await workspace.startSync(name, how);
+  if (begun.status === 'started') {
+    out.say(`Started ${how.dryRun ? 'dry run' : 'run'} ${begun.run.id} of ${name}.`);
+    return { run: begun.run, isOurs: true };
+  }
+  const { run } = begun;
+  if (run.sync !== name) {
+    const message =
+      `Sync "${name}" waits for ${run.sync}, which writes the same ${run.resource} of account "${run.account}" and is ` +
+      `unfinished as ${run.id}. Look at it with: ${hint(`runs show ${run.id}`)}`;
+    throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
+  }
+  out.say(`Run ${run.id} of ${name} is unfinished: joining it. (${hint(`runs cancel ${run.id}`)} ends it for good.)`);
+  return { run, isOurs: false };
+}
+
+async function leave({ out, hint }: Session, workspace: Workspace, run: Run): Promise<ExitCode> {
+  out.say(
+    `A worker carries it on; if none is running: ${hint('start')}`,
+    `Look after it with: ${hint(`runs show ${run.id}`)}`,
+  );
+  out.result(await reportRun(workspace.database.pool, run, workspace.settings));
+  return DONE;
+}

@@ -1,0 +1,97 @@
+/** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { codeOf, LockstepError, messageOf } from '../../errors.ts';
+import { type ReportedRow, reportRows, VERDICTS, type Verdict } from '../../ledger/rows.ts';
+import { readRun } from '../../ledger/runs.ts';
+import { csvLine } from '../csv-line.ts';
+import { DONE, type ExitCode, WRONG_USE } from '../errors.ts';
+import type { Perform, Session } from '../session.ts';
+import { plural } from '../words.ts';
+
+const TITLES = ['source_id', 'label', 'verdict', 'reason', 'detail', 'record_id', 'action', 'sends'];
+const CHUNK_LENGTH = 64 * 1024;
+const TO_STDOUT = '-';
+
+interface ExportOptions {
+  readonly verdict?: Verdict;
+  readonly out: string;
+}
+
+export function addExport(runs: Command, perform: Perform): void {
+  runs
+    .command('export')
+    .summary('write the rows of a run as CSV')
+    .description(
+      `Writes the rows of a run, all or those of one verdict, as CSV with the columns ${TITLES.join(', ')}. Cells that a ` +
+        'spreadsheet would run as a formula are led by an apostrophe.',
+    )
+    .argument('<run>', 'id of the run')
+    .addOption(new Option('--verdict <verdict>', 'only rows of this verdict').choices(VERDICTS))
+    .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep runs export run-261121-0200-1a2b3c --verdict rejected --out rejected.csv
+  $ lockstep runs export run-261121-0200-1a2b3c --out -`,
+    )
+    .action((id: string, options: ExportOptions) => perform((session) => exportRows(session, id, options)));
+}
+
+async function exportRows(session: Session, id: string, { verdict, out: target }: ExportOptions): Promise<ExitCode> {
+  const { out } = session;
+  const { pool } = await session.openLedger();
+  await readRun(pool, id);
+  const rows = reportRows(pool, id, verdict);
+  const isFile = target !== TO_STDOUT;
+  const file = path.resolve(session.cwd, target);
+  const count = isFile ? await writeFile(file, rows) : await writeCsv(rows, (text) => out.content(text));
+  if (isFile) out.say(`Wrote ${plural(count, 'row')} to ${target}.`);
+  out.result({ run: id, verdict: verdict ?? null, rows: count, file: isFile ? file : null });
+  return DONE;
+}
+
+/** Whole or not at all: what stood there before stays until the last row is written. */
+async function writeFile(file: string, rows: AsyncIterable<ReportedRow>): Promise<number> {
+  const draft = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    const handle = await open(draft, 'wx');
+    try {
+      const count = await writeCsv(rows, (text) => handle.appendFile(text));
+      await handle.close();
+      await rename(draft, file);
+      return count;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    await rm(draft, { force: true });
+    if (!isFileProblem(error)) throw error;
+    const message = `The rows cannot be written to ${file}: ${messageOf(error)}. Choose another file with --out`;
+    throw new LockstepError('EXPORT_NOT_WRITABLE', message, { cause: error, exitCode: WRONG_USE });
+  }
+}
+
+function isFileProblem(error: unknown): boolean {
+  return ['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ENOSPC', 'EROFS', 'EDQUOT', 'ENAMETOOLONG'].includes(
+    codeOf(error) ?? '',
+  );
+}
+
+async function writeCsv(rows: AsyncIterable<ReportedRow>, write: (text: string) => Promise<void>): Promise<number> {
+  let text = csvLine(TITLES);
+  let count = 0;
+  for await (const row of rows) {
+    const { sourceId, label, verdict, reason, detail, recordId, action, sends } = row;
+    text += csvLine([sourceId, label, verdict, reason, detail, recordId, action, sends]);
+    count += 1;
+    if (text.length < CHUNK_LENGTH) continue;
+    await write(text);
+    text = '';
+  }
+  await write(text);
+  return count;
+}

@@ -1,0 +1,198 @@
+/** `lockstep runs …`: the history of runs, and what can be done with one. */
+import type { Command } from 'commander';
+import { LockstepError } from '../../errors.ts';
+import { endRun, listRuns, type Run, readRun, resumeRun } from '../../ledger/runs.ts';
+import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { reasonsOf } from '../ledger-reports.ts';
+import { table } from '../output.ts';
+import { countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
+import { reportRun } from '../run-report.ts';
+import type { Perform, Session } from '../session.ts';
+import { formatCount, formatTime, formatTook } from '../words.ts';
+import { wholeNumber } from './arguments.ts';
+import { startOrJoin } from './run.ts';
+import { addExport } from './runs-export.ts';
+import { refuseUnknownWord } from './unknown-word.ts';
+
+const DEFAULT_LIMIT = 20;
+
+export function addRuns(program: Command, perform: Perform): void {
+  const runs = program
+    .command('runs')
+    .summary('list, show, cancel, resume, retry and export runs')
+    .description(
+      'Lists the newest runs. Every run and every row it decided about is in the ledger: show one, cancel it, take it ' +
+        'up again where it stopped, start its sync anew, or export its rows.',
+    )
+    .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep runs
+  $ lockstep runs show run-261121-0200-1a2b3c
+  $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out review.csv`,
+    )
+    .allowExcessArguments()
+    .action((options: { limit: number }, command: Command) => {
+      refuseUnknownWord(command);
+      return perform((session) => list(session, options.limit));
+    });
+  addShow(runs, perform);
+  addCancel(runs, perform);
+  addResume(runs, perform);
+  addRetry(runs, perform);
+  addExport(runs, perform);
+}
+
+function addShow(runs: Command, perform: Perform): void {
+  runs
+    .command('show')
+    .summary('show one run')
+    .description('Shows what came of a run: counts, calls, notes, reasons by number, and the first rows for a person.')
+    .argument('<run>', 'id of the run')
+    .action((id: string) => perform((session) => show(session, id)));
+}
+
+function addCancel(runs: Command, perform: Perform): void {
+  runs
+    .command('cancel')
+    .summary('end an unfinished run for good')
+    .description(
+      'Ends an unfinished run for good: nothing more is sent. What is on its way at this moment is found by the next ' +
+        'run of the sync, which reads before it writes.',
+    )
+    .argument('<run>', 'id of the run')
+    .action((id: string) => perform((session) => cancel(session, id)));
+}
+
+function addResume(runs: Command, perform: Perform): void {
+  runs
+    .command('resume')
+    .summary('take a run up again where it stopped')
+    .description(
+      'Takes a failed, paused or interrupted run up again where it stopped, and follows it to its end as `run` does, with the ' +
+        'same exit codes. Nothing that was settled is sent again.',
+    )
+    .argument('<run>', 'id of the run')
+    .action((id: string) => perform((session) => resume(session, id)));
+}
+
+function addRetry(runs: Command, perform: Perform): void {
+  runs
+    .command('retry')
+    .summary('start the sync of a run anew')
+    .description(
+      'Starts a new run of the same sync with the settings of today, and follows it as `run` does. A contact sync tries ' +
+        'again by itself what was refused or left unsettled, and leaves alone what is done.',
+    )
+    .argument('<run>', 'id of the earlier run')
+    .action((id: string) => perform((session) => retry(session, id)));
+}
+
+async function list(session: Session, limit: number): Promise<ExitCode> {
+  const { out } = session;
+  const { pool } = await session.openLedger();
+  const settings = await session.settings();
+  const reports = [];
+  for (const run of await listRuns(pool, limit)) {
+    reports.push({ ...(await reportRun(pool, run, settings)), startedAt: run.createdAt, endedAt: run.endedAt ?? null });
+  }
+  const rows = reports.map(({ run, sync, startedAt, status, dryRun, durationMs, counts }) => [
+    run,
+    dryRun ? `${sync} (dry)` : sync,
+    formatTime(startedAt),
+    formatTook(durationMs),
+    status,
+    formatCount(counts.in),
+    countsLine(counts),
+  ]);
+  const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
+  if (rows.length === 0) out.say(`There is no run yet. Start one with: ${session.hint('run SYNC')}`);
+  else out.say(...table(titles, rows, [3, 5]));
+  out.result({ runs: reports });
+  return DONE;
+}
+
+async function show(session: Session, id: string): Promise<ExitCode> {
+  const { out, hint } = session;
+  const { pool } = await session.openLedger();
+  const run = await readRun(pool, id);
+  const report = await reportRun(pool, run, await session.settings());
+  const reasons = await reasonsOf(pool, id);
+  const { account, lane, phase, createdAt, endedAt, notes } = run;
+  out.say(headline(report), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
+  out.say(...figures(report, notes));
+  if (reasons.length > 0) {
+    out.say(
+      '',
+      ...table(
+        ['ROWS', 'VERDICT', 'REASON'],
+        reasons.map((one) => [formatCount(one.count), one.verdict, one.reason]),
+        [0],
+      ),
+    );
+  }
+  if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
+  else out.say(...(await problemLines(pool, report, hint)));
+  if (report.error) out.say('', `It failed: ${report.error.message}`);
+  if (run.status === 'running') out.say('', `A worker carries it on: ${hint('start')} or ${hint(`runs resume ${id}`)}`);
+  out.result({
+    ...report,
+    account,
+    lane,
+    phase: phase ?? null,
+    startedAt: createdAt,
+    endedAt: endedAt ?? null,
+    notes,
+    reasons,
+  });
+  return DONE;
+}
+
+async function cancel(session: Session, id: string): Promise<ExitCode> {
+  const { pool } = await session.openLedger();
+  const run = await readRun(pool, id);
+  if (!(await endRun(pool, id, 'cancelled'))) throw alreadyEnded(run, 'There is nothing to cancel.');
+  session.out.say(`Run ${id} is cancelled: nothing more is sent.`);
+  session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
+  return DONE;
+}
+
+async function resume(session: Session, id: string): Promise<ExitCode> {
+  const signal = session.untilStopped(STOP_WORDS);
+  const workspace = await session.openWorkspace();
+  const { pool } = workspace.database;
+  const before = await readRun(pool, id);
+  if (before.status === 'done' || before.status === 'cancelled') {
+    throw alreadyEnded(before, `Start its sync anew with: ${session.hint(`runs retry ${id}`)}`);
+  }
+  await workspace.accounts.open(before.account);
+  if (before.status !== 'running' && !(await resumeRun(pool, id))) {
+    const message = `Run ${id} cannot go on: a newer run of the same sync, or one that writes the same ${before.resource}, is unfinished. See: ${session.hint('runs')}`;
+    throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
+  }
+  session.out.say(`Run ${id} of ${before.sync} goes on.`);
+  return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
+}
+
+async function retry(session: Session, id: string): Promise<ExitCode> {
+  const signal = session.untilStopped(STOP_WORDS);
+  const workspace = await session.openWorkspace();
+  const { sync, lane, dryRun } = await readRun(workspace.database.pool, id);
+  const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
+  if (isOurs) session.out.say('It tries again what was refused or left unsettled, and leaves alone what is done.');
+  return carryAndReport(session, workspace, run, { signal, isOurs });
+}
+
+function alreadyEnded(run: Run, remedy: string): Error {
+  const words = {
+    done: 'is done',
+    failed: 'has failed',
+    cancelled: 'was cancelled',
+    running: 'goes on',
+    paused: 'is paused',
+  };
+  return wrongUse(`Run ${run.id} ${words[run.status]}. ${remedy}`, 'RUN_ENDED');
+}

@@ -1,0 +1,55 @@
+/** `lockstep service seed`: sample records to try everything on. */
+import type { Command } from 'commander';
+import { seedWorkspace } from '../../service/seed.ts';
+import { DONE, type ExitCode } from '../errors.ts';
+import type { Perform, Session } from '../session.ts';
+import { plural } from '../words.ts';
+import { wholeNumber } from './arguments.ts';
+
+const DEFAULT_CONTACTS = 2_000;
+
+interface SeedOptions {
+  readonly contacts: number;
+  readonly tenant?: string;
+}
+
+export function addSeed(service: Command, perform: Perform): void {
+  service
+    .command('seed')
+    .summary('fill tenants with sample records')
+    .description(
+      'Fills a tenant, or two sample tenants where none is named, with records as untidy as a real workspace: shared ' +
+        'mailboxes, missing and oddly spelt e-mails and phones, customers that are there already, orders, tasks and a ' +
+        'pipeline. A tenant that has contacts is left as it is. The embedded service of account X uses the tenant X.',
+    )
+    .option(
+      '--contacts <n>',
+      'contacts of the (first) tenant; everything else follows from it',
+      wholeNumber,
+      DEFAULT_CONTACTS,
+    )
+    .option('--tenant <name>', 'the tenant to fill, made where it is missing')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep service seed --tenant demo
+  $ lockstep service seed --contacts 50000`,
+    )
+    .action(
+      (_options: object, command: Command) =>
+        perform((session) => seed(session, command.optsWithGlobals<SeedOptions>())), // commander gives --tenant to `service`
+    );
+}
+
+async function seed(session: Session, { contacts, tenant }: SeedOptions): Promise<ExitCode> {
+  const { pool } = await session.openServiceStore();
+  const seeded = await seedWorkspace(pool, { contacts, ...(tenant !== undefined && { tenants: [{ name: tenant }] }) });
+  for (const { status, name, key, counts } of seeded.tenants) {
+    const what = status === 'seeded' ? 'is filled' : 'had contacts already and is left as it is';
+    const held = Object.entries(counts).map(([kinds, n]) => plural(n, kinds.replace(/s$/, '')));
+    session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`, `  A key for it, shown this once: ${key}`);
+  }
+  session.out.result(seeded);
+  return DONE;
+}

@@ -1,0 +1,90 @@
+/** `lockstep service`: the Sales & Productivity service alone, over the same database. */
+import type { Command } from 'commander';
+import { type BehaviourOptions, behaviourSchema } from '../../service/behaviour.ts';
+import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { readJsonArgument } from '../json-argument.ts';
+import type { Perform, Session } from '../session.ts';
+import { aborted } from '../signals.ts';
+import { portNumber } from './arguments.ts';
+import { addAdministration } from './service-admin.ts';
+import { addSeed } from './service-seed.ts';
+import { refuseUnknownWord } from './unknown-word.ts';
+
+export const DEFAULT_PORT = 4100;
+
+interface ServiceOptions {
+  readonly port: number;
+  readonly listen: string;
+  readonly tenant?: string;
+  readonly key?: string;
+  readonly testbed?: string;
+}
+
+export function addService(program: Command, perform: Perform): void {
+  const service = program
+    .command('service')
+    .summary('serve the Sales & Productivity API alone, or administer it')
+    .description(
+      'Serves the Sales & Productivity API (contacts, customers, orders, tasks, subtasks, pipelines) until it is stopped, ' +
+        'on the database of the settings, with its documentation at /docs. Its subcommands do what the API cannot: ' +
+        'tenants, keys, pipelines, deleting, and sample records.',
+    )
+    .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
+    .option('--listen <host>', 'address to listen on', '127.0.0.1')
+    .option('--tenant <name>', 'a tenant that exists from the start; with --key')
+    .option('--key <key>', 'the API key of that tenant')
+    .option('--testbed <json>', 'how it answers where its contract is silent, and what goes wrong: JSON or @FILE')
+    .addHelpText(
+      'after',
+      `
+With --json, the first line of stdout says that it is ready: {"url": …, "docs": …}.
+
+Examples:
+  $ lockstep service --port 4100 --tenant acme --key my-own-key
+  $ lockstep service --testbed '{"rateLimit": {"requestsPerSecond": 10}}'
+  $ lockstep service tenants add acme
+  $ lockstep service keys add --tenant acme`,
+    )
+    .allowExcessArguments()
+    .action((options: ServiceOptions, command: Command) => {
+      refuseUnknownWord(command);
+      return perform((session) => serve(session, options));
+    });
+  addAdministration(service, perform);
+  addSeed(service, perform);
+}
+
+async function serve(session: Session, options: ServiceOptions): Promise<ExitCode> {
+  const { out, log } = session;
+  const { port, listen: host, tenant, key } = options;
+  if ((tenant === undefined) !== (key === undefined)) throw wrongUse('--tenant and --key go together');
+  const behaviour = await readBehaviour(session, options.testbed);
+  const signal = session.untilStopped('Finishing what is being answered, then stopping; once more stops at once.');
+  const { pool, describe } = await session.openServiceStore();
+  const [{ startService }, { createKey, ensureTenant }] = await Promise.all([
+    import('../../service/server.ts'),
+    import('../../service/tenants.ts'),
+  ]);
+  if (tenant !== undefined && key !== undefined) {
+    const { id } = await ensureTenant(pool, tenant);
+    await createKey(pool, id, { key, label: 'given at the start' });
+  }
+  const service = await startService({ pool, host, port, behaviour, log });
+  session.closeLater(() => service.close());
+  const docs = `${service.url}/docs`;
+  out.say(`The service listens at ${service.url}, over ${describe}. Its documentation: ${docs}`);
+  if (tenant === undefined) out.say(`Make a key with: ${session.hint('service keys add --tenant NAME')}`);
+  out.say('Ctrl-C stops it.');
+  out.result({ url: service.url, docs, openapi: `${service.url}/openapi.json`, tenant: tenant ?? null });
+  await aborted(signal);
+  return DONE;
+}
+
+async function readBehaviour({ cwd }: Session, text: string | undefined): Promise<BehaviourOptions> {
+  if (text === undefined) return {};
+  const given = await readJsonArgument(text, { option: '--testbed', cwd });
+  const parsed = behaviourSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`);
+  throw wrongUse(`--testbed: ${problems.join('; ')}`);
+}

@@ -1,0 +1,89 @@
+/** `lockstep settings …`: looks at the settings without doing anything with them. */
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import { messageOf } from '../../errors.ts';
+import { renderJsonSchema, settingsJsonSchema } from '../../settings/json-schema.ts';
+import { maskSettings } from '../../settings/mask.ts';
+import { readSecret } from '../../settings/secrets.ts';
+import type { SecretRef, Settings } from '../../settings/settings.ts';
+import { DONE, type ExitCode } from '../errors.ts';
+import type { Perform, Session } from '../session.ts';
+import { plural } from '../words.ts';
+
+export function addSettings(program: Command, perform: Perform): void {
+  const settings = program
+    .command('settings')
+    .summary('check or print the settings, or their JSON Schema')
+    .description(
+      'Checks and shows the settings: --config FILE, else config/lockstep.yaml, else the file that comes with Lockstep. ' +
+        'Secrets are never shown.',
+    );
+  settings
+    .command('check')
+    .summary('list everything that is wrong')
+    .description(
+      'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Warns of what ' +
+        'works but deserves a second look, such as a secret that stands in the file or is not there to be read.',
+    )
+    .action(() => perform(check));
+  settings
+    .command('print')
+    .summary('show the settings in effect')
+    .description('Shows the settings in effect as YAML, or as JSON with --json: defaults filled in, secrets masked.')
+    .action(() => perform(print));
+  settings
+    .command('schema')
+    .summary('show the JSON Schema of the settings file')
+    .description('Shows the JSON Schema of the settings file, for editors and other tools.')
+    .action(() => perform(schema));
+}
+
+async function check({ out, env, settings: read }: Session): Promise<ExitCode> {
+  const settings = await read();
+  const warnings = [...settings.warnings, ...(await unreadableSecrets(settings, env))];
+  const { accounts, syncs, targets, file } = settings;
+  const [a, s, t] = [accounts, syncs, targets].map((entries) => Object.keys(entries).length) as [
+    number,
+    number,
+    number,
+  ];
+  out.say(`${file} has no problems: ${plural(a, 'account')}, ${plural(s, 'sync')}, ${plural(t, 'target')}.`);
+  out.say(...warnings.map((warning) => `Warning: ${warning}`));
+  out.result({
+    file,
+    valid: true,
+    warnings,
+    accounts: Object.keys(accounts),
+    syncs: Object.keys(syncs),
+    targets: Object.keys(targets),
+  });
+  return DONE;
+}
+
+/** Only warnings: the secrets may be meant for another machine. */
+async function unreadableSecrets(settings: Settings, env: Session['env']): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const secret of secretsIn(settings)) {
+    await readSecret(secret, env).catch((error: unknown) => problems.push(messageOf(error)));
+  }
+  return problems;
+}
+
+function secretsIn({ accounts, targets, console: web }: Settings): readonly SecretRef[] {
+  const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
+  const ofTargets = Object.values(targets).flatMap(({ secret, previousSecret }) => [secret, previousSecret]);
+  return [...ofAccounts, ...ofTargets, web.password].filter((ref) => ref !== undefined);
+}
+
+async function print({ out, settings }: Session): Promise<ExitCode> {
+  const masked = maskSettings(await settings());
+  out.say(stringify(masked, { lineWidth: 120 }).trimEnd());
+  out.result(masked);
+  return DONE;
+}
+
+async function schema({ out }: Session): Promise<ExitCode> {
+  out.say(renderJsonSchema().trimEnd());
+  out.result(settingsJsonSchema());
+  return DONE;
+}

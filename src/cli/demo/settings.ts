@@ -1,0 +1,22 @@
+/** The settings of the demo: those that come with Lockstep, with a budget that does not keep a person waiting. */
+import { LockstepError } from '../../errors.ts';
+import { defaultSettingsFile } from '../../settings/load.ts';
+import { parseSettings } from '../../settings/parse.ts';
+import type { Settings } from '../../settings/settings.ts';
+
+/** Calls a second. */
+export const BUDGET = 400;
+
+const TEXT = `
+accounts:
+  demo: { budget: { requests: ${BUDGET}, per: 1s, burst: ${BUDGET} } }
+syncs:
+  nightly-contacts: { job: contacts, account: demo }
+`;
+
+/** Everything embedded, whatever the environment says. */
+export function demoSettings(): Settings {
+  const parsed = parseSettings({ text: TEXT, file: defaultSettingsFile(), env: {} });
+  if (parsed.status === 'valid') return parsed.settings;
+  throw new LockstepError('DEMO_SETTINGS', `The demo's settings are wrong: ${parsed.problems[0]?.message}`);
+}

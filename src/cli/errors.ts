@@ -1,0 +1,48 @@
+/** From anything that was thrown to one message and an exit code. */
+import { CommanderError } from 'commander';
+import { describeDatabaseError } from '../database/errors.ts';
+import { LockstepError, messageOf } from '../errors.ts';
+
+/** 0: done, every row settled well. */
+export const DONE = 0;
+/** Finished, but some rows were rejected, failed or need review. */
+export const DONE_WITH_PROBLEMS = 1;
+/** Usage or settings error. */
+export const WRONG_USE = 2;
+/** The run failed or was cancelled, or the work could not be done. */
+export const FAILED = 3;
+
+export type ExitCode = typeof DONE | typeof DONE_WITH_PROBLEMS | typeof WRONG_USE | typeof FAILED;
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+}
+
+/** A wrong command line: an argument that cannot be. */
+export function wrongUse(message: string, code = 'USAGE'): LockstepError {
+  return new LockstepError(code, message, { exitCode: WRONG_USE });
+}
+
+/** Undefined where nothing is wrong: help and version end a command too. `database`: `Database.describe`, once known. */
+export function failureOf(error: unknown, database: string | undefined): Failure | undefined {
+  if (error instanceof CommanderError) return usageFailure(error);
+  const described = error instanceof LockstepError ? error : describeDatabaseError(error, database ?? 'the database');
+  if (described) return { code: described.code, message: described.message, exitCode: described.exitCode };
+  return {
+    code: 'UNEXPECTED',
+    message: `${messageOf(error)}. This is a defect in Lockstep: --verbose shows where`,
+    exitCode: FAILED,
+  };
+}
+
+function usageFailure(error: CommanderError): Failure | undefined {
+  if (error.exitCode === 0) return undefined;
+  const said = error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\n/g, ' ')
+    .trim();
+  const message = said === '(outputHelp)' ? 'a command is missing' : said.replace(/\.$/, '');
+  return { code: 'USAGE', message: `${message}. See: lockstep --help`, exitCode: WRONG_USE };
+}

@@ -1,0 +1,54 @@
+/** Follows a run in the ledger, whoever carries it on, and shows how it is getting on. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { openRows } from '../ledger/rows.ts';
+import { type Queryable, type Run, readRun } from '../ledger/runs.ts';
+import type { Output } from './output.ts';
+import { type Look, progressLine, RATE_WINDOW_MS } from './progress.ts';
+
+const LOOK_MS = 200;
+/** Looking takes at most this share of the time, however many rows are counted. */
+const LOOK_SHARE = 0.1;
+/** Where no line can be rewritten, a new one is written so often at most. */
+const PLAIN_MS = 2_000;
+
+export interface Followed {
+  readonly db: Queryable;
+  readonly out: Output;
+  readonly allowedPerSecond: number | undefined;
+  readonly signal: AbortSignal;
+  /** Told of every look while the run goes on. */
+  readonly onLook?: (run: Run) => Promise<void>;
+}
+
+/** The run once it goes on no more; as it stands when the signal aborts. @throws the database's errors */
+export async function follow(runId: string, { db, out, allowedPerSecond, signal, onLook }: Followed): Promise<Run> {
+  let looks: readonly Look[] = [];
+  const show = progressWriter(out);
+  for (;;) {
+    const atMs = performance.now();
+    const run = await readRun(db, runId);
+    if (run.status !== 'running' || signal.aborted) {
+      out.live('');
+      return run;
+    }
+    await onLook?.(run);
+    const look: Look = { atMs, run, open: await openRows(db, runId) };
+    looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
+    const line = progressLine(looks, allowedPerSecond);
+    if (line !== undefined) show(line);
+    const tookMs = performance.now() - atMs;
+    await delay(Math.max(LOOK_MS, tookMs / LOOK_SHARE), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function progressWriter(out: Output): (line: string) => void {
+  if (out.isLive) return (line) => out.live(line);
+  let last = '';
+  let writtenAtMs = performance.now(); // a short run needs no progress
+  return (line) => {
+    if (line === last || performance.now() - writtenAtMs < PLAIN_MS) return;
+    out.say(line);
+    last = line;
+    writtenAtMs = performance.now();
+  };
+}

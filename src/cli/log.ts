@@ -1,0 +1,43 @@
+/** The log: on stderr, one line an entry; readable on a terminal, JSON where a machine reads it. */
+import pino, { type Logger } from 'pino';
+import { z } from 'zod';
+import type { TextStream } from './output.ts';
+
+const entrySchema = z.looseObject({
+  level: z.number(),
+  msg: z.string().default(''),
+  err: z.object({ message: z.string(), stack: z.string().optional() }).optional(),
+});
+
+const FRAME = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
+
+/** Without `isVerbose`: warnings and above, and no stacks. */
+export function createLog(stderr: TextStream, { isVerbose }: { isVerbose: boolean }): Logger {
+  const write = (line: string): void => {
+    stderr.write(stderr.isTTY === true ? readable(line, isVerbose) : line);
+  };
+  return pino(
+    {
+      level: isVerbose ? 'debug' : 'warn',
+      base: null,
+      serializers: { err: isVerbose ? pino.stdSerializers.err : withoutStack },
+    },
+    { write },
+  );
+}
+
+function withoutStack(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  return { type: error.name, message: error.message, ...('code' in error && { code: error.code }) };
+}
+
+function readable(line: string, isVerbose: boolean): string {
+  const entry = entrySchema.parse(JSON.parse(line));
+  const level = pino.levels.labels[entry.level] ?? 'log';
+  const details = Object.entries(entry)
+    .filter(([name]) => !FRAME.has(name))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const error = entry.err === undefined ? '' : `: ${entry.err.message}`;
+  const stack = isVerbose && entry.err?.stack !== undefined ? `\n${entry.err.stack}` : '';
+  return `${level}: ${[`${entry.msg}${error}`, ...details].join('  ')}${stack}\n`;
+}

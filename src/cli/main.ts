@@ -1,0 +1,65 @@
+/** The command line's entry: runs one command in this process and answers with its exit code. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { DONE, type ExitCode, failureOf } from './errors.ts';
+import { createOutput, OUTPUT_CLOSED } from './output.ts';
+import { buildProgram } from './program.ts';
+import { openSession, type Perform, type Session, type Surroundings } from './session.ts';
+
+/** What a lost database leaves open must not keep a failed command from ending. */
+const CLOSE_AFTER_FAILURE_MS = 5_000;
+/** A handle that somebody left open must not keep the process alive. */
+const LINGER_MS = 1_000;
+
+/** Runs the command of `argv` (without node and the script) as the process it is in. */
+export async function main(argv: readonly string[]): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => undefined); // nobody reads any more, as in `lockstep runs | head`; `content` rejects
+  }
+  process.exitCode = await runCommand(argv, {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    signals: process,
+    abort: (exitCode) => process.exit(exitCode),
+  });
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+/** Never rejects: what goes wrong is said, and its exit code answered. */
+export async function runCommand(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+  let exitCode: ExitCode = DONE;
+  let session: Session | undefined;
+  try {
+    const perform = (options: Parameters<typeof openSession>[1]): Perform => {
+      return async (command) => {
+        session = openSession(around, options);
+        exitCode = await command(session);
+        await session.close();
+      };
+    };
+    await buildProgram(around, perform).parseAsync([...argv], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    const failed = tellFailure(argv, around, error, session?.database());
+    const closing = session?.close().catch(() => undefined);
+    await Promise.race([closing, delay(CLOSE_AFTER_FAILURE_MS, undefined, { ref: false })]);
+    return failed;
+  }
+}
+
+function tellFailure(
+  argv: readonly string[],
+  { stdout, stderr }: Surroundings,
+  error: unknown,
+  database: string | undefined,
+): ExitCode {
+  const failure = failureOf(error, database);
+  if (failure === undefined) return DONE;
+  // The options may be what could not be parsed.
+  const out = createOutput(stdout, stderr, { isJson: argv.includes('--json') });
+  if (failure.code !== OUTPUT_CLOSED) out.complain(`lockstep: ${failure.message}`);
+  if (argv.includes('--verbose') && error instanceof Error) out.complain(error.stack ?? '');
+  out.result({ error: { code: failure.code, message: failure.message } });
+  return failure.exitCode;
+}

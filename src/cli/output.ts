@@ -1,0 +1,102 @@
+/**
+ * Everything the command line writes, and the only file that touches the streams: text for people on stdout, one JSON
+ * object as the last line of stdout with --json (and then no text for people), complaints and logs on stderr.
+ */
+
+import { LockstepError } from '../errors.ts';
+
+/** The code of the error where whoever read stdout has gone, as in `lockstep runs export … --out - | head`. */
+export const OUTPUT_CLOSED = 'OUTPUT_CLOSED';
+
+/** What is needed of a stream; process.stdout and process.stderr are such. */
+export interface TextStream {
+  write(text: string, done?: (error?: Error | null) => void): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+export interface Output {
+  readonly isJson: boolean;
+  /** Whether `live` rewrites a line; else it shows nothing. */
+  readonly isLive: boolean;
+  /** Lines for people; silent with --json. */
+  say(...lines: readonly string[]): void;
+  /** Replaces the line at the bottom of a terminal; '' removes it. */
+  live(line: string): void;
+  /** The final object, with --json only. */
+  result(value: object): void;
+  /** Content that was asked for, such as a CSV; resolves once it has left. @throws LockstepError OUTPUT_CLOSED */
+  content(text: string): Promise<void>;
+  /** A line on stderr. */
+  complain(line: string): void;
+}
+
+const CLEAR_LINE = '\r\u001b[2K';
+const DEFAULT_COLUMNS = 80;
+
+export function createOutput(stdout: TextStream, stderr: TextStream, { isJson }: { isJson: boolean }): Output {
+  const isLive = stdout.isTTY === true && !isJson;
+  let shown = '';
+  const live = (line: string): void => {
+    if (!isLive || line === shown) return;
+    shown = line;
+    const columns = stdout.columns || DEFAULT_COLUMNS; // some terminals say 0
+    stdout.write(`${CLEAR_LINE}${line.length < columns ? line : `${line.slice(0, columns - 2)}…`}`);
+  };
+  return {
+    isJson,
+    isLive,
+    live,
+    say(...lines) {
+      live('');
+      if (!isJson) for (const line of lines) stdout.write(`${line}\n`);
+    },
+    result(value) {
+      if (isJson) stdout.write(`${JSON.stringify(value)}\n`);
+    },
+    content(text) {
+      live('');
+      return new Promise((resolve, reject) => {
+        stdout.write(text, (error) => (error ? reject(closed(error)) : resolve()));
+      });
+    },
+    complain(line) {
+      live('');
+      stderr.write(`${line}\n`);
+    },
+  };
+}
+
+function closed(cause: Error): LockstepError {
+  return new LockstepError(OUTPUT_CLOSED, 'Nobody reads the output any more.', { cause });
+}
+
+/** Rows under their titles, columns aligned; `right` names the columns of numbers. */
+export function table(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+): readonly string[] {
+  const widths = titles.map((title, column) =>
+    Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(width)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => {
+        const gap = ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell)));
+        return right.includes(column) ? gap + cell : cell + gap;
+      })
+      .join('  ')
+      .trimEnd();
+  return [titles, ...rows].map(line);
+}
+
+/** Columns a text takes in a terminal: East Asian letters take two, combining marks none. */
+function width(text: string): number {
+  let columns = 0;
+  for (const letter of text) {
+    if (/\p{M}/u.test(letter)) continue;
+    columns += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/.test(letter) ? 2 : 1;
+  }
+  return columns;
+}

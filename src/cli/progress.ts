@@ -1,0 +1,77 @@
+/** How a run is getting on, in one line. Pure: from looks at the ledger to words. */
+import type { RowState } from '../ledger/rows.ts';
+import type { Run } from '../ledger/runs.ts';
+import { formatCount, formatShare, formatTook } from './words.ts';
+
+export interface Look {
+  /** On a monotonic clock. */
+  readonly atMs: number;
+  readonly run: Run;
+  readonly open: Readonly<Record<RowState, number>>;
+}
+
+/** Looks of the last so many milliseconds tell the rate of calls. */
+export const RATE_WINDOW_MS = 4_000;
+const MIN_RATE_SPAN_MS = 1_000;
+
+const PHASES: Readonly<Record<string, string>> = {
+  'scan-contacts': 'reading contacts',
+  'import-customers': 'sending',
+  'settle-unknown': 'reading back what was sent',
+};
+
+/** `looks`: those of the last RATE_WINDOW_MS, the newest last; undefined without any. */
+export function progressLine(looks: readonly Look[], allowedPerSecond: number | undefined): string | undefined {
+  const look = looks.at(-1);
+  if (look === undefined) return undefined;
+  const { phase } = look.run;
+  const ofPhase = looks.filter(({ run }) => run.phase === phase);
+  const rate = ratePerSecond(ofPhase);
+  const words = phase === undefined ? 'finishing' : (PHASES[phase] ?? phase.replaceAll('-', ' '));
+  const parts = [rowsPart(ofPhase, look), ratePart(rate, allowedPerSecond), leftPart(look, rate), troublePart(look)];
+  return [words, ...parts.flat()].join(' · ');
+}
+
+function ratePerSecond(looks: readonly Look[]): number | undefined {
+  const [first, last] = [looks[0], looks.at(-1)];
+  if (first === undefined || last === undefined || last.atMs - first.atMs < MIN_RATE_SPAN_MS) return undefined;
+  return ((last.run.calls - first.run.calls) * 1_000) / (last.atMs - first.atMs);
+}
+
+function rowsPart(looks: readonly Look[], { run, open }: Look): readonly string[] {
+  switch (run.phase) {
+    case 'import-customers':
+      return [`${formatCount(run.rowsSettled)} of ${formatCount(Math.max(...looks.map(rowsToSend)))} sent`];
+    case 'settle-unknown':
+      return [`${formatCount(open.acked + open.unknown)} to settle`];
+    default:
+      return [`${formatCount(run.rowsSeen)} rows`];
+  }
+}
+
+/** Run and rows are read one after the other: what was settled in between is missing in both. */
+function rowsToSend({ run, open }: Look): number {
+  return run.rowsSettled + open.ready + open.intent;
+}
+
+function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
+  if (rate === undefined || rate === 0) return [];
+  const share =
+    allowedPerSecond === undefined ? '' : ` (${formatShare(Math.min(1, rate / allowedPerSecond))} of the budget)`;
+  return [`${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s${share}`];
+}
+
+/** Known only while rows are sent, one call each. */
+function leftPart({ run, open }: Look, rate: number | undefined): readonly string[] {
+  const toSend = open.ready + open.intent;
+  if (run.phase !== 'import-customers' || rate === undefined || rate < 0.1 || toSend === 0) return [];
+  const leftMs = Math.ceil(toSend / rate) * 1_000;
+  return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];
+}
+
+/** While calls fail, or before the first was answered, the newest note says why. */
+function troublePart({ run }: Look): readonly string[] {
+  const note = run.notes.at(-1);
+  if (note === undefined || (run.troubleSince === undefined && run.calls > 0)) return [];
+  return [note];
+}

@@ -1,0 +1,140 @@
+/** The wording of a run's summary: what came of its rows, what a person has to look at, and how to go on. */
+import type { ReportedRow, Verdict } from '../ledger/rows.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { firstRows, PROBLEMS, problemsIn, type RunReport } from './run-report.ts';
+import { formatCount, formatShare, formatTook, plural } from './words.ts';
+
+const SHOWN_PROBLEMS = 5;
+const SHOWN_PLANS = 20;
+
+const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  created: 'created',
+  updated: 'updated',
+  unchanged: 'unchanged',
+  existing: 'there already, matched and linked',
+  invalid: 'not valid, never sent',
+  rejected: 'refused by the service',
+  review: 'for a person to decide',
+  unknown: 'not settled yet',
+};
+const PLANNED_WORDS: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
+
+const SCAN_WORDS = {
+  proven: 'proven: nothing that was there throughout was missed',
+  weak: 'weak: two readings agree, which is all that can be said here',
+  unproven: 'unproven: records may have been missed',
+} as const;
+
+/** `1,790 created, 180 there already, …`: the verdicts that occur, for one line of a list. */
+export function countsLine(counts: RunReport['counts']): string {
+  const parts = VERDICTS_IN_ORDER.filter((verdict) => counts[verdict] > 0).map(
+    (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
+  );
+  return parts.join(', ') || 'nothing';
+}
+
+const VERDICTS_IN_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[]; // safe: the keys of a Record<Verdict, …>
+
+/** `Run X of SYNC is done after 12.3 s` */
+export function headline(report: RunReport): string {
+  const status = {
+    running: 'is not finished',
+    paused: 'is paused',
+    done: 'is done',
+    failed: 'failed',
+    cancelled: 'was cancelled',
+  };
+  const what = report.dryRun ? 'Dry run' : 'Run';
+  return `${what} ${report.run} of ${report.sync} ${status[report.status]} after ${formatTook(report.durationMs)}.`;
+}
+
+/** Counts, calls and the scan's proof, a line each. */
+export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
+  const { counts, calls, budget } = report;
+  const lines: (readonly [string, string])[] = [
+    [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
+  ];
+  for (const verdict of VERDICTS_IN_ORDER) {
+    if (counts[verdict] > 0) lines.push([formatCount(counts[verdict]), wordsFor(verdict, report.dryRun)]);
+  }
+  const allowed =
+    budget.allowedPerSecond === null || budget.used === null
+      ? ''
+      : `, ${formatShare(budget.used)} of the ${formatRate(budget.allowedPerSecond)} allowed`;
+  const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
+  lines.push([formatCount(calls), `${calls === 1 ? 'call' : 'calls'} made${allowed}${limited}`]);
+  const width = Math.max(...lines.map(([n]) => n.length));
+  const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
+  return [
+    ...lines.map(([n, words]) => `  ${n.padStart(width)}  ${words}`),
+    ...scan,
+    ...notes.map((note) => `Note: ${note.replace(/\.+$/, '')}.`),
+  ];
+}
+
+function wordsFor(verdict: Verdict, isDryRun: boolean): string {
+  return (isDryRun ? PLANNED_WORDS[verdict] : undefined) ?? VERDICT_WORDS[verdict];
+}
+
+function formatRate(perSecond: number): string {
+  return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
+}
+
+/** `AMBIGUOUS_MATCH  Jürgen Müller <office@…>: by e-mail it could be …` */
+export function rowLine(row: ReportedRow): string {
+  const detail = row.detail === null ? '' : `: ${row.detail}`;
+  return `  ${row.reason ?? row.verdict}  ${row.label ?? row.sourceId}${detail}`;
+}
+
+/** The first rows that a person has to look at, and the commands that show all of them. */
+export async function problemLines(
+  db: Queryable,
+  report: RunReport,
+  hint: (command: string) => string,
+): Promise<readonly string[]> {
+  if (problemsIn(report.counts) === 0) return [];
+  const lines: string[] = [];
+  for (const verdict of PROBLEMS.filter((one) => report.counts[one] > 0)) {
+    const rows = await firstRows(db, report.run, SHOWN_PROBLEMS, verdict);
+    const count = report.counts[verdict];
+    lines.push('', `${plural(count, 'row')} ${VERDICT_WORDS[verdict]}:`, ...rows.map(rowLine));
+    const more = count > rows.length ? `${formatCount(count - rows.length)} more; ` : '';
+    lines.push(`  ${more}all of them: ${exportCommand(report, verdict, hint)}`);
+  }
+  return lines;
+}
+
+/** What a dry run would write, the first of it. */
+export async function plannedLines(
+  db: Queryable,
+  report: RunReport,
+  hint: (command: string) => string,
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const verdict of ['created', 'updated'] as const) {
+    const count = report.counts[verdict];
+    const rows = await firstRows(db, report.run, count === 0 ? 0 : SHOWN_PLANS - lines.length, verdict);
+    lines.push(...rows.map((row) => `  ${row.action ?? verdict}  ${row.label ?? row.sourceId}`));
+  }
+  const planned = report.counts.created + report.counts.updated;
+  if (planned === 0) return ['', 'Nothing would be written.'];
+  const more = planned > lines.length ? [`  … and ${formatCount(planned - lines.length)} more`] : [];
+  const verdict = report.counts.created > 0 ? 'created' : 'updated';
+  return ['', 'It would write:', ...lines, ...more, `All of them: ${exportCommand(report, verdict, hint)}`];
+}
+
+function exportCommand(report: RunReport, verdict: Verdict, hint: (command: string) => string): string {
+  return hint(`runs export ${report.run} --verdict ${verdict} --out ${verdict}.csv`);
+}
+
+/** The whole summary of a run that has ended, or was left. */
+export async function summaryLines(
+  db: Queryable,
+  run: Run,
+  report: RunReport,
+  hint: (command: string) => string,
+): Promise<readonly string[]> {
+  const plans = report.dryRun && report.status === 'done' ? await plannedLines(db, report, hint) : [];
+  const problems = report.status === 'running' ? [] : await problemLines(db, report, hint);
+  return [headline(report), ...figures(report, run.notes), ...plans, ...problems];
+}

@@ -1,0 +1,94 @@
+/** A run as the command line reports it: the object that --json prints, and what it means for the exit code. */
+import { type Counts, type ReportedRow, reportRows, type Verdict } from '../ledger/rows.ts';
+import type { Queryable, Run, RunStatus, ScanProof } from '../ledger/runs.ts';
+import { budgetLimits, type Settings } from '../settings/settings.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
+import { countsOf } from './ledger-reports.ts';
+
+/** Stable: scripts read it. */
+export interface RunReport {
+  readonly run: string;
+  readonly sync: string;
+  readonly status: RunStatus;
+  readonly dryRun: boolean;
+  /** `in` is the sum of the others. Of a dry run: what would be. */
+  readonly counts: Counts;
+  readonly calls: number;
+  readonly durationMs: number;
+  readonly budget: {
+    /** Null where the settings no longer name the account. */
+    readonly allowedPerSecond: number | null;
+    /** The share of the calls allowed in this time that was used, 0 to 1. */
+    readonly used: number | null;
+    /** Answers that said "slow down". */
+    readonly limited: number;
+  };
+  /** Null until the scan has ended. */
+  readonly scan: ScanProof | null;
+  readonly results: Readonly<Record<string, string>>;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Rows that ended so are for a person to look at. */
+export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
+
+export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
+  const counts = await countsOf(db, run);
+  const durationMs = (run.endedAt ?? new Date()).getTime() - run.createdAt.getTime();
+  const allowedPerSecond = allowedFor(run, settings);
+  return {
+    run: run.id,
+    sync: run.sync,
+    status: run.status,
+    dryRun: run.dryRun,
+    counts,
+    calls: run.calls,
+    durationMs,
+    budget: {
+      allowedPerSecond: allowedPerSecond ?? null,
+      used: allowedPerSecond === undefined ? null : shareUsed(run.calls, allowedPerSecond, durationMs),
+      limited: run.limited,
+    },
+    scan: run.scan ?? null,
+    results: {},
+    ...(run.error !== undefined && { error: { code: run.errorCode ?? 'RUN_FAILED', message: run.error } }),
+  };
+}
+
+/** Calls a second that the account of a run is allowed, if the settings still know it. */
+export function allowedFor(run: Run, settings: Settings): number | undefined {
+  const account = settings.accounts[run.account];
+  return account && budgetLimits(account).ratePerSecond;
+}
+
+/** A burst after a pause may be more than the rate: then all of it was used. */
+function shareUsed(calls: number, allowedPerSecond: number, durationMs: number): number {
+  const allowed = (allowedPerSecond * durationMs) / 1_000;
+  return allowed === 0 ? 0 : Math.min(1, Math.round((calls / allowed) * 1_000) / 1_000);
+}
+
+/** How many rows a person has to look at. */
+export function problemsIn(counts: Counts): number {
+  return PROBLEMS.reduce((sum, verdict) => sum + counts[verdict], 0);
+}
+
+export function exitCodeOf({ status, counts }: Pick<RunReport, 'status' | 'counts'>): ExitCode {
+  if (status !== 'done') return FAILED;
+  return problemsIn(counts) === 0 ? DONE : DONE_WITH_PROBLEMS;
+}
+
+/** The first rows of a run, those of one verdict if told. */
+export async function firstRows(
+  db: Queryable,
+  runId: string,
+  limit: number,
+  verdict?: Verdict,
+): Promise<readonly ReportedRow[]> {
+  const rows: ReportedRow[] = [];
+  if (limit <= 0) return rows;
+  for await (const row of reportRows(db, runId, verdict)) {
+    rows.push(row);
+    if (rows.length === limit) break;
+  }
+  return rows;
+}

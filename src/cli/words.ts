@@ -1,0 +1,38 @@
+/** Numbers and times as the command line says them to people. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** `1,234,567`. */
+export function formatCount(n: number): string {
+  return n.toLocaleString('en-US', { maximumFractionDigits: 0 });
+}
+
+/** `0.4 s`, `12.3 s`, `3 min 20 s`, `2 h 5 min`. */
+export function formatTook(ms: number): string {
+  if (ms < MINUTE - 50) return `${(ms / SECOND).toFixed(1)} s`;
+  const [large, small, unit, part] =
+    ms < HOUR - SECOND / 2 ? ([MINUTE, SECOND, 'min', 's'] as const) : ([HOUR, MINUTE, 'h', 'min'] as const);
+  const rounded = Math.round(ms / small) * small;
+  const rest = (rounded % large) / small;
+  return `${Math.floor(rounded / large)} ${unit}${rest === 0 ? '' : ` ${rest} ${part}`}`;
+}
+
+/** `1 row`, `2 rows`; `many` where it is not one with an s. */
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${formatCount(n)} ${n === 1 ? one : many}`;
+}
+
+/** `97%`; of a little more than nothing `<1%`. */
+export function formatShare(share: number): string {
+  if (share > 0 && share < 0.01) return '<1%';
+  return `${Math.round(share * 100)}%`;
+}
+
+/** `2026-11-21 02:00:05`, in the time of this machine. */
+export function formatTime(at: Date): string {
+  const two = (n: number) => String(n).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}

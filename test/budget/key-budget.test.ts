@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import type { Lane } from '../../src/budget/budget.ts';
+import { callers, LIMITS, openBudget, useFakeClock } from './fake-clock.ts';
+import { refusals } from './service-bucket.ts';
+import { SimulatedStore } from './simulated-store.ts';
+
+useFakeClock();
+
+test('after a pause a caller is served at once', async () => {
+  const { budget } = openBudget();
+  const taken = await Promise.race([budget.take({ lane: 'interactive' }), vi.advanceTimersByTimeAsync(1)]);
+  expect(taken).toMatchObject({ status: 'taken' });
+});
+
+test.each([
+  [10, 10],
+  [200, 20],
+  [2000, 200],
+])(
+  'at %d/s with a burst of %d waiting callers use nearly all of the rate, and the service refuses none',
+  async (ratePerSecond, burst) => {
+    const limits = { ratePerSecond, burst, concurrency: 1e6 };
+    const { budget, store } = openBudget({ limits });
+    store.latencyMs = 2;
+    const served = callers(budget, 6 * ratePerSecond);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(served.length).toBeGreaterThanOrEqual(0.97 * 5 * ratePerSecond);
+    expect(refusals(served, ratePerSecond, burst)).toBe(0);
+    expect(budget.stats().storeCalls).toBeLessThanOrEqual(served.length / (ratePerSecond >= 200 ? 5 : 1) + 1);
+  },
+);
+
+test('whatever callers, stores and stalls do, the service refuses nothing', async () => {
+  const step = fc.record({
+    callers: fc.integer({ min: 0, max: 30 }),
+    lane: fc.constantFrom<Lane>('interactive', 'batch'),
+    process: fc.constantFrom(0, 1),
+    maxWaitMs: fc.option(fc.integer({ min: 0, max: 300 }), { nil: undefined }),
+    latencyMs: fc.integer({ min: 0, max: 80 }),
+    stallMs: fc.constantFrom(0, 0, 0, 20, 200),
+    afterMs: fc.integer({ min: 0, max: 150 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      let stalledMs = 0;
+      const now = () => performance.now() + stalledMs;
+      const store = new SimulatedStore(now);
+      const budgets = [openBudget({ now, store }).budget, openBudget({ now, store }).budget] as const;
+      const served: number[] = [];
+      for (const { callers: count, lane, process, maxWaitMs, latencyMs, stallMs, afterMs } of steps) {
+        store.latencyMs = latencyMs;
+        for (let caller = 0; caller < count; caller++) {
+          const taking = budgets[process].take({ lane, maxWaitMs });
+          void taking.then(({ status }) => status === 'taken' && served.push(now()));
+        }
+        await vi.advanceTimersByTimeAsync(afterMs);
+        stalledMs += stallMs; // time passes and no timer fires
+      }
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(refusals(served, LIMITS.ratePerSecond, LIMITS.burst)).toBe(0);
+      expect(vi.getTimerCount()).toBe(0);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('after a stall of the process the tokens of that time are not sent in a bunch', async () => {
+  let stalledMs = 0;
+  const { budget } = openBudget({ now: () => performance.now() + stalledMs });
+  const served = callers(budget, 100);
+  await vi.advanceTimersByTimeAsync(20);
+  const before = served.length;
+  stalledMs += 95; // the hand was leased 100 ms ahead: nine tokens' times pass, six of them longer ago than the grace
+  await vi.advanceTimersByTimeAsync(5);
+  expect(served.length - before).toBeLessThanOrEqual(8);
+  expect(budget.stats().expired).toBeGreaterThanOrEqual(3);
+});
+
+test('interactive callers go first, and every tenth token goes to batch all the same', async () => {
+  const { budget } = openBudget();
+  const order: Lane[] = [];
+  for (const lane of ['batch', 'interactive'] as const) {
+    for (let caller = 0; caller < 60; caller++)
+      void budget.take({ lane }).then(
+        () => order.push(lane),
+        () => undefined,
+      );
+  }
+  await vi.advanceTimersByTimeAsync(400);
+  expect(order.slice(0, 30).filter((lane) => lane === 'batch')).toHaveLength(3);
+});
+
+test('callers of one lane are served in the order they came', async () => {
+  const { budget } = openBudget();
+  const order: number[] = [];
+  for (let caller = 0; caller < 20; caller++) void budget.take({ lane: 'batch' }).then(() => order.push(caller));
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(order).toEqual(Array.from({ length: 20 }, (_, caller) => caller));
+});
+
+test('no more calls are in flight than the limits say, and a permit given back twice counts once', async () => {
+  const { budget } = openBudget({ limits: { ratePerSecond: 1000, burst: 500, concurrency: 3 } });
+  const permits: (() => void)[] = [];
+  for (let caller = 0; caller < 10; caller++) {
+    void budget.take({ lane: 'batch' }).then(
+      (taken) => taken.status === 'taken' && permits.push(taken.permit.release),
+      () => undefined,
+    );
+  }
+  await vi.advanceTimersByTimeAsync(500);
+  expect(permits).toHaveLength(3);
+  permits[0]?.();
+  permits[0]?.();
+  await vi.advanceTimersByTimeAsync(500);
+  expect(permits).toHaveLength(4);
+});
+
+test('no token is leased for later than the most patient caller can wait', async () => {
+  const { budget, store } = openBudget();
+  callers(budget, 1, { maxWaitMs: 40 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(store.requests[0]?.withinMs).toBeCloseTo(40, 0);
+});
+
+test('an answer that overtakes an earlier one does not delay its tokens', async () => {
+  const { budget, store } = openBudget();
+  await vi.advanceTimersByTimeAsync(1000);
+  store.latencyMs = 40;
+  const served = callers(budget, 15, { lane: 'interactive' });
+  await vi.advanceTimersByTimeAsync(21);
+  store.latencyMs = 0;
+  callers(budget, 7); // their tokens come first and are for after the interactive ones
+  await vi.advanceTimersByTimeAsync(60);
+  expect(served.length).toBeGreaterThanOrEqual(5);
+});
+
+test('the tokens of a first answer that was long on its way are not used: nobody knows how late they are', async () => {
+  const { budget, store } = openBudget();
+  store.latencyMs = 200;
+  const served = callers(budget, 3);
+  await vi.advanceTimersByTimeAsync(150);
+  store.latencyMs = 2;
+  await vi.advanceTimersByTimeAsync(100);
+  expect(budget.stats()).toMatchObject({ used: 3, expired: 3, storeCalls: 2 });
+  expect(served).toHaveLength(3);
+});
+
+test('callers that come back one by one share leases', async () => {
+  const { budget } = openBudget({ limits: { ratePerSecond: 2000, burst: 200, concurrency: 64 } });
+  let calls = 0;
+  const work = async (callMs: number) => {
+    for (;;) {
+      const taken = await budget.take({ lane: 'batch' });
+      calls++;
+      await new Promise((resolve) => setTimeout(resolve, callMs));
+      if (taken.status === 'taken') taken.permit.release();
+    }
+  };
+  for (let worker = 0; worker < 16; worker++) void work(13 + worker).catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(calls).toBeGreaterThan(0.9 * 2 * (16 / 0.021)); // what these workers can do
+  expect(budget.stats().storeCalls).toBeLessThan(calls / 5);
+});
+
+test('a heavy call takes the tokens of as many light ones', async () => {
+  const { budget } = openBudget();
+  const served = callers(budget, 10, { cost: 5 });
+  await vi.advanceTimersByTimeAsync(480);
+  expect(served).toHaveLength(10);
+  expect(served.at(-1)).toBeGreaterThan(430);
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { csvLine } from '../../src/cli/csv-line.ts';
+
+const CELLS: readonly (readonly [cell: string | number | null, written: string])[] = [
+  [null, ''],
+  [3, '3'],
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "so"', '"say ""so"""'],
+  ['two\nlines', '"two\nlines"'],
+  [' padded', '" padded"'],
+  ['=1+1', "'=1+1"],
+  ['+SUM(A1)', "'+SUM(A1)"],
+  ['@cmd', "'@cmd"],
+  ['-2+3', "'-2+3"],
+  ['\tx', "'\tx"],
+  ['two\n=1+1', '"\'two\n=1+1"'],
+  ['-12.50', '-12.50'],
+  ['+4915123', '+4915123'],
+  ['00012', '00012'],
+];
+
+test.each(CELLS)('the cell %j is written as %j', (cell, written) => {
+  expect(csvLine([cell])).toBe(`${written}\r\n`);
+});
+
+test('no cell begins like a formula, and every cell is read back', () => {
+  const cell = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '"', ',', "'", 'a', '1', ' ') });
+  fc.assert(
+    fc.property(cell, cell, (first, second) => {
+      const [one, other, ...more] = readLine(csvLine([first, second]));
+      expect([[first, `'${first}`], [second, `'${second}`], more]).toEqual([
+        expect.arrayContaining([one]),
+        expect.arrayContaining([other]),
+        [],
+      ]);
+      for (const read of [one, other]) if (!/^[+-]?\d+$/.test(read ?? '')) expect(read).not.toMatch(/^[=+\-@\t\r]/);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+/** RFC 4180, as far as one line goes. */
+function readLine(line: string): string[] {
+  expect(line.endsWith('\r\n')).toBe(true);
+  const cells = line.slice(0, -2).match(/"(?:[^"]|"")*"|[^",]+|,/g) ?? [];
+  const read = [''];
+  for (const cell of cells) {
+    if (cell === ',') read.push('');
+    else read[read.length - 1] = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+  }
+  return read;
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createLog } from '../../src/cli/log.ts';
+import { createOutput, table } from '../../src/cli/output.ts';
+import { textStream } from './command.ts';
+
+test('with --json nothing but the object is written to stdout', () => {
+  const stdout = textStream(true);
+  const out = createOutput(stdout, textStream(), { isJson: true });
+  out.say('for people');
+  out.live('progress');
+  out.result({ run: 'x' });
+  expect(stdout.text()).toBe('{"run":"x"}\n');
+});
+
+test('a live line is rewritten, cut to the terminal, and gone before anything else is said', () => {
+  const stdout = textStream(true);
+  const out = createOutput(stdout, textStream(), { isJson: false });
+  out.live('x'.repeat(100));
+  out.say('done');
+  const [, live, cleared] = stdout.text().split('\r\u001b[2K');
+  expect(live).toBe(`${'x'.repeat(58)}…`);
+  expect(cleared).toBe('done\n');
+});
+
+test('columns are aligned by what a terminal shows of them', () => {
+  expect(
+    table(
+      ['NAME', 'N'],
+      [
+        ['美咲', '7'],
+        ['Zoé', '12'],
+      ],
+      [1],
+    ),
+  ).toEqual(['NAME   N', '美咲   7', 'Zoé   12']);
+});
+
+test.each([
+  [true, 'warn: late: away  run=r1\n'],
+  [false, expect.stringMatching(/^\{"level":40,.*"message":"away".*"msg":"late"\}\n$/)],
+])('the log is readable on a terminal (%s) and JSON elsewhere, without stacks', (isTTY, written) => {
+  const stderr = textStream(isTTY);
+  const log = createLog(stderr, { isVerbose: false });
+  log.info('not shown');
+  log.warn({ err: new Error('away'), run: 'r1' }, 'late');
+  expect(stderr.text()).toEqual(written);
+  expect(stderr.text()).not.toContain('output.test.ts');
+});

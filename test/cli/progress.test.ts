@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { type Look, progressLine } from '../../src/cli/progress.ts';
+import type { RowState } from '../../src/ledger/rows.ts';
+import type { Run } from '../../src/ledger/runs.ts';
+
+const RUN: Run = {
+  id: 'run-1',
+  sync: 'nightly',
+  job: 'contacts',
+  account: 'acme',
+  resource: 'customers',
+  lane: 'batch',
+  dryRun: false,
+  options: {},
+  status: 'running',
+  phase: 'import-customers',
+  checkpoint: {},
+  notes: [],
+  scan: 'proven',
+  rowsSeen: 2_000,
+  rowsSettled: 500,
+  calls: 504,
+  limited: 0,
+  errorCode: undefined,
+  error: undefined,
+  troubleSince: undefined,
+  createdAt: new Date(),
+  endedAt: undefined,
+};
+const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
+
+function look(atMs: number, run: Partial<Run> = {}, open: Partial<Record<RowState, number>> = {}): Look {
+  return { atMs, run: { ...RUN, ...run }, open: { ...NONE, ...open } };
+}
+
+const CASES: readonly (readonly [string, readonly Look[], string])[] = [
+  ['reading', [look(0, { phase: 'scan-contacts', calls: 3 })], 'reading contacts · 2,000 rows'],
+  [
+    'sending',
+    [look(0, { calls: 104 }), look(1_000, {}, { ready: 1_400, intent: 100 })],
+    'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
+  ],
+  [
+    'checking',
+    [look(0, { phase: 'settle-unknown' }, { acked: 7, unknown: 2 })],
+    'reading back what was sent · 9 to settle',
+  ],
+  [
+    'in trouble',
+    [look(0, { phase: 'scan-contacts', troubleSince: new Date(), notes: ['old', 'the connection was refused'] })],
+    'reading contacts · 2,000 rows · the connection was refused',
+  ],
+  [
+    'done with an earlier note',
+    [look(0, { phase: 'scan-contacts', notes: ['waited'] })],
+    'reading contacts · 2,000 rows',
+  ],
+];
+
+test.each(CASES)('a run that is %s says so in one line', (_, looks, line) => {
+  expect(progressLine(looks, 400)).toBe(line);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/run-report.ts';
+import type { Counts } from '../../src/ledger/rows.ts';
+import type { RunStatus } from '../../src/ledger/runs.ts';
+
+const NONE: Counts = {
+  in: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  existing: 0,
+  invalid: 0,
+  rejected: 0,
+  review: 0,
+  unknown: 0,
+};
+
+const CASES: readonly (readonly [status: RunStatus, counts: Partial<Counts>, exitCode: number])[] = [
+  ['done', {}, 0],
+  ['done', { created: 5, updated: 1, unchanged: 3, existing: 2 }, 0],
+  ['done', { created: 5, rejected: 1 }, 1],
+  ['done', { review: 1 }, 1],
+  ['done', { invalid: 1 }, 1],
+  ['done', { unknown: 1 }, 1],
+  ['failed', {}, 3],
+  ['cancelled', { created: 5 }, 3],
+  ['running', { unknown: 5 }, 3],
+  ['paused', {}, 3],
+];
+
+test.each(CASES)('a run that is %s with %j ends the command with %i', (status, counts, exitCode) => {
+  expect(exitCodeOf({ status, counts: { ...NONE, ...counts } })).toBe(exitCode);
+});

@@ -1,0 +1,80 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { command, databaseUrl, scratchFolders } from './command.ts';
+
+const SETTINGS = `
+accounts:
+  demo: { budget: { requests: 2000, per: 1s, settle: 2s, timeout: 2s }, apiKey: { env: DEMO_KEY } }
+syncs:
+  nightly: { job: contacts, account: demo }
+  weekly: { job: contacts, account: demo }
+  mirror: { job: tasks, account: demo, targets: [hook] }
+targets: { hook: { type: webhook, url: "https://example.com", secret: { env: HOOK } } }
+`;
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+let cwd: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+beforeEach(async () => {
+  cwd = await folder();
+  await writeFile(path.join(cwd, 'lockstep.yaml'), SETTINGS);
+});
+afterAll(() => database.close());
+
+/** Over the embedded service. */
+function lockstep(...args: readonly string[]) {
+  const env = { DATABASE_URL: databaseUrl(database.connection), DEMO_KEY: 'the-key-of-the-demo-account' };
+  return command([...args, '--config', 'lockstep.yaml'], { cwd, env });
+}
+
+test('operations of the contract are called by name, with parameters and a body', async () => {
+  const ann = JSON.stringify({ first_name: 'Ann', email: 'ann@example.com' });
+  const created = await lockstep('call', 'contacts.create', '--account', 'demo', '--body', ann, '--json');
+  expect([created.code, created.json.outcome.status]).toEqual([0, 'applied']);
+  const found = await lockstep('call', 'contacts.search', '--account', 'demo', '--param', 'search_term=ann');
+  expect(found.stdout).toMatch(/^contacts.search: applied \(HTTP 200\)\n\[[\s\S]*"email": "ann@example.com"/);
+  const refused = await lockstep('call', 'contacts.get', '--account', 'demo', '--param', 'contact_id=999', '--json');
+  expect([refused.code, refused.json.outcome]).toEqual([
+    1,
+    expect.objectContaining({ status: 'refused', httpStatus: 404 }),
+  ]);
+});
+
+test('an unfinished run of the same sync is joined, and one in the way of another sync is named', async () => {
+  const begun = await lockstep('run', 'nightly', '--detach', '--json');
+  expect([begun.code, begun.json.status]).toEqual([0, 'running']);
+  const other = await lockstep('run', 'weekly', '--json');
+  expect([other.code, other.json.error]).toEqual([
+    3,
+    { code: 'RUN_IN_THE_WAY', message: expect.stringContaining(`unfinished as ${begun.json.run}`) },
+  ]);
+  const joined = await lockstep('run', 'nightly');
+  expect(joined.stdout).toContain(`Run ${begun.json.run} of nightly is unfinished: joining it.`);
+  expect([joined.code, joined.stderr]).toEqual([0, '']);
+  expect(joined.stdout).toMatch(
+    new RegExp(`Run ${begun.json.run} of nightly is done after .*\\n.*1 +row in all\\n.*1 +created`),
+  );
+});
+
+test('a retry is a new run of the same sync, which leaves alone what is done', async () => {
+  const first = await lockstep('run', 'weekly', '--json');
+  const again = await lockstep('runs', 'retry', first.json.run, '--json');
+  expect(again.json).toMatchObject({ sync: 'weekly', status: 'done', counts: { in: 1, unchanged: 1 } });
+  expect(again.json.run).not.toBe(first.json.run);
+});
+
+test('an interrupted run is resumed where it stopped', async () => {
+  const { json } = await lockstep('run', 'nightly', '--detach', '--json');
+  const resumed = await lockstep('runs', 'resume', json.run, '--json');
+  expect([resumed.code, resumed.json]).toEqual([0, expect.objectContaining({ run: json.run, status: 'done' })]);
+});
+
+test('a sync that cannot be run yet is told', async () => {
+  const { code, json } = await lockstep('run', 'mirror', '--json');
+  expect([code, json.error.code]).toEqual([2, 'SYNC_TYPE_UNKNOWN']);
+});

@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+import { ledgerMigrations } from '../../src/ledger/migrations.ts';
+import { endRun, type NewRun, startRun } from '../../src/ledger/runs.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { command, databaseUrl, scratchFolders } from './command.ts';
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+  await migrate(database.pool, 'ledger', ledgerMigrations);
+});
+afterAll(() => database.close());
+
+const NIGHTLY: NewRun = {
+  sync: 'nightly-contacts',
+  job: 'contacts',
+  account: 'demo',
+  resource: 'customers',
+  lane: 'batch',
+  dryRun: false,
+  options: {},
+  phase: 'scan-contacts',
+};
+
+/** A run with these rows, each `source_id verdict reason label`. */
+async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Partial<NewRun> = {}): Promise<string> {
+  const begun = await startRun(database.pool, { ...NIGHTLY, ...run });
+  expect(begun.status).toBe('started');
+  const { id } = begun.run;
+  for (const [n, row] of rows.entries()) {
+    const [sourceId, verdict, reason, ...label] = row.split(' ');
+    await database.pool.query(
+      `insert into ledger.rows (run_id, source_id, n, state, verdict, reason, label) values ($1, $2, $3, 'settled', $4, $5, $6)`,
+      [id, sourceId, n, verdict, reason, label.join(' ')],
+    );
+  }
+  if (end)
+    await endRun(database.pool, id, end, end === 'failed' ? { code: 'SERVICE_AWAY', message: 'away' } : undefined);
+  return id;
+}
+
+async function runs(...args: readonly string[]) {
+  const cwd = await folder();
+  return {
+    cwd,
+    ...(await command(['runs', ...args], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
+  };
+}
+
+test('a run is shown with its counts, its reasons by number, and the first rows for a person', async () => {
+  const id = await runWith(
+    [
+      '1 created - Ann',
+      '2 review AMBIGUOUS_MATCH Ben',
+      '3 review AMBIGUOUS_MATCH Cho',
+      '4 rejected REFUSED_BY_SERVICE Dee',
+    ],
+    'done',
+  );
+  const { code, json } = await runs('show', id, '--json');
+  expect(code).toBe(0);
+  expect(json).toMatchObject({ run: id, status: 'done', counts: { in: 4, created: 1, review: 2, rejected: 1 } });
+  expect(json.reasons[0]).toEqual({ verdict: 'review', reason: 'AMBIGUOUS_MATCH', count: 2 });
+  const { stdout } = await runs('show', id);
+  expect(stdout).toMatch(/2 rows for a person to decide:\n {2}AMBIGUOUS_MATCH {2}Ben\n {2}AMBIGUOUS_MATCH {2}Cho\n/);
+  expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out rejected.csv`);
+});
+
+test('a dry run shows what it would write, and how to export all of it', async () => {
+  const rows = Array.from({ length: 25 }, (_, n) => `${n} created PLANNED Contact ${n}`);
+  const id = await runWith([...rows, 'x updated PLANNED Changed'], 'done', { dryRun: true });
+  const { stdout } = await runs('show', id);
+  expect(stdout).toMatch(/25 {2}would be created\n +1 {2}would be updated\n/);
+  expect(stdout).toMatch(
+    /Contact 0\n[\s\S]*Contact 19\n {2}… and 6 more\nAll of them: lockstep runs export .* created/,
+  );
+});
+
+test('the newest runs are listed, as many as asked for', async () => {
+  const [older, newer] = [await runWith(['1 created -'], 'done'), await runWith(['1 unchanged -'], 'done')];
+  const { json } = await runs('--limit', '2', '--json');
+  expect(json.runs.map((run: { run: string }) => run.run)).toEqual([newer, older]);
+  const { stdout } = await runs('--limit', '1');
+  expect(stdout).toMatch(new RegExp(`^RUN .*\\n${newer} .* done .* 1 unchanged\\n$`));
+});
+
+test('an unfinished run is cancelled, and an ended one is not', async () => {
+  const id = await runWith(['1 created -']);
+  expect((await runs('cancel', id, '--json')).json).toMatchObject({ run: id, status: 'cancelled' });
+  const again = await runs('cancel', id);
+  expect([again.code, again.stderr]).toEqual([2, `lockstep: Run ${id} was cancelled. There is nothing to cancel.\n`]);
+  const resumed = await runs('resume', id);
+  expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining(`lockstep runs retry ${id}`)]);
+});
+
+test('a failed run does not go on while a newer one of its sync is unfinished', async () => {
+  const failed = await runWith([], 'failed');
+  const newer = await runWith([]);
+  const { code, json } = await runs('resume', failed, '--json');
+  expect([code, json.error.code]).toEqual([3, 'RUN_IN_THE_WAY']);
+  await runs('cancel', newer);
+});
+
+test('rows are exported whole, to a file or to stdout, and harmless to a spreadsheet', async () => {
+  const id = await runWith(['1 review NO_KEY =HYPERLINK("x")', '2 created - Zoé, or Zoe'], 'done');
+  const { code, cwd } = await runs('export', id, '--out', 'all.csv');
+  expect(code).toBe(0);
+  const [titles, ...rows] = (await readFile(path.join(cwd, 'all.csv'), 'utf8')).split('\r\n');
+  expect(titles).toBe('source_id,label,verdict,reason,detail,record_id,action,sends');
+  expect(rows).toEqual([`1,"'=HYPERLINK(""x"")",review,NO_KEY,,,,0`, `2,"Zoé, or Zoe",created,'-,,,,0`, '']);
+  const created = await runs('export', id, '--verdict', 'created', '--out', '-', '--json');
+  expect(created.stdout.split('\r\n').slice(0, -1)).toEqual([titles, rows[1]]);
+  expect(created.json).toEqual({ run: id, verdict: 'created', rows: 1, file: null });
+});
+
+test('a run that is not there, or a file that cannot be written, is told', async () => {
+  const id = await runWith(['1 created -'], 'done');
+  expect((await runs('show', 'run-x', '--json')).json.error.code).toBe('RUN_UNKNOWN');
+  const { code, json } = await runs('export', id, '--out', 'nowhere/x.csv', '--json');
+  expect([code, json.error.code]).toEqual([2, 'EXPORT_NOT_WRITABLE']);
+});

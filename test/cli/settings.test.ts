@@ -1,0 +1,47 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { command, scratchFolders } from './command.ts';
+
+const folder = scratchFolders();
+
+async function folderWith(settings: string): Promise<string> {
+  const cwd = await folder();
+  await writeFile(path.join(cwd, 's.yaml'), settings);
+  return cwd;
+}
+
+const WITH_SECRET = 'accounts: { acme: { url: "https://sales.example.com", apiKey: "the-secret-key" } }';
+
+test('misspelt settings are all listed at once, with file, line and column', async () => {
+  const cwd = await folderWith('acounts: {}\naccounts:\n  a: { budget: { requests: 0, per: 10 } }\n');
+  const { code, stderr } = await command(['settings', 'check', '--config', 's.yaml'], { cwd });
+  expect(code).toBe(2);
+  for (const said of ['s.yaml:1:1 acounts', 's.yaml:3:28 ', 's.yaml:3:36 ']) expect(stderr).toContain(said);
+});
+
+test('good settings are summed up, with warnings for what deserves a second look', async () => {
+  const cwd = await folderWith(`${WITH_SECRET}\nconsole: { password: { env: NOT_SET } }`);
+  const { code, json } = await command(['settings', 'check', '--config', 's.yaml', '--json'], { cwd });
+  expect([code, json.valid, json.accounts]).toEqual([0, true, ['acme']]);
+  expect(json.warnings).toEqual([
+    expect.stringContaining('the secret stands in the settings file'),
+    expect.stringContaining('environment variable NOT_SET is not set'),
+  ]);
+});
+
+test('settings are printed as YAML or JSON without their secrets', async () => {
+  const cwd = await folderWith(WITH_SECRET);
+  const yaml = await command(['--config', 's.yaml', 'settings', 'print'], { cwd });
+  const json = await command(['settings', 'print', '--json', '--config', 's.yaml'], { cwd });
+  expect(parse(yaml.stdout)).toEqual(json.json);
+  expect(json.json.accounts.acme).toMatchObject({ apiKey: '***', budget: { requests: 20, per: '1s' } });
+  expect(yaml.stdout + json.stdout).not.toContain('the-secret-key');
+});
+
+test('the schema is what config/lockstep.schema.json holds', async () => {
+  const { stdout } = await command(['settings', 'schema'], { cwd: await folder() });
+  const file = path.join(import.meta.dirname, '../../config/lockstep.schema.json');
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(await readFile(file, 'utf8')));
+});

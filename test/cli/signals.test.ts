@@ -1,0 +1,16 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import { aborted, listenForStop } from '../../src/cli/signals.ts';
+
+test('the first signal asks for a good end, the second ends at once, and none is heard after closing', async () => {
+  const source = new EventEmitter();
+  const heard: string[] = [];
+  const stopping = listenForStop(source, { onFirst: () => heard.push('first'), onSecond: () => heard.push('second') });
+  expect(stopping.signal.aborted).toBe(false);
+  source.emit('SIGTERM');
+  await aborted(stopping.signal);
+  source.emit('SIGINT');
+  stopping.close();
+  source.emit('SIGINT');
+  expect(heard).toEqual(['first', 'second']);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { command, scratchFolders } from './command.ts';
+
+const folder = scratchFolders();
+
+const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
+  ['', /command is missing/],
+  ['rnu', /unknown command 'rnu'.*did you mean run/i],
+  ['runs shwo', /unknown command "shwo" after runs; did you mean "show"/],
+  ['service tenant', /unknown command "tenant" after service; did you mean "tenants"/],
+  ['run', /missing required argument 'sync'/],
+  ['run a b', /too many arguments/],
+  ['run nightly-contacts --dryrun', /unknown option '--dryrun'.*--dry-run/],
+  ['run nightly-contacts --lane fast', /interactive, batch/],
+  ['run nightly-contact', /No sync named "nightly-contact".*did you mean "nightly-contacts"/],
+  ['runs --limit 0', /whole number above 0/],
+  ['runs export x', /required option '--out <file>'/],
+  ['runs export x --verdict good --out -', /rejected, review/],
+  ['call', /operation is missing/],
+  ['call contacts.serch --account demo', /no operation named "contacts.serch"; did you mean "contacts.search"/],
+  ['call contacts.search --param term=x --account demo', /no parameter named "term".*search_term or only_body/],
+  ['call contacts.search --account demo', /needs --param search_term=/],
+  ['call contacts.getall', /--account is missing/],
+  ['call contacts.getall --account dem', /No account named "dem"/],
+  ['call contacts.getall --account demo --body {}', /takes no body/],
+  ['call contacts.create --account demo --body {', /--body: its value is no JSON/],
+  ['call contacts.create --account demo --body @nowhere.json', /nowhere.json cannot be read/],
+  ['call contacts.getall --param page', /NAME=VALUE/],
+  ['start --roles worker,schedular', /No role "schedular"; did you mean "scheduler"/],
+  ['start --roles console', /role console is not there yet/],
+  ['service --port 99999', /port from 0 to 65535/],
+  ['service --tenant acme', /--tenant and --key go together/],
+  ['service --testbed {"latency":1}', /--testbed: .*latency/],
+  ['service keys', /--tenant is missing/],
+  ['service delete person 1 --tenant acme', /contact, customer, order, task/],
+  ['settings', /command is missing/],
+  ['settings chek', /unknown command 'chek'.*check/],
+  ['settings print --config nowhere.yaml', /No settings file at/],
+];
+
+test.each(WRONG)('"lockstep %s" ends with 2 and says why', async (words, said) => {
+  const args = words.split(' ').filter((word) => word !== '');
+  const { code, stderr, json } = await command([...args, '--json'], { cwd: await folder() });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(json.error.message).toBe(stderr.trimEnd().replace(/^lockstep: /, ''));
+});
+
+const HELPFUL = ['', 'demo', 'run', 'runs', 'runs export', 'call', 'settings', 'service', 'service keys', 'start'];
+
+test.each(HELPFUL)('"lockstep %s --help" tells what it does and the exit codes', async (words) => {
+  const args = words.split(' ').filter((word) => word !== '');
+  const { code, stdout, stderr } = await command([...args, '--help'], { cwd: await folder() });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(new RegExp(`^Usage: ${['lockstep', ...args].join(' ')}`));
+  expect(stdout).toContain('Exit codes: 0 done');
+  expect(stdout).toContain('--config <file>');
+});
+
+test('the version is that of the package', async () => {
+  const { code, stdout } = await command(['--version'], { cwd: await folder() });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+});

@@ -1,0 +1,101 @@
+/** The command line as users start it: real processes, ended with the test file whatever happens. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll } from 'vitest';
+
+const PROGRAM = path.join(import.meta.dirname, '../../src/cli/lockstep.mjs');
+
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Finished {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly tookMs: number;
+  /** The last line of stdout, parsed. Typed loosely: the assertions say what it has to be. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what an assertion then checks
+  readonly json: any;
+}
+
+export interface Running {
+  /** The first line of stdout, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: as `json` above
+  ready(): Promise<any>;
+  /** Resolves once stdout holds `text`. */
+  says(text: string): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  readonly ended: Promise<Finished>;
+}
+
+const running = new Set<ChildProcess>();
+
+afterAll(async () => {
+  for (const child of running) {
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+});
+
+/** Runs a command to its end. */
+export function lockstep(args: readonly string[], around: Surroundings): Promise<Finished> {
+  return startLockstep(args, around).ended;
+}
+
+export function startLockstep(args: readonly string[], { cwd, env = {} }: Surroundings): Running {
+  const startedAtMs = performance.now();
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let [stdout, stderr] = ['', ''];
+  const firstLine = new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout)
+      .once('line', resolve)
+      .once('close', () => reject(new Error(`it said nothing: ${stderr}`)));
+  });
+  firstLine.catch(() => undefined); // most tests do not ask for it
+  child.stdout.on('data', (bytes) => {
+    stdout += bytes;
+  });
+  child.stderr.on('data', (bytes) => {
+    stderr += bytes;
+  });
+  const ended = once(child, 'close').then(([code]): Finished => {
+    running.delete(child);
+    const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+    return { code, stdout, stderr, tookMs: performance.now() - startedAtMs, json: parsed(last) };
+  });
+  return {
+    ready: async () => JSON.parse(await firstLine),
+    async says(text) {
+      for await (const _ of iterateUntil(child, () => stdout.includes(text)));
+    },
+    signal: (name) => child.kill(name),
+    ended,
+  };
+}
+
+async function* iterateUntil(child: ChildProcess, isReached: () => boolean): AsyncGenerator<void> {
+  while (!isReached()) {
+    if (child.exitCode !== null || !child.stdout) throw new Error('it ended before');
+    await once(child.stdout, 'data');
+    yield;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

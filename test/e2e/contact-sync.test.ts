@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { readRun } from '../../src/ledger/runs.ts';
+import { startLockstep } from './cli-process.ts';
+import { type E2eWorkspace, openWorkspace } from './workspace.ts';
+
+const KEYS = ['run', 'sync', 'status', 'dryRun', 'counts', 'calls', 'durationMs', 'budget', 'scan', 'results'];
+
+let workspace: E2eWorkspace | undefined;
+afterEach(async () => {
+  await workspace?.close();
+  workspace = undefined;
+});
+
+test('a dry run plans, a run imports, a second run writes nothing, and what needs a person is exported', async () => {
+  workspace = await openWorkspace({ contacts: 300 });
+  const { run, commits } = workspace;
+  const planned = await run('run', 'nightly', '--dry-run');
+  expect(planned.json).toMatchObject({ dryRun: true, status: 'done', scan: 'proven' });
+  expect(await commits('customers.import')).toBe(0);
+
+  const first = await run('run', 'nightly');
+  expect(first.json).toMatchObject({ sync: 'nightly', status: 'done', dryRun: false, results: {} });
+  expect(Object.keys(first.json)).toEqual(KEYS);
+  expect(first.json.counts).toEqual(planned.json.counts);
+  const { in: total, ...verdicts } = first.json.counts;
+  expect(Object.values<number>(verdicts).reduce((sum, n) => sum + n)).toBe(total);
+  expect([total, await commits('customers.import')]).toEqual([300, first.json.counts.created]);
+  expect(first.code).toBe(first.json.counts.review > 0 ? 1 : 0);
+
+  const second = await run('run', 'nightly');
+  expect(second.json.counts).toMatchObject({ in: 300, created: 0, updated: 0 });
+  expect(await commits('customers.import')).toBe(first.json.counts.created);
+
+  const exported = await run('runs', 'export', first.json.run, '--verdict', 'created', '--out', 'made.csv');
+  expect(exported.json).toMatchObject({ rows: first.json.counts.created, verdict: 'created' });
+  const csv = await readFile(path.join(workspace.cwd, 'made.csv'), 'utf8');
+  expect(csv.split('\r\n')[0]).toBe('source_id,label,verdict,reason,detail,record_id,action,sends');
+});
+
+test('a run that SIGTERM stops is left as it stands, and the same command brings it to its end', async () => {
+  workspace = await openWorkspace({
+    contacts: 400,
+    budget: '{ requests: 60, per: 1s, burst: 60, settle: 1s, timeout: 2s }',
+  });
+  const { run, cwd, env, commits } = workspace;
+  const args = ['run', 'nightly', '--config', 'lockstep.yaml'];
+  const first = startLockstep(args, { cwd, ...(env && { env }) });
+  await expect.poll(() => commits('customers.import'), { timeout: 20_000 }).toBeGreaterThan(20);
+  first.signal('SIGTERM');
+  const stopped = await first.ended;
+  expect([stopped.code, stopped.stderr]).toEqual([3, expect.stringContaining('lockstep run nightly --config')]);
+  const before = await commits('customers.import');
+  expect(before).toBeLessThan(350);
+
+  const resumed = await run('run', 'nightly');
+  expect(stopped.stdout).toContain(resumed.json.run);
+  expect(resumed.json).toMatchObject({ status: 'done', counts: { in: 400, unknown: 0 } });
+  expect(await commits('customers.import')).toBe(resumed.json.counts.created);
+});
+
+test('a detached run is carried on by a worker, which ends with 0 at SIGTERM', async () => {
+  workspace = await openWorkspace();
+  const { run, cwd, env } = workspace;
+  const detached = await run('run', 'nightly', '--detach');
+  expect([detached.code, detached.json.status]).toEqual([0, 'running']);
+  const worker = startLockstep(['start', '--config', 'lockstep.yaml', '--json'], { cwd, ...(env && { env }) });
+  expect(await worker.ready()).toEqual({ roles: ['worker', 'scheduler'], schedules: 0, unfinished: 1 });
+  const { pool } = workspace.database;
+  await expect.poll(async () => (await readRun(pool, detached.json.run)).status, { timeout: 20_000 }).toBe('done');
+  worker.signal('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+});

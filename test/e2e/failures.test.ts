@@ -1,0 +1,60 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { postmasterOf } from '../embedded/user-process.ts';
+import { lockstep } from './cli-process.ts';
+import { type E2eWorkspace, KEY, openWorkspace, settings } from './workspace.ts';
+
+let workspace: E2eWorkspace;
+beforeAll(async () => {
+  workspace = await openWorkspace({ contacts: 200 });
+});
+afterAll(() => workspace.close());
+
+async function runWith(text: string, env: Record<string, string> = {}) {
+  await writeFile(path.join(workspace.cwd, 'other.yaml'), text);
+  const around = { cwd: workspace.cwd, env: { ...workspace.env, ...env } };
+  return lockstep(['run', 'nightly', '--config', 'other.yaml', '--json'], around);
+}
+
+test('a refused key ends the run with 3 and says whose it is and where to mend it', async () => {
+  const { code, json, stderr } = await runWith(settings(workspace.url), { E2E_KEY: 'not-the-key' });
+  expect([code, json.status, json.error.code]).toEqual([3, 'failed', 'KEY_REFUSED']);
+  expect(stderr).toContain('accounts.acme.apiKey');
+  expect(stderr + JSON.stringify(json)).not.toContain('not-the-key');
+});
+
+test('a service that cannot be reached ends the run with 3 within seconds', async () => {
+  const { code, json } = await runWith(settings('http://127.0.0.1:9'));
+  expect([code, json.status, json.error.code]).toEqual([3, 'failed', 'SERVICE_AWAY']);
+  expect(json.error.message).toMatch(/127\.0\.0\.1:9.*refused.*accounts\.acme\.url in .*other\.yaml/);
+  expect(json.durationMs).toBeLessThan(15_000);
+});
+
+test('a secret that is not there is told before anything runs', async () => {
+  const { code, json } = await runWith(settings(workspace.url).replace('E2E_KEY', 'NO_SUCH_KEY'));
+  expect([code, json.error.code]).toEqual([2, 'SECRET_MISSING']);
+});
+
+test('a port in use is told with the way out', async () => {
+  const { port } = new URL(workspace.url);
+  const { code, json } = await lockstep(['service', '--port', port, '--json'], workspace);
+  expect([code, json.error.code]).toEqual([2, 'SERVICE_PORT_IN_USE']);
+  expect(json.error.message).toContain('--port');
+});
+
+test('a database that goes away in the middle ends the run with what to do, and the same command goes on', async () => {
+  const { cwd, url, commits } = workspace;
+  const embedded = { cwd, env: { E2E_KEY: KEY } };
+  await writeFile(path.join(cwd, 'slow.yaml'), settings(url, '{ requests: 30, per: 1s, timeout: 2s, settle: 1s }'));
+  const command = ['run', 'nightly', '--config', 'slow.yaml', '--json'];
+  const broken = lockstep(command, embedded);
+  await expect.poll(() => commits('customers.import'), { timeout: 30_000 }).toBeGreaterThan(0);
+  process.kill(postmasterOf(path.join(cwd, '.lockstep')), 'SIGKILL');
+  const { code, json } = await broken;
+  expect([code, json.error.code]).toEqual([3, 'DATABASE_LOST']);
+  expect(json.error.message).toContain('start the same command again');
+  const again = await lockstep(command, embedded);
+  expect(again.json).toMatchObject({ status: 'done', counts: { in: 200, unknown: 0 } });
+  expect(await commits('customers.import')).toBe(again.json.counts.created);
+});
