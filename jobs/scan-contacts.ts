@@ -11,7 +11,15 @@ import { readCustomers } from '../src/contacts/read-customers.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
 import { readLearnt } from '../src/ledger/learnt.ts';
 import { openRows } from '../src/ledger/rows.ts';
-import { addNote, recordProgress } from '../src/ledger/runs.ts';
+import {
+  addNote,
+  endRun,
+  movePhase,
+  type Queryable,
+  type Run,
+  recordProgress,
+  supersedeRuns,
+} from '../src/ledger/runs.ts';
 import { scan } from '../src/scan/scan.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
@@ -42,8 +50,20 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   const importWorks = (await readLearnt(pool, account.name)).get('import') !== false;
   const isCreated = options.importWith === 'create' || (options.importWith === 'auto' && !importWorks);
   const action = isCreated ? 'create' : 'import';
-  await exclusive.transaction((db) => decideContacts(db, run, { matchBy: options.matchBy, action }));
-  if (run.dryRun || (await openRows(pool, run.id)).ready === 0) return { status: 'finished' };
+  return exclusive.transaction(async (db) => {
+    await decideContacts(db, run, { matchBy: options.matchBy, action });
+    return goOn(db, run);
+  });
+}
+
+/** With the decision, not after it: a read that began anew would forget what has been sent since. */
+async function goOn(db: Queryable, run: Run): Promise<JobResult> {
+  if (!run.dryRun) await supersedeRuns(db, run);
+  if ((await openRows(db, run.id)).ready === 0) {
+    await endRun(db, run.id, 'done');
+    return { status: 'finished' };
+  }
+  await movePhase(db, run.id, 'scan-contacts', 'import-customers');
   return { status: 'next', job: 'import-customers' };
 }
 
@@ -68,7 +88,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       await recordProgress(pool, run.id, { calls: 1 });
       const list = listIn(answer.content, account.dialect, 'contacts');
       if (!list) throw noList(account.name);
-      return list.map((contact) => toScannedContact(contact, account.dialect));
+      return list.map((contact) => toScannedContact(contact, account));
     },
     keep: async (contacts, pass) => {
       const first = place;

@@ -4,6 +4,7 @@
  */
 import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
+import { reportDuplicates } from './duplicates.ts';
 import { type Level, levelsFor, type MatchKey } from './levels.ts';
 import { MAPPED_FIELDS } from './mapping.ts';
 import { CONTACT_LINK } from './staging.ts';
@@ -17,28 +18,41 @@ export interface DecideOptions {
 /** Decides all staged rows; to be run in one transaction, safe to repeat. In a dry run no link is kept. */
 export async function decideContacts(db: Queryable, run: Run, options: DecideOptions): Promise<void> {
   await prepareSetWork(db);
-  await reviewLostLinks(db, run);
-  await db.query(
-    `update ledger.records k set taken_by = l.source_id from ledger.links l
-       where k.run_id = $1 and l.account = $2 and l.kind = $3 and l.record_id = k.record_id`,
-    [run.id, run.account, CONTACT_LINK],
-  );
+  await reopenLostLinks(db, run);
+  await takeLinked(db, run);
   await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
   for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
   await keepLinks(db, run);
+  await reportDuplicates(db, run, { free: UNCLAIMED, pass: 0 });
+  await reviewTheUnclear(db, run);
   await sendTheRest(db, run, options.action);
   await prepareUpdates(db, run);
   if (run.dryRun) await planOnly(db, run);
 }
 
-/** A linked customer that is gone was deleted by a person: whether to import it again is theirs to say. */
-async function reviewLostLinks(db: Queryable, run: Run): Promise<void> {
+const UNCLAIMED = 'k.run_id = $1 and k.last_pass = $2 and k.taken_by is null and not k.is_disputed';
+
+/** A linked customer that is gone may have been made again, or merged into another one: its contact is matched anew. */
+async function reopenLostLinks(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `update ledger.rows s set state = 'settled', action = null, verdict = 'review', reason = 'CUSTOMER_GONE',
-       detail = 'customer ' || s.record_id || ', which this contact was imported as, is no longer there'
+    `update ledger.rows s set state = 'staged', action = null, verdict = null, reason = null
      where s.run_id = $1 and s.record_id is not null and s.verdict is distinct from 'existing'
        and not exists (select 1 from ledger.records k where k.run_id = $1 and k.record_id = s.record_id)`,
     [run.id],
+  );
+}
+
+/**
+ * A linked customer is its contact's, and nobody else's while that contact is there. One that was deleted and made again
+ * has another id: its customer is found by its keys. A scan that may have missed contacts tells of none that it is gone.
+ */
+async function takeLinked(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.records k set taken_by = l.source_id from ledger.links l
+     where k.run_id = $1 and l.account = $2 and l.kind = $3 and l.record_id = k.record_id
+       and ((select coalesce(scan, 'unproven') from ledger.runs where id = $1) = 'unproven'
+         or exists (select 1 from ledger.rows s where s.run_id = $1 and s.source_id = l.source_id))`,
+    [run.id, run.account, CONTACT_LINK],
   );
 }
 
@@ -57,8 +71,9 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
          s.state = 'staged' and k.taken_by is null as is_open, k.is_disputed,
          count(*) over (partition by s.source_id) as customers, count(*) over (partition by k.record_id) as contacts
        from ledger.rows s join ledger.records k on k.run_id = s.run_id and ${level.agrees}
-       where s.run_id = $1 and (k.contact_id is null or k.contact_id = s.source_id or not exists
-         (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))
+       where s.run_id = $1 and (s.state = 'staged' or k.taken_by is null) -- the others are nobody's alternative
+         and (k.contact_id is null or k.contact_id = s.source_id or not exists
+           (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))
      ), named as (
        select *, count(*) over (partition by source_id) as namesakes_there,
          count(*) over (partition by record_id) as namesakes_here
@@ -92,21 +107,44 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
 async function keepLinks(db: Queryable, run: Run): Promise<void> {
   if (run.dryRun) return;
   await db.query(
+    `delete from ledger.links l using ledger.rows s where s.run_id = $1 and s.verdict = 'existing'
+       and l.account = $2 and l.kind = $3 and l.source_id = s.source_id and l.record_id <> s.record_id`,
+    [run.id, run.account, CONTACT_LINK],
+  );
+  await db.query(
     `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
      select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1 and verdict = 'existing'
-     on conflict do nothing`,
+     on conflict (account, kind, record_id) do update
+       set source_id = excluded.source_id, hash = excluded.hash, run_id = excluded.run_id, linked_at = now()`,
     [run.id, run.account, CONTACT_LINK],
   );
 }
 
-/** A contact that nothing can recognise later could not be read back either: it is never sent. */
-async function sendTheRest(db: Queryable, run: Run, action: 'import' | 'create'): Promise<void> {
+/** What is never sent: what a person has deleted there, and what could not be, or was not, recognised in the list. */
+async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', verdict = 'review', reason = 'CUSTOMER_GONE',
+       detail = 'customer ' || record_id || ', which this contact was imported as, is no longer there'
+     where run_id = $1 and state = 'staged' and record_id is not null`,
+    [run.id],
+  );
   await db.query(
     `update ledger.rows set state = 'settled', verdict = 'review', reason = 'NO_KEY',
        detail = 'it has no e-mail, phone or name: a customer made from it could not be recognised'
      where run_id = $1 and state = 'staged' and email is null and phone is null and name is null`,
     [run.id],
   );
+  await db.query(
+    `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'NOT_RECOGNISED',
+       detail = 'an earlier run sent it, and no customer carries its e-mail, phone or name; it is sent again once the contact has changed'
+     where s.run_id = $1 and s.state = 'staged' and exists (
+       select 1 from ledger.rows o join ledger.runs u on u.id = o.run_id
+       where o.reason = 'NOT_RECOGNISED' and o.source_id = s.source_id and o.hash = s.hash and u.account = $2)`,
+    [run.id, run.account],
+  );
+}
+
+async function sendTheRest(db: Queryable, run: Run, action: 'import' | 'create'): Promise<void> {
   await db.query(`update ledger.rows set state = 'ready', action = $2 where run_id = $1 and state = 'staged'`, [
     run.id,
     action,

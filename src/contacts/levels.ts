@@ -13,6 +13,11 @@ export interface Level {
   readonly agrees: string;
 }
 
+/** SQL: row `s` and record `k` are equal in all that recognises them: any of such rows may have any of such records. */
+export const SAME_PERSON = ['email', 'phone', 'name', 'org']
+  .map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`) // "is not distinct from" cannot be hashed
+  .join(' and ');
+
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 
 /** The levels for what a sync is to match by; name and organisation together are the last resort of a contact that has none of the keys. */

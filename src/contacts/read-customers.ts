@@ -32,13 +32,16 @@ function toSeenRecord(record: Json, account: Account): SeenRecord {
   const recordId = idOf(record, 'customers', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
   const fields = customerFieldsOf(record);
-  const contactId = record.contact_id;
-  const isReference = typeof contactId === 'number' || typeof contactId === 'string';
-  const tenant = typeof record.tenant_id === 'number' ? { tenant_id: record.tenant_id } : {};
+  const { contact_id, tenant_id } = record;
   return {
     recordId,
-    contactId: isReference && contactId !== '' ? String(contactId) : undefined,
+    contactId: isReference(contact_id) ? String(contact_id) : undefined,
     ...keysOf(fields),
-    fields: { ...fields, ...tenant },
+    fields: { ...fields, ...(isReference(tenant_id) && { tenant_id }) },
   };
+}
+
+/** Ids begin at 1; services that know no null write 0 or nothing. */
+function isReference(value: unknown): value is number | string {
+  return (typeof value === 'number' && value !== 0) || (typeof value === 'string' && !['', '0'].includes(value));
 }

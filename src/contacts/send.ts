@@ -35,7 +35,8 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
     mode.refusals++;
     if (outcome.httpStatus === 405 || outcome.httpStatus === 501 || mode.refusals >= REFUSALS_TO_BELIEVE)
       mode.works = false;
-    return sendCreate(account, row, options); // refused is "not applied" (A3): creating cannot double it
+    const created = await sendCreate(account, row, options); // refused is "not applied" (A3): creating cannot double it
+    return { ...created, calls: created.calls + 1 };
   };
 }
 
@@ -72,14 +73,14 @@ function toSent(account: Account, row: ClaimedRow, outcome: Outcome, action: Row
     case 'applied':
       return called({ sourceId, state: 'acked', spent: true, action });
     case 'limited':
-      return { ...called({ sourceId, state: 'ready', spent: false }), wasLimited: true };
+      return { ...called({ sourceId, state: 'ready', spent: false }), limited: 1 };
     case 'unknown':
       return called({ sourceId, state: 'unknown', spent: true, action, detail: outcome.message });
     case 'not-sent':
       return {
         result: { sourceId, state: 'ready', spent: false },
-        wasCalled: false,
-        wasLimited: false,
+        calls: 0,
+        limited: 0,
         ...stopFor(account, outcome),
       };
     case 'refused':
@@ -121,5 +122,5 @@ function review(row: ClaimedRow, reason: string, detail: string): RowResult {
 }
 
 function called(result: RowResult): SentRow {
-  return { result, wasCalled: true, wasLimited: false };
+  return { result, calls: 1, limited: 0 };
 }

@@ -6,7 +6,8 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { levelsFor, type MatchKey } from './levels.ts';
+import { reportDuplicates } from './duplicates.ts';
+import { levelsFor, type MatchKey, SAME_PERSON } from './levels.ts';
 import { CONTACT_LINK } from './staging.ts';
 
 export interface SettleOptions {
@@ -34,16 +35,11 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   await takeByContactId(db, run, options.pass);
   await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');
   for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, options.pass, agrees, 'by-count');
-  await reportDuplicates(db, run, options.pass);
+  await reportDuplicates(db, run, { free: FREE, pass: options.pass });
   await keepLinks(db, run);
   await decideMissing(db, run, options);
   return whatIsOpen(db, run, options);
 }
-
-/** Records equal in all that recognises them are interchangeable: any row of theirs may have any of them. */
-const SAME_PERSON = ['email', 'phone', 'name', 'org']
-  .map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`) // "is not distinct from" cannot be hashed
-  .join(' and ');
 
 const FREE = `k.run_id = $1 and k.first_pass > 0 and k.last_pass = $2 and k.taken_by is null`;
 const SENT = `s.run_id = $1 and s.state in ('acked', 'unknown') and s.action in ('import', 'create')`;
@@ -102,16 +98,16 @@ async function takeOnce(
          min(k.record_id) over (partition by s.source_id) as shared_by
        from ledger.rows s join ledger.records k on ${agrees} and ${FREE} and k.contact_id is null where ${SENT}
      ), contacts as (
-       select source_id, shared_by, row_number() over (partition by shared_by order by state, n) as place
-       from (select distinct source_id, shared_by, state, n from pairs) p
+       select source_id, shared_by, bool_and(customers = 1 and contacts = 1) as alone,
+         row_number() over (partition by shared_by order by state, n) as place
+       from pairs group by source_id, shared_by, state, n
      ), customers as (
        select record_id, shared_by,
          row_number() over (partition by shared_by order by length(record_id), record_id) as place
        from (select distinct record_id, shared_by from pairs) p
      ), given as (
        select distinct on (record_id) * from (
-         select distinct on (c.source_id) c.source_id, r.record_id,
-           not exists (select 1 from pairs p where p.source_id = c.source_id and (p.customers > 1 or p.contacts > 1)) as alone
+         select distinct on (c.source_id) c.source_id, r.record_id, c.alone
          from contacts c join customers r using (shared_by, place)
          join pairs p on p.source_id = c.source_id and p.record_id = r.record_id
          order by c.source_id, r.record_id) g order by record_id, source_id
@@ -128,28 +124,6 @@ async function takeOnce(
     [run.id, pass, evidence === 'certain'],
   );
   return settled.rowCount ?? 0;
-}
-
-/** Free records that are the same person as a row settled already: more are there than were wanted. */
-async function reportDuplicates(db: Queryable, run: Run, pass: number): Promise<void> {
-  await db.query(
-    `with free as materialized (select * from ledger.records k where ${FREE}),
-     created as (
-       select * from ledger.rows s where s.run_id = $1 and s.state = 'settled' and s.record_id is not null
-         and s.action in ('import', 'create') and s.verdict in ('created', 'review')
-     ), extra as (
-       select source_id, string_agg(record_id, ', ' order by length(record_id), record_id) as ids from (
-         select s.source_id, k.record_id from created s join free k on k.contact_id = s.source_id
-         union
-         select s.source_id, k.record_id from created s join free k on ${SAME_PERSON}
-         where k.contact_id is null and s.email is not null
-       ) pairs group by source_id
-     )
-     update ledger.rows s set verdict = 'review', reason = 'DUPLICATE',
-       detail = format('it is there more than once: customers %s and %s; remove what is too many by hand', s.record_id, ids)
-     from extra where s.run_id = $1 and s.source_id = extra.source_id`,
-    [run.id, pass],
-  );
 }
 
 async function keepLinks(db: Queryable, run: Run): Promise<void> {

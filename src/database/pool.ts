@@ -5,7 +5,9 @@ import type { Logger } from 'pino';
 /** Makes a pool; whoever makes it ends it. Lost connections are logged: the next query gets a new one. */
 export function makePool(connection: pg.PoolConfig, log?: Logger): pg.Pool {
   const pool = new pg.Pool({ ...connection, types: { getTypeParser } });
-  const lost = (error: Error): void => log?.warn({ error: error.message }, 'lost a connection to the database');
+  const lost = (error: Error): void => {
+    if (!pool.ending) log?.warn({ error: error.message }, 'lost a connection to the database');
+  };
   pool.on('error', () => undefined); // the listener below has logged it
   // The pool listens to idle connections only; one lost between two statements of a transaction would end the process.
   pool.on('connect', (db) => db.on('error', lost));

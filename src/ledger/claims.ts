@@ -3,7 +3,7 @@
  * claim that was taken over is gone, so a paused process that wakes up writes nothing.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { z } from 'zod';
 import type { Queryable } from './runs.ts';
@@ -13,7 +13,7 @@ export function claimTtlMs(timeoutMs: number): number {
   return Math.max(30_000, 2 * timeoutMs + 10_000);
 }
 
-/** Names one process, so that another one on the same host can tell whether it still lives. */
+/** Names one process, so that another one that sees the same pids can tell whether it still lives. */
 const workerIdentity = z.object({ id: z.string(), host: z.string(), pid: z.number(), started: z.string() });
 export type WorkerIdentity = z.infer<typeof workerIdentity>;
 
@@ -27,51 +27,71 @@ export interface Claim {
 
 /** This process, for claims and job ids. */
 export function thisWorker(id: string): WorkerIdentity {
-  return { id, host: os.hostname(), pid: process.pid, started: startOf(process.pid) ?? '' };
+  return { id, host: thisHost(), pid: process.pid, started: startOf(process.pid) ?? '' };
 }
 
-/** Takes a claim on a run; undefined when the run is not running, or an exclusive claim stands in the way. */
+export interface ClaimWish {
+  readonly kind: 'shared' | 'exclusive';
+  readonly ttlMs: number;
+  /** Given only while the run is in this phase: a job that comes late must not do again what has been done. */
+  readonly phase?: string | undefined;
+}
+
+/** Takes a claim on a run; undefined when the run is not running or in another phase, or an exclusive claim stands in the way. */
 export async function takeClaim(
   db: Queryable,
   runId: string,
   worker: WorkerIdentity,
-  { kind, ttlMs }: { kind: 'shared' | 'exclusive'; ttlMs: number },
+  { kind, ttlMs, phase }: ClaimWish,
 ): Promise<Claim | undefined> {
   const asked = performance.now();
   const taken = await db.query<{ id: number }>(
-    `with run as (select id from ledger.runs where id = $1 and status = 'running' for update)
+    `with run as (select id from ledger.runs
+       where id = $1 and status = 'running' and phase = coalesce($5, phase) for update)
      insert into ledger.claims (run_id, worker, exclusive, expires_at)
      select id, $2, $3, clock_timestamp() + $4 * interval '1 ms' from run
-     where not exists (select 1 from ledger.claims where run_id = $1 and exclusive) returning id::int`,
-    [runId, worker, kind === 'exclusive', ttlMs],
+     where not exists (select 1 from ledger.claims where run_id = $1 and exclusive)
+     on conflict do nothing returning id::int`, // of two exclusive ones at once, the index lets one in
+    [runId, worker, kind === 'exclusive', ttlMs, phase ?? null],
   );
   const id = taken.rows[0]?.id;
   return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };
 }
 
-/** The claim with a new expiry, or undefined when it was taken over. */
+/** The claim with a new expiry, or undefined when it was taken over, or has expired and may be at any moment. */
 export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | undefined> {
   const asked = performance.now();
   const renewed = await db.query(
-    `update ledger.claims set expires_at = clock_timestamp() + $2 * interval '1 ms' where id = $1`,
+    `update ledger.claims set expires_at = clock_timestamp() + $2 * interval '1 ms'
+     where id = $1 and expires_at > clock_timestamp()`,
     [claim.id, claim.ttlMs],
   );
   return renewed.rowCount === 1 ? { ...claim, expiresAtMs: asked + claim.ttlMs } : undefined;
 }
 
-/** Inside a transaction: makes sure that the claim is still held until it commits. @throws ClaimLost */
+/**
+ * Inside a transaction: makes sure that the claim is still held until it commits, on a run that goes on. It can be
+ * renewed meanwhile, however long the transaction takes. @throws ClaimLost
+ */
 export async function holdClaim(db: Queryable, claim: Claim): Promise<void> {
-  const held = await db.query('select 1 from ledger.claims where id = $1 for share', [claim.id]);
+  const held = await db.query(
+    `select 1 from ledger.claims c join ledger.runs u on u.id = c.run_id and u.status = 'running'
+     where c.id = $1 for key share of c`,
+    [claim.id],
+  );
   if (held.rowCount === 0) throw new ClaimLost();
 }
 
-/** The claim was taken over: whatever this process was doing, another one does it now. */
+/** The claim was taken over, or its run has ended: what this process was doing, another one does now, or nobody. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
 /** Gives a claim back. Rows it still held in INTENT may have been sent: they become UNKNOWN. */
 export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
+  // Rows that are being claimed at this moment are seen only by a statement that begins after theirs has ended: this one
+  // waits for them and lets no further ones be claimed.
+  await db.query(`update ledger.claims set expires_at = '-infinity' where id = any($1)`, [ids]);
   await db.query(
     `with gone as (delete from ledger.claims where id = any($1) returning id, run_id)
      update ledger.rows r set state = 'unknown', since = clock_timestamp(), claim_id = null
@@ -91,7 +111,7 @@ export async function dropDeadClaims(db: Queryable): Promise<number> {
 }
 
 function isDead(worker: WorkerIdentity): boolean {
-  if (worker.host !== os.hostname()) return false;
+  if (worker.host !== thisHost()) return false;
   try {
     process.kill(worker.pid, 0);
   } catch (error) {
@@ -101,11 +121,23 @@ function isDead(worker: WorkerIdentity): boolean {
   return started !== undefined && worker.started !== '' && started !== worker.started; // the pid was given to another
 }
 
+/** Where a pid names the same process: containers and cloned machines may share a host name, and not their pids. */
+function thisHost(): string {
+  const boot = fromProc(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
+  const pids = fromProc(() => readlinkSync('/proc/self/ns/pid'));
+  return [os.hostname(), boot, pids].filter((part) => part !== undefined).join('/');
+}
+
 /** When a process started, in clock ticks since boot; undefined where /proc does not tell. */
 function startOf(pid: number): string | undefined {
+  const stat = fromProc(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+/** Undefined on systems without /proc, and for processes that are not there. */
+function fromProc(read: () => string): string | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    return read().trim();
   } catch {
     return undefined;
   }

@@ -52,6 +52,7 @@ export const ledgerMigrations: readonly Migration[] = [
         expires_at timestamptz not null
       );
       create index claims_by_run on ledger.claims (run_id);
+      create unique index claims_one_exclusive on ledger.claims (run_id) where exclusive;
 
       create table ledger.rows (
         run_id text not null references ledger.runs on delete cascade,
@@ -76,6 +77,8 @@ export const ledgerMigrations: readonly Migration[] = [
         since timestamptz,
         primary key (run_id, source_id)
       ) with (fillfactor = 70);
+      -- What must not be sent again in later runs.
+      create index rows_not_recognised on ledger.rows (source_id) where reason = 'NOT_RECOGNISED';
       create index rows_open on ledger.rows (run_id, state, n) where state <> 'settled';
 
       -- The service's records as a run's read-backs saw them: the match index.
@@ -93,6 +96,8 @@ export const ledgerMigrations: readonly Migration[] = [
         last_pass int not null,
         -- The row it was matched with.
         taken_by text,
+        -- Several rows want it, and a person decides.
+        is_disputed boolean not null default false,
         primary key (run_id, record_id)
       );
 

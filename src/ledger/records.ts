@@ -53,7 +53,11 @@ export async function nextPass(db: Queryable, runId: string): Promise<number> {
   return pass;
 }
 
-/** Forgets the index of a run that has ended. */
-export async function dropRecords(db: Queryable, runId: string): Promise<void> {
-  await db.query('delete from ledger.records where run_id = $1', [runId]);
+/**
+ * Prepares a transaction for set-based work over a run's rows and records: both were written moments ago, so the planner
+ * knows nothing of them yet, and a nested loop over them takes minutes where a hash join takes a second.
+ */
+export async function prepareSetWork(db: Queryable): Promise<void> {
+  await db.query('set local enable_nestloop = off');
+  await db.query('analyze ledger.rows, ledger.records');
 }

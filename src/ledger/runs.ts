@@ -101,10 +101,10 @@ export async function runningRuns(db: Queryable): Promise<readonly Run[]> {
   return found.rows.map(toRun);
 }
 
-/** Moves a running run from one phase to the next; false when it was elsewhere already. */
+/** Moves a running run from one phase to the next, where it may be already; false when it is elsewhere. */
 export async function movePhase(db: Queryable, id: string, from: string, to: string): Promise<boolean> {
   const moved = await db.query(
-    `update ledger.runs set phase = $3 where id = $1 and phase = $2 and status = 'running'`,
+    `update ledger.runs set phase = $3 where id = $1 and phase in ($2, $3) and status = 'running'`,
     [id, from, to],
   );
   return moved.rowCount === 1;
@@ -158,7 +158,7 @@ export async function markTrouble(db: Queryable, id: string, inTrouble: boolean)
 /** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
 const RUNS_KEPT_WHOLE = 3;
 
-/** Ends a run that nobody has ended yet; false when somebody has. Its counts are kept with it. */
+/** Ends a run that nobody has ended yet; false when somebody has. Its counts are kept with it; only a failed one may go on. */
 export async function endRun(
   db: Queryable,
   id: string,
@@ -172,6 +172,7 @@ export async function endRun(
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );
+  if (status !== 'failed') await db.query('delete from ledger.records where run_id = $1', [id]);
   if (status === 'done') await thinOut(db, id);
   return ended.rowCount === 1;
 }
@@ -187,6 +188,21 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
     [id],
   );
   return resumed.rowCount === 1;
+}
+
+/**
+ * Failed runs that wrote what this one writes can be taken up no more: it has decided everything anew, and what they left
+ * unsent would be sent twice.
+ */
+export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `with old as (
+       update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
+       where account = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id
+     )
+     delete from ledger.records where run_id in (select id from old)`,
+    [run.id, run.account, run.resource],
+  );
 }
 
 /** A nightly run over many records leaves as many rows: what is long past and was unchanged is let go. */

@@ -15,7 +15,11 @@ export async function exclusively(
   work: (exclusive: Exclusive) => Promise<JobResult>,
 ): Promise<JobResult> {
   const ttlMs = claimTtlMs(account.timeoutMs);
-  const claim: Claim | undefined = await takeClaim(pool, run.id, worker, { kind: 'exclusive', ttlMs });
+  const claim: Claim | undefined = await takeClaim(pool, run.id, worker, {
+    kind: 'exclusive',
+    ttlMs,
+    phase: run.phase,
+  });
   if (!claim) return { status: 'idle' };
   const renewing = setInterval(() => {
     renewClaim(pool, claim).catch((error: unknown) => log.warn({ err: error, run: run.id }, 'a claim was not renewed'));

@@ -15,9 +15,9 @@ export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; stopWaiti
 /** A row's result, and what it says about the run as a whole. */
 export interface SentRow {
   readonly result: RowResult;
-  /** Whether a call was made, and whether it was answered with "slow down". */
-  readonly wasCalled: boolean;
-  readonly wasLimited: boolean;
+  /** Calls that were made for it, and those among them that were answered with "slow down". */
+  readonly calls: number;
+  readonly limited: number;
   /** Stops this pump: the run has failed, or goes on later. */
   readonly stop?: RunFailed | ComeBack;
 }
@@ -116,10 +116,10 @@ class PumpWork {
   #start(row: ClaimedRow): void {
     const dispatchBefore = this.#claim.expiresAtMs - this.#context.account.timeoutMs - GUARD_MS;
     const sending = this.#send(row, { dispatchBefore, stopWaiting: this.#context.signal }).then(
-      ({ result, wasCalled, wasLimited, stop }) => {
+      ({ result, calls, limited, stop }) => {
         this.#results.push(result);
-        if (wasCalled) this.#calls++;
-        if (wasLimited) this.#limited++;
+        this.#calls += calls;
+        this.#limited += limited;
         if (stop) this.#stop ??= stop;
       },
       (error: unknown) => {

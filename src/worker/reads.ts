@@ -1,4 +1,8 @@
-/** Reads that may be repeated: a few tries in place with full jitter, then the job gives its slot back. */
+/**
+ * Reads that may be repeated: a few tries in place with full jitter, then the job gives its slot back. For the budget they
+ * wait in place, however long: a list half read would be read from its beginning again, and never to its end where the
+ * budget is small.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions, StreamOptions } from '../client/client.ts';
 import type { Applied, Outcome, Streamed, StreamOutcome } from '../client/outcome.ts';
@@ -9,21 +13,15 @@ import { RunFailed, troubleOf } from './trouble.ts';
 const TRIES = 5;
 const BASE_MS = 200;
 const CAP_MS = 5_000;
-/** A read in place waits this long for the budget before it gives the worker's slot back. */
-const PATIENCE_MS = 20_000;
 
 /** Calls a repeatable operation until it is answered. @throws RunFailed, ComeBack */
 export function readCall(account: Account, operation: OperationName, options: CallOptions): Promise<Applied> {
-  return untilApplied(account, operation, options.signal, () =>
-    account.client.call(operation, { maxWaitMs: PATIENCE_MS, ...options }),
-  );
+  return untilApplied(account, operation, options.signal, () => account.client.call(operation, options));
 }
 
 /** Streams a list until it has come whole; records of a broken try are handed over again. @throws RunFailed, ComeBack */
 export function readStream(account: Account, operation: OperationName, options: StreamOptions): Promise<Streamed> {
-  return untilApplied(account, operation, options.signal, () =>
-    account.client.stream(operation, { maxWaitMs: PATIENCE_MS, ...options }),
-  );
+  return untilApplied(account, operation, options.signal, () => account.client.stream(operation, options));
 }
 
 async function untilApplied<T extends { status: 'applied' }>(
@@ -32,12 +30,14 @@ async function untilApplied<T extends { status: 'applied' }>(
   signal: AbortSignal | undefined,
   attempt: () => Promise<T | Exclude<Outcome | StreamOutcome, { status: 'applied' }>>,
 ): Promise<T> {
-  for (let tried = 1; ; tried++) {
+  for (let tried = 1; ; ) {
     const outcome = await attempt();
     if (outcome.status === 'applied') return outcome;
     const trouble = troubleOf(outcome, account, operation);
-    const isWorthIt = !(trouble instanceof RunFailed) && trouble.isTrouble && !signal?.aborted;
-    if (!isWorthIt || tried === TRIES) throw trouble;
-    await delay(Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** tried), undefined, { signal }).catch(() => undefined);
+    if (trouble instanceof RunFailed || signal?.aborted) throw trouble;
+    const isLimited = outcome.status === 'limited';
+    const waitMs = isLimited ? trouble.inMs : Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** tried);
+    if (!isLimited && (!trouble.isTrouble || tried++ === TRIES)) throw trouble;
+    await delay(waitMs, undefined, { signal }).catch(() => undefined); // aborted: the next try says so
   }
 }

@@ -5,14 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { messageOf } from '../errors.ts';
+import { LockstepError, messageOf } from '../errors.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { addNote, endRun, markTrouble, movePhase, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import type { Accounts } from './accounts.ts';
 import type { Catalog, Job, JobResult } from './job.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 import { START_SYNC } from './queue.ts';
-import { ComeBack, RunFailed } from './trouble.ts';
+import { ComeBack } from './trouble.ts';
 
 /** How often the ledger is looked after. */
 const LOOK_MS = 1_000;
@@ -106,7 +106,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   async function onTrouble(run: Run, error: unknown): Promise<Processed> {
-    if (error instanceof RunFailed) {
+    if (error instanceof LockstepError) {
+      // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again mends none.
       await endRun(pool, run.id, 'failed', { code: error.code, message: error.message });
       return { status: 'over' };
     }

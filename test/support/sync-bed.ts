@@ -10,6 +10,7 @@ import { countRows, type ReportedRow, reportRows } from '../../src/ledger/rows.t
 import { type Run, readRun } from '../../src/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
+import { type DeletableKind, deleteRecord } from '../../src/service/administration.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
@@ -32,9 +33,16 @@ export interface SyncBed {
   call(operation: OperationName, body?: unknown): Promise<unknown>;
   /** Adds contacts one after another, so that their ids ascend. */
   addContacts(contacts: readonly Record<string, unknown>[]): Promise<void>;
+  addCustomers(customers: readonly Record<string, unknown>[]): Promise<void>;
+  editContact(id: number, changes: Record<string, unknown>): Promise<void>;
+  /** As a person does it, on the web platform. */
+  remove(kind: DeletableKind, id: number): Promise<void>;
+  /** Oldest first. */
   customers(): Promise<readonly Record<string, unknown>[]>;
   /** How often each contact was made a customer, by the service's own commit log: by contact id, or by what was created. */
   commits(): Promise<ReadonlyMap<string, number>>;
+  /** Empties the ledger and the workspace, ids and all: as if the bed had just been opened. */
+  reset(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,6 +52,8 @@ export interface BedOptions {
   readonly account?: string;
   readonly options?: string;
   readonly redisUrl?: string;
+  /** The account's service, where it is not the bed's own. */
+  readonly serviceUrl?: string;
 }
 
 export async function openSyncBed({
@@ -51,15 +61,16 @@ export async function openSyncBed({
   account = '',
   options = '{}',
   redisUrl = 'none',
+  serviceUrl,
 }: BedOptions = {}): Promise<SyncBed> {
   const database = await freshDatabase();
   const service = await startService({ pool: database.pool, ...(behaviour && { behaviour }) });
   const tenant = await createTenant(database.pool, 'test');
   await createKey(database.pool, tenant.id, { key: TEST_KEY });
   const plain = await startService({ pool: database.pool });
-  const call = async (operation: OperationName, body?: unknown): Promise<unknown> => {
+  const call = async (operation: OperationName, body?: unknown, pathId = 0): Promise<unknown> => {
     const { method, path: at } = operations[operation];
-    const response = await fetch(`${plain.url}/api/v1${at}`, {
+    const response = await fetch(`${plain.url}/api/v1${at.replace(/\{\w+\}/, String(pathId))}`, {
       method,
       headers: { API_KEY: TEST_KEY, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -71,7 +82,7 @@ export async function openSyncBed({
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bed-'));
   const text = `
 accounts:
-  test: { url: "${service.url}", apiKey: { env: TEST_KEY }, ${account || 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 2s }'} }
+  test: { url: "${serviceUrl ?? service.url}", apiKey: { env: TEST_KEY }, ${account || 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 2s }'} }
 redis: { url: "${redisUrl}", prefix: ${path.basename(dataDir)} }
 syncs:
   contacts: { job: contacts, account: test, options: ${options} }
@@ -115,6 +126,15 @@ syncs:
     async addContacts(contacts) {
       for (const contact of contacts) await call('contacts.create', contact);
     },
+    async addCustomers(customers) {
+      for (const customer of customers) await call('customers.create', customer);
+    },
+    async editContact(id, changes) {
+      await call('contacts.update', changes, id);
+    },
+    async remove(kind, id) {
+      expect(await deleteRecord(database.pool, tenant.id, kind, id)).toEqual({ status: 'deleted' });
+    },
     // Safe: our own service answers a list of records here.
     customers: async () => (await call('customers.getall')) as Record<string, unknown>[],
     async commits() {
@@ -123,6 +143,11 @@ syncs:
          where operation in ('customers.import', 'customers.create') group by 1`,
       );
       return new Map(found.rows.map(({ key, n }) => [key, n]));
+    },
+    async reset() {
+      await database.pool.query(`truncate ledger.runs, ledger.links, ledger.snapshots, ledger.learnt,
+        service.contacts, service.customers, service.commits restart identity cascade`);
+      service.traffic.reset();
     },
     async close() {
       await workspace.close();

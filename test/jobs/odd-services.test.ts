@@ -1,0 +1,183 @@
+/** What a run makes of a service that refuses, loses, changes or misreports what it is given. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Run } from '../../src/ledger/runs.ts';
+import type { Reply } from '../support/http-server.ts';
+import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { imported, startTinyService, type TinyOptions, type TinyRecord, type TinyService } from '../support/tiny-service.ts';
+
+const SETTLE_MS = 200;
+const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
+
+let bed: SyncBed;
+let tiny: TinyService;
+beforeAll(async () => {
+  tiny = await startTinyService();
+  bed = await openSyncBed({ account: QUICK, serviceUrl: tiny.url });
+});
+beforeEach(() => bed.reset());
+afterAll(async () => {
+  await bed.close();
+  await tiny.close();
+});
+
+const serviceWith = (options: TinyOptions = {}) => tiny.begin({ contacts: [ann, ben, cy], ...options });
+
+const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };
+const ben = { first_name: 'Ben', last_name: 'Lee', phone: '+49 30 5550000' };
+const cy = { first_name: 'Cy', last_name: 'Lee', organization: 'Lee & Co' };
+const refused = (status: number, message: string): Reply => ({ status, body: { status: 'error', message } });
+
+async function verdicts(run: Run): Promise<readonly string[]> {
+  const rows = await bed.rows(run);
+  return rows.map(({ verdict, reason }) => (reason === null ? verdict : `${verdict} ${reason}`));
+}
+
+describe('a contact that the service will not take', () => {
+  test('is rejected with the service’s words and tried again by the next run, while the others go on', async () => {
+    let isMended = false;
+    const onImport = ({ id }: TinyRecord) => (id === 2 && !isMended ? refused(422, 'phone: not a number') : undefined);
+    const service = serviceWith({ contacts: [ann], onImport });
+    await bed.runSync(); // from here on importing is known to work
+    service.contacts.push({ ...ben, id: 2 }, { ...cy, id: 3 });
+    const run = await bed.runSync();
+    expect(await verdicts(run)).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'created']);
+    expect((await bed.rows(run))[1]?.detail).toBe('phone: not a number');
+    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'unchanged']);
+    isMended = true;
+    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'created', 'unchanged']);
+    expect(service.sent('/customers/import').map((body) => body.contact_id)).toEqual([1, 2, 3, 2, 2]);
+  });
+
+  test('because it is there already is found by the read-back', async () => {
+    const service = serviceWith({
+      onImport(contact, { add }) {
+        if (contact.id !== 1) return undefined;
+        add(imported(contact)); // somebody else was quicker
+        return refused(409, 'it is a customer already');
+      },
+    });
+    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(service.sent('/customers/import')).toHaveLength(3);
+  });
+
+  test('by a 500 is given up after five tries, and the others go on', async () => {
+    const service = serviceWith({ onImport: ({ id }) => (id === 1 ? { status: 500 } : undefined) });
+    const run = await bed.runSync();
+    expect(await verdicts(run)).toEqual(['review GAVE_UP', 'created', 'created']);
+    expect(service.sent('/customers/import').filter((body) => body.contact_id === 1)).toHaveLength(5);
+    expect((await bed.counts(run)).in).toBe(3);
+  });
+});
+
+describe('a customer that the service took', () => {
+  test('and lost is imported once more, where nothing else is new in its list', async () => {
+    let lost = 0;
+    const service = serviceWith({ onImport: ({ id }) => (id === 1 && ++lost === 1 ? { body: '' } : undefined) });
+    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(service.customers).toHaveLength(3);
+  });
+
+  test('and shows under another face is not made again, that night or the next', async () => {
+    const service = serviceWith({
+      onImport({ id }, { add }) {
+        if (id !== 1) return undefined;
+        add({ full_name: '#1', email: '(hidden)' });
+        return { body: '' };
+      },
+    });
+    expect(await verdicts(await bed.runSync())).toEqual(['review NOT_RECOGNISED', 'created', 'created']);
+    for (const _night of [2, 3]) {
+      expect(await verdicts(await bed.runSync())).toEqual(['review NOT_RECOGNISED', 'unchanged', 'unchanged']);
+    }
+    expect(service.customers).toHaveLength(3);
+    Object.assign(service.customers.find(({ full_name }) => full_name === '#1') ?? {}, { email: ann.email });
+    expect(await verdicts(await bed.runSync())).toEqual(['existing MATCHED', 'unchanged', 'unchanged']);
+  });
+
+  test('and made twice is reported with both ids, by the run that made it', async () => {
+    serviceWith({
+      onImport(contact, { add }) {
+        add(imported(contact));
+        return contact.id === 1 ? undefined : { body: '' }; // the first one is added once more
+      },
+    });
+    const run = await bed.runSync();
+    expect(await verdicts(run)).toEqual(['review DUPLICATE', 'created', 'created']);
+    expect((await bed.rows(run))[0]?.detail).toMatch(/customers 1 and \d;/);
+  });
+
+  test.each([
+    ['with an e-mail', 1],
+    ['with a phone only', 2],
+    ['with a name only', 3],
+  ])('twice, the second time long after the run, is reported by the next one: a contact %s', async (_which, id) => {
+    const service = serviceWith();
+    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    const contact = service.contacts[id - 1];
+    const late = service.add(contact ? imported(contact) : {});
+    const run = await bed.runSync();
+    const expected = ['unchanged', 'unchanged', 'unchanged'].with(id - 1, 'review DUPLICATE');
+    expect(await verdicts(run)).toEqual(expected);
+    expect((await bed.rows(run))[id - 1]?.detail).toContain(` and ${late.id};`);
+    service.customers.splice(service.customers.indexOf(late), 1);
+    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
+  });
+});
+
+describe('a customer that is updated', () => {
+  test('is sent whole: what only customers have is kept, and what was emptied is emptied', async () => {
+    const service = serviceWith({
+      contacts: [{ ...ann, phone: '+1 555 010 0001' }],
+      customers: [{ full_name: 'Annie', email: ann.email, gender: 'female', tenant_id: 't-7', phone_number: '1' }],
+    });
+    await bed.runSync();
+    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg', phone: null });
+    expect(await verdicts(await bed.runSync())).toEqual(['updated']);
+    expect(service.sent('/customers/update')).toEqual([
+      { id: 1, tenant_id: 't-7', full_name: 'Ann Óg', email: ann.email, gender: 'female', phone_number: '' },
+    ]);
+  });
+
+  test('is sent again where the answer was lost, and put off to the next run where it is refused', async () => {
+    let answers: readonly Reply[] = [{ status: 502 }, { status: 504 }];
+    const service = serviceWith({
+      onUpdate() {
+        const [next, ...rest] = answers;
+        answers = rest;
+        return next;
+      },
+    });
+    await bed.runSync();
+    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' });
+    answers = [refused(422, 'name: too odd')];
+    expect(await verdicts(await bed.runSync())).toEqual(['rejected REFUSED_BY_SERVICE', 'unchanged', 'unchanged']);
+    answers = [{ status: 502 }, { status: 504 }];
+    expect(await verdicts(await bed.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
+    expect(service.sent('/customers/update')).toHaveLength(4);
+  });
+
+  test('and was made again by a person, under another id, is found again', async () => {
+    const service = serviceWith();
+    await bed.runSync();
+    const [gone] = service.customers.splice(0, 1);
+    expect(await verdicts(await bed.runSync())).toEqual(['review CUSTOMER_GONE', 'unchanged', 'unchanged']);
+    service.add({ ...gone });
+    expect(await verdicts(await bed.runSync())).toEqual(['existing MATCHED', 'unchanged', 'unchanged']);
+    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect(service.customers).toHaveLength(3);
+  });
+});
+
+describe('customers that name a contact', () => {
+  test.each([0, '0', '', null])('that is none (%j) are found by their keys', async (contact_id) => {
+    const service = serviceWith({
+      onImport(contact, { add }) {
+        add({ ...imported(contact), contact_id });
+        return { body: '' };
+      },
+    });
+    const run = await bed.runSync();
+    expect(await verdicts(run)).toEqual(['created', 'created', 'created']);
+    expect(service.customers).toHaveLength(3);
+  });
+});

@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/transaction.ts';
+import {
+  ClaimLost,
+  dropClaims,
+  dropDeadClaims,
+  holdClaim,
+  renewClaim,
+  takeClaim,
+} from '../../src/ledger/claims.ts';
+import { claimRows, openRows, type RowResult, writeResults } from '../../src/ledger/rows.ts';
+import { endRun, movePhase } from '../../src/ledger/runs.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+const acked = (sourceId: string): RowResult => ({ sourceId, state: 'acked', spent: true });
+
+/** What is left of the claims of a run. */
+async function claimsOn(runId: string): Promise<number> {
+  const left = await database.pool.query('select 1 from ledger.claims where run_id = $1', [runId]);
+  return left.rowCount ?? 0;
+}
+
+describe('a claim fences what is written', () => {
+  test('a claim that was taken over writes nothing, and its rows are in doubt', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(2));
+    const claim = await claimOn(database, run);
+    await claimRows(database.pool, claim, 2);
+    await dropClaims(database.pool, [claim.id]);
+    expect(await writeResults(database.pool, claim, [acked('1')])).toBe(0);
+    expect(await claimRows(database.pool, claim, 2)).toEqual([]);
+    const rows = await rowsOf(database, run);
+    expect(rows).toEqual(rows.map((row) => ({ ...row, state: 'unknown', claim_id: null, sends: 0 })));
+    expect(rows.every((row) => row.since !== null)).toBe(true);
+  });
+
+  test('a claim writes only the rows it holds itself', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(2));
+    const [mine, other] = [await claimOn(database, run), await claimOn(database, run)];
+    await claimRows(database.pool, mine, 1);
+    await claimRows(database.pool, other, 1);
+    expect(await writeResults(database.pool, mine, [acked('1'), acked('2')])).toBe(1);
+    expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(['acked', 'intent']);
+  });
+
+  test('claimers at the same time never get the same row, and together get all', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(300));
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claimOn(database, run)));
+    const got: string[] = [];
+    const drain = async (claim: (typeof claims)[number]): Promise<void> => {
+      for (let rows = await claimRows(database.pool, claim, 7); rows.length > 0; ) {
+        got.push(...rows.map((row) => row.sourceId));
+        rows = await claimRows(database.pool, claim, 7);
+      }
+    };
+    await Promise.all(claims.map(drain));
+    expect([got.length, new Set(got).size]).toEqual([300, 300]);
+  });
+
+  test('an expired claim is given no rows and cannot be renewed, even before somebody takes it over', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    const claim = await claimOn(database, run, { ttlMs: 0 });
+    expect(await claimRows(database.pool, claim, 1)).toEqual([]);
+    expect(await renewClaim(database.pool, claim)).toBeUndefined();
+  });
+
+  test('a renewed claim lasts longer, for everyone', async () => {
+    const run = await aRun(database);
+    const claim = await claimOn(database, run);
+    await database.pool.query(`update ledger.claims set expires_at = now() + interval '1 s' where id = $1`, [claim.id]);
+    const renewed = await renewClaim(database.pool, claim);
+    expect(renewed?.expiresAtMs).toBeGreaterThan(claim.expiresAtMs);
+    const left = await database.pool.query<{ long: boolean }>(
+      `select expires_at > now() + interval '20 s' as long from ledger.claims where id = $1`,
+      [claim.id],
+    );
+    expect(left.rows).toEqual([{ long: true }]);
+  });
+
+  test('a run that is not running gives neither claims nor rows', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    const claim = await claimOn(database, run);
+    await endRun(database.pool, run.id, 'cancelled');
+    expect(await claimRows(database.pool, claim, 1)).toEqual([]);
+    expect(await takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 1_000 })).toBeUndefined();
+  });
+
+  test('rows that a dying process was just being given are in doubt too, and not forgotten', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    const claim = await claimOn(database, run);
+    let dropping: Promise<void> = Promise.resolve();
+    await inTransaction(database.pool, async (db) => {
+      await claimRows(db, claim, 1); // its statement goes on at the server although the process is dead
+      dropping = dropClaims(database.pool, [claim.id]);
+      await untilBlocked();
+    });
+    await dropping;
+    expect((await openRows(database.pool, run.id)).unknown).toBe(1);
+  });
+});
+
+describe('an exclusive claim', () => {
+  test('tolerates no second one, however many ask at once', async () => {
+    for (let round = 0; round < 10; round++) {
+      const run = await aRun(database);
+      const asked = Array.from({ length: 8 }, () =>
+        takeClaim(database.pool, run.id, WORKER, { kind: 'exclusive', ttlMs: 30_000 }),
+      );
+      const given = (await Promise.all(asked)).filter((claim) => claim !== undefined);
+      expect(given).toHaveLength(1);
+    }
+  });
+
+  test('keeps shared ones away until it is given back', async () => {
+    const run = await aRun(database);
+    const shared = () => takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 30_000 });
+    const exclusive = await claimOn(database, run, { kind: 'exclusive' });
+    expect(await shared()).toBeUndefined();
+    await dropClaims(database.pool, [exclusive.id]);
+    expect(await shared()).toBeDefined();
+  });
+
+  test('is not given for a phase that the run has left', async () => {
+    const run = await aRun(database);
+    await movePhase(database.pool, run.id, 'work', 'later');
+    const ask = (phase: string) =>
+      takeClaim(database.pool, run.id, WORKER, { kind: 'exclusive', ttlMs: 30_000, phase });
+    expect(await ask('work')).toBeUndefined();
+    expect(await ask('later')).toBeDefined();
+  });
+
+  test('holds up its taking over until the transaction it covers has ended', async () => {
+    const run = await aRun(database);
+    const claim = await claimOn(database, run, { kind: 'exclusive' });
+    const order: string[] = [];
+    let dropping: Promise<void> = Promise.resolve();
+    await inTransaction(database.pool, async (db) => {
+      await holdClaim(db, claim);
+      dropping = dropClaims(database.pool, [claim.id]).then(() => void order.push('taken over'));
+      await untilBlocked();
+      order.push('committed');
+    });
+    await dropping;
+    expect(order).toEqual(['committed', 'taken over']);
+    await expect(inTransaction(database.pool, (db) => holdClaim(db, claim))).rejects.toThrow(ClaimLost);
+  });
+
+  test('can be renewed while a long transaction holds it', async () => {
+    const run = await aRun(database);
+    const claim = await claimOn(database, run, { kind: 'exclusive' });
+    await inTransaction(database.pool, async (db) => {
+      await holdClaim(db, claim);
+      expect(await renewClaim(database.pool, claim)).toBeDefined();
+    });
+  });
+
+  test('ends with its run: one that was cancelled is read and decided no further', async () => {
+    const run = await aRun(database);
+    const claim = await claimOn(database, run, { kind: 'exclusive' });
+    await endRun(database.pool, run.id, 'cancelled');
+    await expect(inTransaction(database.pool, (db) => holdClaim(db, claim))).rejects.toThrow(ClaimLost);
+  });
+});
+
+describe('claims of processes that are gone', () => {
+  test.each([
+    ['a dead process on this host', { ...WORKER, pid: 2 ** 22 + 1 }, 0],
+    ['a process whose pid another one has now', { ...WORKER, started: '1' }, 0],
+    ['this process', WORKER, 1],
+    ['a living process that says nothing about its start', { ...WORKER, started: '' }, 1],
+    ['a process on another host', { ...WORKER, host: 'elsewhere', pid: 2 ** 22 + 1 }, 1],
+  ])('of %s', async (_whose, worker, left) => {
+    const run = await aRun(database);
+    await claimOn(database, run, { worker });
+    await dropDeadClaims(database.pool);
+    expect(await claimsOn(run.id)).toBe(left);
+  });
+
+  test('expired ones of any host are taken over', async () => {
+    const run = await aRun(database);
+    await claimOn(database, run, { worker: { ...WORKER, host: 'elsewhere' }, ttlMs: 0 });
+    expect(await dropDeadClaims(database.pool)).toBe(1);
+    expect(await claimsOn(run.id)).toBe(0);
+  });
+
+  test('a process is known by its pid and the time of its start', async () => {
+    const child = spawn('sleep', ['60']);
+    const run = await aRun(database);
+    const { pid = 0 } = child;
+    await claimOn(database, run, { worker: { ...WORKER, pid, started: '' } });
+    await dropDeadClaims(database.pool);
+    expect(await claimsOn(run.id)).toBe(1);
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exited;
+    await dropDeadClaims(database.pool);
+    expect(await claimsOn(run.id)).toBe(0);
+  });
+
+  // A container's pids are its own, and containers on the host's network have the host's name.
+  test('a process in another container of this host name is left alone', async () => {
+    const [name, boot, pids = ''] = WORKER.host.split('/');
+    const run = await aRun(database);
+    const host = [name, boot, `${pids}0`].join('/');
+    await claimOn(database, run, { worker: { ...WORKER, host, pid: 2 ** 22 + 1 } });
+    await dropDeadClaims(database.pool);
+    expect(await claimsOn(run.id)).toBe(1);
+  });
+});
+
+/** Waits until some query of this database waits for a lock. */
+async function untilBlocked(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const waiting = await database.pool.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.rowCount;
+    })
+    .toBeGreaterThan(0);
+}

@@ -1,0 +1,82 @@
+/** A ledger of its own for a suite, and runs and rows put straight into it. */
+import { migrate } from '../../src/database/migrate.ts';
+import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../src/ledger/claims.ts';
+import { ledgerMigrations } from '../../src/ledger/migrations.ts';
+import { type NewRun, type Run, startRun } from '../../src/ledger/runs.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+export async function freshLedger(): Promise<FreshDatabase> {
+  const database = await freshDatabase();
+  await migrate(database.pool, 'ledger', ledgerMigrations);
+  return database;
+}
+
+let syncs = 0;
+
+/** A run of a sync and an account of its own, unless it says otherwise. */
+export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}): Promise<Run> {
+  const name = `sync-${++syncs}`;
+  const begun = await startRun(pool, {
+    sync: name,
+    job: 'contacts',
+    account: name,
+    resource: 'customers',
+    lane: 'batch',
+    dryRun: false,
+    options: {},
+    phase: 'work',
+    ...more,
+  });
+  if (begun.status === 'busy') throw new Error(`${begun.run.id} stands in the way`);
+  return begun.run;
+}
+
+/** Members of ledger.rows by their column names. */
+export type RowColumns = Readonly<Record<string, unknown>> & { readonly source_id: string };
+
+/** Rows that are ready to be imported where they do not say otherwise. */
+export async function putRows({ pool }: FreshDatabase, run: Run, rows: readonly RowColumns[]): Promise<void> {
+  const whole = rows.map((row, i) => ({
+    run_id: run.id,
+    n: i,
+    pass: 1,
+    sends: 0,
+    state: 'ready',
+    action: 'import',
+    fields: {},
+    ...row,
+  }));
+  await pool.query(
+    `insert into ledger.rows select * from jsonb_populate_recordset(null::ledger.rows, $1)`,
+    [JSON.stringify(whole)],
+  );
+}
+
+export function readyRows(count: number): RowColumns[] {
+  return Array.from({ length: count }, (_, i) => ({ source_id: String(i + 1) }));
+}
+
+/** All columns of the run's rows, in their order. */
+export async function rowsOf({ pool }: FreshDatabase, run: Run): Promise<readonly Record<string, unknown>[]> {
+  const found = await pool.query('select * from ledger.rows where run_id = $1 order by n', [run.id]);
+  return found.rows;
+}
+
+export const WORKER = thisWorker('test');
+
+export interface ClaimHow {
+  readonly kind?: 'shared' | 'exclusive';
+  readonly worker?: WorkerIdentity;
+  readonly ttlMs?: number;
+}
+
+/** A claim that is there. */
+export async function claimOn(
+  { pool }: FreshDatabase,
+  run: Run,
+  { kind = 'shared', worker = WORKER, ttlMs = 30_000 }: ClaimHow = {},
+): Promise<Claim> {
+  const claim = await takeClaim(pool, run.id, worker, { kind, ttlMs });
+  if (!claim) throw new Error('no claim was given');
+  return claim;
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepRecords } from '../../src/ledger/records.ts';
+import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../src/ledger/rows.ts';
+import {
+  addNote,
+  endRun,
+  listRuns,
+  markTrouble,
+  movePhase,
+  type NewRun,
+  readRun,
+  recordProgress,
+  resumeRun,
+  runningRuns,
+  startRun,
+  supersedeRuns,
+} from '../../src/ledger/runs.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { aRun, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+const nightly: NewRun = {
+  sync: 'nightly',
+  job: 'contacts',
+  account: 'acme',
+  resource: 'customers',
+  lane: 'batch',
+  dryRun: false,
+  options: { some: 'option' },
+  phase: 'scan',
+};
+
+describe('one run at a time', () => {
+  test.each([
+    ['the same sync', {}, 'busy'],
+    ['another sync that writes the same resource of the account', { sync: 'other' }, 'busy'],
+    ['another resource of the account', { sync: 'other', resource: 'orders' }, 'started'],
+    ['another account', { sync: 'other', account: 'else' }, 'started'],
+    ['a dry run of the same sync', { dryRun: true }, 'started'],
+  ])('while one is unfinished, %s is %s', async (_what, more, status) => {
+    const first = await aRun(database, nightly);
+    const second = await startRun(database.pool, { ...nightly, ...more });
+    expect(second.status).toBe(status);
+    if (status === 'busy') expect(second.run.id).toBe(first.id);
+    else await endRun(database.pool, second.run.id, 'done');
+    await endRun(database.pool, first.id, 'done');
+  });
+
+  test('of many starts at once, one is started and the others are told of it', async () => {
+    const asked = await Promise.all(Array.from({ length: 8 }, () => startRun(database.pool, nightly)));
+    expect(asked.filter(({ status }) => status === 'started')).toHaveLength(1);
+    expect(new Set(asked.map(({ run }) => run.id)).size).toBe(1);
+    await endRun(database.pool, asked[0]?.run.id ?? '', 'done');
+  });
+
+  test('a run is read as it was started', async () => {
+    const run = await aRun(database, { options: { some: 'option' } });
+    expect(await readRun(database.pool, run.id)).toEqual(run);
+    expect(run).toMatchObject({ status: 'running', phase: 'work', options: { some: 'option' }, notes: [], calls: 0 });
+    expect((await runningRuns(database.pool)).map(({ id }) => id)).toContain(run.id);
+    expect((await listRuns(database.pool, 1)).map(({ id }) => id)).toEqual([run.id]);
+    await expect(readRun(database.pool, 'run-none')).rejects.toMatchObject({ code: 'RUN_UNKNOWN', exitCode: 2 });
+  });
+});
+
+describe('a run on its way', () => {
+  test('is moved from phase to phase by whoever is first, and tells the others that it is there', async () => {
+    const run = await aRun(database);
+    expect(await movePhase(database.pool, run.id, 'work', 'next')).toBe(true);
+    expect(await movePhase(database.pool, run.id, 'work', 'next')).toBe(true);
+    expect(await movePhase(database.pool, run.id, 'work', 'other')).toBe(false);
+    expect((await readRun(database.pool, run.id)).phase).toBe('next');
+  });
+
+  test('adds up its progress and keeps each note once', async () => {
+    const run = await aRun(database);
+    await recordProgress(database.pool, run.id, { calls: 2, rowsSeen: 3, scan: 'weak' });
+    await recordProgress(database.pool, run.id, { calls: 1, limited: 1, rowsSettled: 4 });
+    for (const note of ['one', 'two', 'one']) await addNote(database.pool, run.id, note);
+    const seen = await readRun(database.pool, run.id);
+    expect(seen).toMatchObject({ calls: 3, limited: 1, rowsSeen: 3, rowsSettled: 4, scan: 'weak', notes: ['one', 'two'] });
+  });
+
+  test('remembers since when it is in trouble until one success', async () => {
+    const run = await aRun(database);
+    const since = await markTrouble(database.pool, run.id, true);
+    expect(await markTrouble(database.pool, run.id, true)).toEqual(since);
+    expect(await markTrouble(database.pool, run.id, false)).toBeUndefined();
+    expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
+  });
+});
+
+describe('a run that ends', () => {
+  test('ends once, with what it came to', async () => {
+    const run = await aRun(database);
+    expect(await endRun(database.pool, run.id, 'failed', { code: 'WHY', message: 'because' })).toBe(true);
+    expect(await endRun(database.pool, run.id, 'done')).toBe(false);
+    expect(await readRun(database.pool, run.id)).toMatchObject({ status: 'failed', errorCode: 'WHY', error: 'because' });
+  });
+
+  test.each([
+    ['failed', true],
+    ['cancelled', false],
+    ['done', false],
+  ] as const)('%s: can be taken up again where it stopped: %s', async (status, isResumable) => {
+    const run = await aRun(database);
+    await endRun(database.pool, run.id, status, { code: 'WHY', message: 'because' });
+    expect(await resumeRun(database.pool, run.id)).toBe(isResumable);
+    const after = await readRun(database.pool, run.id);
+    if (isResumable) expect(after).toEqual(run);
+    else expect(after.status).toBe(status);
+  });
+
+  test('failed, it waits for another one that has its place', async () => {
+    const run = await aRun(database);
+    await endRun(database.pool, run.id, 'failed');
+    const newer = await aRun(database, { sync: run.sync, account: run.account });
+    expect(await resumeRun(database.pool, run.id)).toBe(false);
+    await endRun(database.pool, newer.id, 'done');
+    expect(await resumeRun(database.pool, run.id)).toBe(true);
+  });
+
+  test('failed, it is not taken up again once a newer one has decided everything anew', async () => {
+    const [run, other] = [await aRun(database), await aRun(database)];
+    for (const { id } of [run, other]) await endRun(database.pool, id, 'failed');
+    const newer = await aRun(database, { sync: 'of another name', account: run.account });
+    await supersedeRuns(database.pool, newer);
+    await endRun(database.pool, newer.id, 'done');
+    expect(await resumeRun(database.pool, run.id)).toBe(false);
+    expect((await readRun(database.pool, run.id)).notes).toEqual([expect.stringContaining(newer.id)]);
+    expect(await resumeRun(database.pool, other.id)).toBe(true);
+  });
+
+  test.each([
+    ['done', 0],
+    ['cancelled', 0],
+    ['failed', 1],
+  ] as const)('%s: what it had seen of the customers is kept only if it may go on', async (status, left) => {
+    const run = await aRun(database);
+    const keys = { contactId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
+    await keepRecords(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);
+    await endRun(database.pool, run.id, status);
+    const kept = await database.pool.query('select 1 from ledger.records where run_id = $1', [run.id]);
+    expect(kept.rowCount).toBe(left);
+  });
+
+  test('thins out what was unchanged in runs of the sync before the last three, and nothing else', async () => {
+    const sync = 'thinned';
+    const runs = [];
+    for (let i = 0; i < 5; i++) {
+      const run = await aRun(database, { sync, account: sync });
+      const verdicts = ['unchanged', 'review', 'unchanged', 'rejected'];
+      const rows = verdicts.map((verdict, n) => ({ source_id: String(n), state: 'settled', verdict }));
+      await putRows(database, run, rows);
+      await endRun(database.pool, run.id, 'done');
+      runs.push(run);
+    }
+    const left = await Promise.all(runs.map(async (run) => (await countRows(database.pool, run.id)).in));
+    expect(left).toEqual([2, 2, 4, 4, 4]);
+    const counts = await database.pool.query('select counts from ledger.runs where id = $1', [runs[0]?.id]);
+    expect(counts.rows).toEqual([{ counts: { unchanged: 2, review: 1, rejected: 1 } }]);
+  });
+});
+
+describe('rows', () => {
+  test('are counted by verdict, and `in` is their sum whatever state they are in', async () => {
+    const run = await aRun(database);
+    const settled = VERDICTS.map((verdict, i) => ({ source_id: `s${i}`, n: i, state: 'settled', verdict }));
+    const open = ['staged', 'ready', 'intent', 'acked', 'unknown'].map((state, i) => ({
+      source_id: `o${i}`,
+      n: 100 + i,
+      state,
+    }));
+    await putRows(database, run, [...settled, ...open]);
+    const { in: sum, unknown, ...others } = await countRows(database.pool, run.id);
+    expect([sum, unknown]).toEqual([13, 6]);
+    expect(Object.values(others)).toEqual(Array(7).fill(1));
+  });
+
+  test('are paged through in the order they were seen, all or those of one verdict', async () => {
+    const run = await aRun(database);
+    const verdicts = ['created', 'review', null];
+    await putRows(
+      database,
+      run,
+      readyRows(2_500).map((row, i) => ({ ...row, n: 3 * (2_500 - i), verdict: verdicts[i % 3] ?? null })),
+    );
+    const all = await collected(reportRows(database.pool, run.id));
+    expect(all.map((row) => Number(row.sourceId))).toEqual(Array.from({ length: 2_500 }, (_, i) => 2_500 - i));
+    expect(await collected(reportRows(database.pool, run.id, 'unknown'))).toHaveLength(833);
+    expect(await collected(reportRows(database.pool, run.id, 'review'))).toHaveLength(833);
+    expect((await rowsOf(database, run)).length).toBe(2_500);
+  });
+});
+
+async function collected(rows: AsyncIterable<ReportedRow>): Promise<readonly ReportedRow[]> {
+  const all: ReportedRow[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}

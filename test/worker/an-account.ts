@@ -1,0 +1,24 @@
+/** An account whose service answers as a test says. */
+import type { Client } from '../../src/client/client.ts';
+import { autoDialect } from '../../src/client/dialect.ts';
+import type { Account } from '../../src/worker/accounts.ts';
+
+export function anAccount(call: Client['call'] = async () => ({ status: 'applied', httpStatus: 200, content: [] })): Account {
+  return {
+    name: 'acme',
+    baseUrl: 'https://acme.example',
+    client: {
+      call,
+      stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
+      stats: () => ({ calls: 0, limited: 0 }),
+      learntPrefixes: () => ({}),
+      close: async () => {},
+    },
+    dialect: autoDialect,
+    concurrency: 4,
+    ratePerSecond: 100,
+    timeoutMs: 1_000,
+    settleMs: 100,
+    keySource: 'accounts.acme.apiKey',
+  };
+}

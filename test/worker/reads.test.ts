@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { CallOptions } from '../../src/client/client.ts';
+import type { Outcome } from '../../src/client/outcome.ts';
+import { readCall } from '../../src/worker/reads.ts';
+import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
+import { anAccount } from './an-account.ts';
+
+const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
+const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
+const BROKEN: Outcome = { status: 'unknown', message: 'it broke off', reason: 'broken-off' };
+const HTML: Outcome = { status: 'unknown', message: 'a page', reason: 'html' };
+const CLOSED: Outcome = { status: 'not-sent', message: 'closed', reason: 'closed' };
+
+/** Reads from a service that answers so, one after another; gives the options of each try. */
+async function reading(answers: readonly Outcome[], signal?: AbortSignal) {
+  const tries: CallOptions[] = [];
+  const account = anAccount(async (_operation, options) => {
+    tries.push(options);
+    return answers[tries.length - 1] ?? DONE;
+  });
+  const reading = readCall(account, 'contacts.getall', { lane: 'batch', ...(signal && { signal }) });
+  const ended = await reading.catch((error: unknown) => error);
+  return { ended, tries };
+}
+
+test('a read that breaks off is tried again in place', async () => {
+  const { ended, tries } = await reading([BROKEN, DONE]);
+  expect([ended, tries.length]).toEqual([DONE, 2]);
+});
+
+test('a read that was told to slow down waits in place, as often as it takes, and spends no try', async () => {
+  const { ended, tries } = await reading([...Array(20).fill(LIMITED), DONE]);
+  expect([ended, tries.length]).toEqual([DONE, 21]);
+});
+
+test('a read waits for the budget as long as it takes: what it has read so far would be lost', async () => {
+  const { tries } = await reading([DONE]);
+  expect(tries[0]?.maxWaitMs).toBeUndefined();
+});
+
+test.each([
+  ['is no JSON', HTML, RunFailed],
+  ['went to a closed client', CLOSED, ComeBack],
+])('a read that %s is not tried again', async (_why, outcome, kind) => {
+  const { ended, tries } = await reading([outcome]);
+  expect([ended instanceof kind, tries.length]).toEqual([true, 1]);
+});
+
+test('a read that was waiting ends with its signal', async () => {
+  const stop = new AbortController();
+  setImmediate(() => stop.abort());
+  const { ended, tries } = await reading([{ ...LIMITED, retryAfterMs: 60_000 }, CLOSED], stop.signal);
+  expect([ended instanceof ComeBack, tries.length]).toEqual([true, 2]);
+});
