@@ -5,7 +5,7 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { reportDuplicates } from './duplicates.ts';
-import { type Level, levelsFor, type MatchKey } from './levels.ts';
+import { type Level, levelsFor, type MatchKey, SAME_PERSON } from './levels.ts';
 import { MAPPED_FIELDS } from './mapping.ts';
 import { CONTACT_LINK } from './staging.ts';
 
@@ -22,6 +22,7 @@ export async function decideContacts(db: Queryable, run: Run, options: DecideOpt
   await takeLinked(db, run);
   await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
   for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
+  await matchLevel(db, run, { by: 'e-mail, phone, name and organization', agrees: SAME_PERSON }); // whatever matchBy says
   await keepLinks(db, run);
   await reportDuplicates(db, run, { free: UNCLAIMED, pass: 0 });
   await reviewTheUnclear(db, run);

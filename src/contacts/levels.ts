@@ -14,9 +14,10 @@ export interface Level {
 }
 
 /** SQL: row `s` and record `k` are equal in all that recognises them: any of such rows may have any of such records. */
-export const SAME_PERSON = ['email', 'phone', 'name', 'org']
-  .map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`) // "is not distinct from" cannot be hashed
-  .join(' and ');
+export const SAME_PERSON = [
+  ...['email', 'phone', 'name', 'org'].map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`), // hashed, as "is not distinct from" is not
+  'coalesce(s.email, s.phone, s.name) is not null',
+].join(' and ');
 
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 

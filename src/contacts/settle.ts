@@ -35,6 +35,7 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   await takeByContactId(db, run, options.pass);
   await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');
   for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, options.pass, agrees, 'by-count');
+  await takeInOrder(db, run, options.pass, SAME_NAME, 'by-count');
   await reportDuplicates(db, run, { free: FREE, pass: options.pass });
   await keepLinks(db, run);
   await decideMissing(db, run, options);
@@ -43,6 +44,9 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
 
 const FREE = `k.run_id = $1 and k.first_pass > 0 and k.last_pass = $2 and k.taken_by is null`;
 const SENT = `s.run_id = $1 and s.state in ('acked', 'unknown') and s.action in ('import', 'create')`;
+
+/** A service may write a phone or an organization in another form; a customer new since the baseline still has its name. */
+const SAME_NAME = 's.name = k.name and (s.email is null or k.email is null)';
 
 /** An update leaves the same however often it is sent: one in doubt is simply sent again. */
 async function repeatUpdates(db: Queryable, run: Run): Promise<void> {
@@ -136,18 +140,34 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** Absent although the read began late enough: sent again, unless it might be there under another face. */
+/**
+ * Absent although the read began late enough: sent again, unless it might be there under another face, or the list shows
+ * nothing of what the service took, which says more about the list than about the rows. Sending again would double them.
+ */
 async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
   await db.query(
-    `with strangers as (select count(*) as n from ledger.records k where ${FREE})
+    `with strangers as (
+       select count(*) as n, count(*) filter (where k.email is null and k.phone is null and k.name is null) as faceless
+       from ledger.records k where ${FREE}
+     ), found as (
+       select count(*) as n from ledger.rows s
+       where s.run_id = $1 and s.state = 'settled' and s.verdict = 'created' and s.action in ('import', 'create')
+     ), judged as (
+       select s.source_id, case
+         when s.sends >= $5 then 'GAVE_UP'
+         when strangers.faceless > 0 or (s.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
+         when s.state = 'acked' and found.n = 0 then 'NOT_IN_LIST' end as reason
+       from ledger.rows s, strangers, found where ${SENT} and s.since + $4 * interval '1 ms' <= $3
+     )
      update ledger.rows s set
-       state = case when s.sends >= $5 or (s.state = 'acked' and strangers.n > 0) then 'settled' else 'ready' end,
-       verdict = case when s.sends >= $5 or (s.state = 'acked' and strangers.n > 0) then 'review' end,
-       reason = case when s.sends >= $5 then 'GAVE_UP' when s.state = 'acked' and strangers.n > 0 then 'NOT_RECOGNISED' end,
-       detail = case when s.sends >= $5 then 'sent ' || s.sends || ' times and never found in the list of customers'
-         when s.state = 'acked' and strangers.n > 0
-           then 'the service took it, but no new customer in its list carries this e-mail, phone or name' end
-     from strangers where ${SENT} and s.since + $4 * interval '1 ms' <= $3`,
+       state = case when judged.reason is null then 'ready' else 'settled' end,
+       verdict = case when judged.reason is not null then 'review' end,
+       reason = judged.reason,
+       detail = case judged.reason
+         when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of customers'
+         when 'NOT_RECOGNISED' then 'sent, but no new customer in the list carries this e-mail, phone or name'
+         when 'NOT_IN_LIST' then 'the service took it, but its list of customers shows nothing that was sent' end
+     from judged where s.run_id = $1 and s.source_id = judged.source_id`,
     [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS],
   );
 }

@@ -150,10 +150,7 @@ export const columnRecord = z.object({ id, name: text, position: z.number().int(
 export const pipelineRecord = z.object({ id, name: text, created_at: z.string(), updated_at: z.string() });
 export const pipelineDetails = pipelineRecord.extend({ columns: z.array(columnRecord) });
 
-export type ContactFields = z.infer<typeof contactUpdate>;
 export type CustomerFields = z.infer<typeof customerCreate>;
-export type OrderFields = z.infer<typeof orderCreate>;
-export type TaskFields = z.infer<typeof taskFields>;
 
 function isRealDateTime(value: string): boolean {
   const at = new Date(`${value}Z`);

@@ -11,7 +11,7 @@ import { inTransaction } from '../../src/database/transaction.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { agreesAtSomeLevel, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
+import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -55,7 +55,9 @@ test('who has a customer keeps to it, nobody is guessed, and the next night find
   await fc.assert(
     fc.asyncProperty(shapes, async ({ worlds, matchBy, carryContactId }) => {
       const customers = worlds.flatMap(({ customers }, w) => customers.map((one, i) => customerOf(w, i, one)));
-      const contacts = worlds.flatMap(({ contacts, customers }, w) => contacts.map((one, i) => contactOf(w, i, one, customers)));
+      const contacts = worlds.flatMap(({ contacts, customers }, w) =>
+        contacts.map((one, i) => contactOf(w, i, one, customers)),
+      );
       const night = await decide(contacts, customers, matchBy);
       expect(night.rows).toHaveLength(contacts.length);
       eachHasItsOwn(night);
@@ -76,7 +78,11 @@ test('who has a customer keeps to it, nobody is guessed, and the next night find
 });
 
 /** Decides a run of these contacts; those with a `record_id` are linked, and nothing about them has changed. */
-async function decide(contacts: readonly Columns[], customers: readonly Columns[], matchBy: readonly MatchKey[]): Promise<Night> {
+async function decide(
+  contacts: readonly Columns[],
+  customers: readonly Columns[],
+  matchBy: readonly MatchKey[],
+): Promise<Night> {
   const run = await aRun(database);
   const rows = contacts.map((row) => {
     const isLinked = row.record_id !== null;
@@ -84,7 +90,11 @@ async function decide(contacts: readonly Columns[], customers: readonly Columns[
     return { ...row, ...how, action: null, source_id: String(row.source_id) };
   });
   await putRows(database, run, rows);
-  await putRecords(database, run, customers.map((record) => ({ ...record, record_id: String(record.record_id), taken_by: null })));
+  await putRecords(
+    database,
+    run,
+    customers.map((record) => ({ ...record, record_id: String(record.record_id), taken_by: null })),
+  );
   await link(run, rows);
   await inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy, action: 'import' }));
   return { rows: await rowsOf(database, run), records: await recordsOf(database, run) };
@@ -102,7 +112,8 @@ async function link(run: Run, rows: readonly Columns[]): Promise<void> {
 function eachHasItsOwn({ rows, records }: Night): void {
   const had = rows.filter((row) => row.record_id !== null);
   const taken = records.filter((record) => record.taken_by !== null);
-  const pairs = (columns: readonly Columns[], of: string, by: string) => columns.map((one) => [one[of], one[by]].join()).toSorted();
+  const pairs = (columns: readonly Columns[], of: string, by: string) =>
+    columns.map((one) => [one[of], one[by]].join()).toSorted();
   expect(pairs(taken, 'taken_by', 'record_id')).toEqual(pairs(had, 'source_id', 'record_id'));
   expect(new Set(had.map((row) => row.record_id)).size).toBe(had.length);
 }
@@ -111,7 +122,7 @@ function onItsMerits(row: Columns, { rows, records }: Night, matchBy: readonly M
   const isThere = (id: unknown) => rows.some((other) => other.source_id === id);
   const isCandidate = (k: Columns) =>
     k.contact_id === row.source_id ||
-    ((k.contact_id === null || !isThere(k.contact_id)) && agreesAtSomeLevel(row, k, matchBy));
+    ((k.contact_id === null || !isThere(k.contact_id)) && (isSamePerson(row, k) || agreesAtSomeLevel(row, k, matchBy)));
   const free = records.filter((k) => k.taken_by === null && isCandidate(k));
   const isKeyed = row.email !== null || row.phone !== null || row.name !== null;
   switch (row.state === 'settled' ? (row.reason ?? row.verdict) : row.state) {

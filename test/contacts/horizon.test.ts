@@ -19,7 +19,15 @@ const agoS = (seconds: number) => new Date(Date.now() - seconds * 1_000);
 const cases: readonly [string, readonly Row[], Partial<NewRun>, number][] = [
   ['nothing', [], {}, 0],
   ['a call in doubt', [{ state: 'unknown', since: agoS(10) }], {}, 50],
-  ['the youngest of several', [{ state: 'unknown', since: agoS(50) }, { state: 'acked', since: agoS(20) }], {}, 40],
+  [
+    'the youngest of several',
+    [
+      { state: 'unknown', since: agoS(50) },
+      { state: 'acked', since: agoS(20) },
+    ],
+    {},
+    40,
+  ],
   ['calls long past', [{ state: 'acked', since: agoS(61) }], {}, 0],
   ['rows never sent, and settled ones', [{ state: 'ready' }, { state: 'settled', verdict: 'created' }], {}, 0],
   ['a call that is on its way, of a run that was cancelled', [{ state: 'intent', since: null }], {}, 60],

@@ -33,7 +33,8 @@ type Keyed = Readonly<Record<string, unknown>>;
 
 /** Equal in all that recognises people. */
 export function isSamePerson(contact: Keyed, customer: Keyed): boolean {
-  return ['email', 'phone', 'name', 'org'].every((key) => contact[key] === customer[key]);
+  const isKeyed = contact.email !== null || contact.phone !== null || contact.name !== null;
+  return isKeyed && ['email', 'phone', 'name', 'org'].every((key) => contact[key] === customer[key]);
 }
 
 /** A key agrees where both have it; a weaker one counts only where a stronger one is missing on one side. */

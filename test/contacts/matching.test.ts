@@ -73,7 +73,10 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a phone that two contacts share proves nothing, though one of them has its customer by e-mail',
-    contacts: [{ ...ann, ...phone }, { ...ben, ...mail, ...phone }],
+    contacts: [
+      { ...ann, ...phone },
+      { ...ben, ...mail, ...phone },
+    ],
     customers: [asCustomer('Lee', { ...mail, phone_number }), asCustomer('Lee', { phone_number })],
     become: ['review AMBIGUOUS_MATCH 2', 'existing 1'],
   },
@@ -91,25 +94,39 @@ const cases: readonly Case[] = [
   },
   {
     name: 'two contacts of one mailbox and one customer are for a person',
-    contacts: [{ ...ann, ...mail }, { ...ben, ...mail }],
+    contacts: [
+      { ...ann, ...mail },
+      { ...ben, ...mail },
+    ],
     customers: [asCustomer('Lee', mail)],
     become: ['review AMBIGUOUS_MATCH 1', 'review AMBIGUOUS_MATCH 1'],
   },
   {
     name: 'of two contacts of one mailbox, the one of the customer’s name; the other is a new one',
-    contacts: [{ ...ann, ...mail }, { ...ben, ...mail }],
+    contacts: [
+      { ...ann, ...mail },
+      { ...ben, ...mail },
+    ],
     customers: [asCustomer('Ben Lee', mail)],
     become: ['created new', 'existing 1'],
   },
   {
     name: 'a family’s mailbox, with customers of the same names, one to one',
-    contacts: [{ ...ann, ...mail }, { ...ben, ...mail }, { first_name: 'Cy', last_name: 'Lee', ...mail }],
+    contacts: [
+      { ...ann, ...mail },
+      { ...ben, ...mail },
+      { first_name: 'Cy', last_name: 'Lee', ...mail },
+    ],
     customers: [asCustomer('Cy Lee', mail), asCustomer('Ann Lee', mail), asCustomer('Ben Lee', mail)],
     become: ['existing 2', 'existing 3', 'existing 1'],
   },
   {
     name: 'a shared mailbox without customers: each contact is imported once',
-    contacts: [{ ...ann, ...mail }, { ...ben, ...mail }, { ...ben, ...mail }],
+    contacts: [
+      { ...ann, ...mail },
+      { ...ben, ...mail },
+      { ...ben, ...mail },
+    ],
     customers: [],
     become: ['created new', 'created new', 'created new'],
   },

@@ -73,8 +73,16 @@ test('what is settled has evidence of its own, and what is sent again has none a
   await fc.assert(
     fc.asyncProperty(shapes, async ({ worlds, matchBy }) => {
       const run = await aRun(database);
-      await putRows(database, run, worlds.flatMap(({ contacts }, w) => contacts.map((one, i) => rowOf(w, i, one))));
-      await putRecords(database, run, worlds.flatMap(({ customers }, w) => customers.map((one, i) => recordOf(w, i, one))));
+      await putRows(
+        database,
+        run,
+        worlds.flatMap(({ contacts }, w) => contacts.map((one, i) => rowOf(w, i, one))),
+      );
+      await putRecords(
+        database,
+        run,
+        worlds.flatMap(({ customers }, w) => customers.map((one, i) => recordOf(w, i, one))),
+      );
       const settle = () =>
         inTransaction(database.pool, (db) =>
           settleContacts(db, run, { matchBy, pass: PASS, readAt: READ_AT, settleMs: SETTLE_MS }),
@@ -84,7 +92,10 @@ test('what is settled has evidence of its own, and what is sent again has none a
       expect(after.rows).toHaveLength(worlds.flatMap(({ contacts }) => contacts).length);
       expect(counted.ready).toBe(after.rows.filter((row) => row.state === 'ready').length);
       givenOnce(after);
-      for (const row of after.rows) onItsMerits(row, after, matchBy);
+      const wasAcked = new Set(
+        worlds.flatMap(({ contacts }, w) => contacts.flatMap((one, i) => (one.state === 'acked' ? [`${w}.${i}`] : []))),
+      );
+      for (const row of after.rows) onItsMerits(row, after, { matchBy, wasAcked: wasAcked.has(String(row.source_id)) });
       await settle();
       expect({ rows: await rowsOf(database, run), records: await recordsOf(database, run) }).toEqual(after);
     }),
@@ -95,32 +106,50 @@ test('what is settled has evidence of its own, and what is sent again has none a
 /** Each customer is one row's, each row has one customer, and only customers seen first by this run's reads are given. */
 function givenOnce({ rows, records }: Settled): void {
   const taken = records.filter((record) => record.taken_by !== null);
-  const created = rows.filter((row) => row.state === 'settled' && (row.verdict === 'created' || row.reason === 'DUPLICATE'));
+  const created = rows.filter(
+    (row) => row.state === 'settled' && (row.verdict === 'created' || row.reason === 'DUPLICATE'),
+  );
   expect(taken.map((record) => record.taken_by).toSorted()).toEqual(created.map((row) => row.source_id).toSorted());
   for (const record of taken) expect([record.first_pass !== 0, record.last_pass]).toEqual([true, PASS]);
   const ids = rows.flatMap((row) => (row.record_id === null ? [] : [row.record_id]));
   expect(new Set(ids).size).toBe(ids.length);
 }
 
-function onItsMerits(row: Record<string, unknown>, { records }: Settled, matchBy: readonly MatchKey[]): void {
+function onItsMerits(
+  row: Record<string, unknown>,
+  { rows, records }: Settled,
+  { matchBy, wasAcked }: { matchBy: readonly MatchKey[]; wasAcked: boolean },
+): void {
   const free = records.filter((k) => k.taken_by === null && k.first_pass !== 0 && k.last_pass === PASS);
   const mine = records.find((k) => k.taken_by === row.source_id);
   const isEvidence = (k: Record<string, unknown>) =>
-    k.contact_id === row.source_id || (k.contact_id === null && (isSamePerson(row, k) || agreesAtSomeLevel(row, k, matchBy)));
+    k.contact_id === row.source_id ||
+    (k.contact_id === null && (isSamePerson(row, k) || agreesAtSomeLevel(row, k, matchBy) || isSameName(row, k)));
   const isDue = row.since instanceof Date && row.since.getTime() + SETTLE_MS <= READ_AT.getTime();
   if (row.action === 'update') expect(row.state).not.toBe('unknown');
   else if (mine) expect([row.state, isEvidence(mine)]).toEqual(['settled', true]);
   else {
     expect(free.filter(isEvidence)).toEqual([]);
-    expect([row.state, row.reason]).toEqual(fateOf(row, isDue, free.length > 0));
+    const isFaceless = (k: Record<string, unknown>) => k.email === null && k.phone === null && k.name === null;
+    const mayBeThere = free.some(isFaceless) || (wasAcked && free.length > 0);
+    const isAnyFound = rows.some((other) => other.verdict === 'created');
+    expect([row.state, row.reason]).toEqual(fateOf(row, { isDue, mayBeThere, isListBlind: wasAcked && !isAnyFound }));
   }
 }
 
 /** What becomes of a row that no customer agrees with. */
-function fateOf(row: Record<string, unknown>, isDue: boolean, areStrangers: boolean): [unknown, unknown] {
+function fateOf(
+  row: Record<string, unknown>,
+  { isDue, mayBeThere, isListBlind }: { isDue: boolean; mayBeThere: boolean; isListBlind: boolean },
+): [unknown, unknown] {
   if (!isDue) return [row.state === 'acked' ? 'acked' : 'unknown', null];
   if (Number(row.sends) >= MAX_SENDS) return ['settled', 'GAVE_UP'];
-  return areStrangers && row.detail !== null ? ['settled', 'NOT_RECOGNISED'] : ['ready', null];
+  if (mayBeThere) return ['settled', 'NOT_RECOGNISED'];
+  return isListBlind ? ['settled', 'NOT_IN_LIST'] : ['ready', null];
+}
+
+function isSameName(row: Record<string, unknown>, k: Record<string, unknown>): boolean {
+  return row.name !== null && row.name === k.name && (row.email === null || k.email === null);
 }
 
 function rowOf(w: number, i: number, { agoS, ...contact }: Sent) {

@@ -8,9 +8,9 @@ import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows, type ReportedRow, reportRows } from '../../src/ledger/rows.ts';
 import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { type DeletableKind, deleteRecord } from '../../src/service/administration.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
-import { type DeletableKind, deleteRecord } from '../../src/service/administration.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
@@ -135,8 +135,11 @@ syncs:
     async remove(kind, id) {
       expect(await deleteRecord(database.pool, tenant.id, kind, id)).toEqual({ status: 'deleted' });
     },
-    // Safe: our own service answers a list of records here.
-    customers: async () => (await call('customers.getall')) as Record<string, unknown>[],
+    async customers() {
+      // Safe: our own service answers a list of records here. Imports run side by side, so their ids tell no order.
+      const customers = (await call('customers.getall')) as Record<string, unknown>[];
+      return customers.sort((a, b) => Number(a.contact_id) - Number(b.contact_id));
+    },
     async commits() {
       const found = await database.pool.query<{ key: string; n: number }>(
         `select coalesce(natural_key, record_id::text) as key, count(*)::int as n from service.commits
