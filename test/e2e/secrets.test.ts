@@ -1,0 +1,57 @@
+/** An API key is seen nowhere but in the process that uses it: a canary through a sync with faults, then a search. */
+import { Redis } from 'ioredis';
+import type pg from 'pg';
+import { afterEach, expect, test } from 'vitest';
+import { FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { people } from '../support/people.ts';
+import { redisForTests } from '../support/redis.ts';
+import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';
+
+let bed: SyncBed | undefined;
+afterEach(async () => {
+  await bed?.close();
+  bed = undefined;
+});
+
+const stores = [
+  ['Postgres', undefined],
+  ...(redisForTests() ? [['Redis', redisForTests()?.url] as const] : []),
+] as const;
+
+test.each(stores)('the key is in no job, no row and no budget, with the queue on %s', async (_name, redisUrl) => {
+  bed = await openSyncBed({
+    behaviour: { faults: { seed: 3, rate: 0.2, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 50 } },
+    account: 'budget: { requests: 500, per: 1s, burst: 50, timeout: 300ms, settle: 500ms }',
+    ...(redisUrl && { redisUrl }),
+  });
+  await bed.addContacts(people(40));
+  const run = await bed.runSync();
+  expect(run.status).toBe('done');
+  const seen = await everythingIn(bed.database.pool);
+  expect(seen).toContain(run.id); // the search does see what is there
+  expect(seen).not.toContain(TEST_KEY);
+  if (redisUrl) expect(await everythingInRedis(redisUrl)).not.toContain(TEST_KEY);
+});
+
+async function everythingIn(pool: pg.Pool): Promise<string> {
+  const tables = await pool.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema in ('ledger', 'bullmq', 'budget', 'service', 'public') and table_type = 'BASE TABLE'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of tables.rows) {
+    const found = await pool.query<{ row: string }>(`select t::text as row from ${name} t`);
+    texts.push(...found.rows.map(({ row }) => row));
+  }
+  return texts.join('\n');
+}
+
+async function everythingInRedis(url: string): Promise<string> {
+  const redis = new Redis(url);
+  const texts: string[] = [];
+  for await (const keys of redis.scanStream()) {
+    for (const key of keys) texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '');
+  }
+  await redis.quit();
+  return texts.join('\n');
+}
