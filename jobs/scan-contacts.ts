@@ -17,6 +17,7 @@ import {
   movePhase,
   type Queryable,
   type Run,
+  type RunProgress,
   recordProgress,
   supersedeRuns,
 } from '../src/ledger/runs.ts';
@@ -84,8 +85,9 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
     read: async (page, size) => {
       const { pageParam, rowsPerPageParam } = account.dialect;
       const query = { [pageParam]: page, [rowsPerPageParam]: size };
-      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query });
-      await recordProgress(pool, run.id, { calls: 1 });
+      const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls });
+      if (answer.content === null) return []; // how some services say that a page holds nothing
       const list = listIn(answer.content, account.dialect, 'contacts');
       if (!list) throw noList(account.name);
       return list.map((contact) => toScannedContact(contact, account));

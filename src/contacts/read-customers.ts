@@ -9,6 +9,8 @@ import { readStream } from '../worker/reads.ts';
 import { customerFieldsOf, keysOf } from './mapping.ts';
 import { withoutId } from './staging.ts';
 
+const TRIES_BEFORE_FIRST_ANSWER = 2;
+
 /** Reads the list once, whole; answers when the read began, on the database's clock. @throws RunFailed, ComeBack */
 export async function readCustomers(
   { pool, run, account, signal }: JobContext<unknown>,
@@ -19,12 +21,14 @@ export async function readCustomers(
   await readStream(account, 'customers.getall', {
     lane: run.lane,
     signal,
+    // A run that never had an answer has lost nothing: rather say soon that the service is away.
+    ...(run.calls === 0 && { tries: TRIES_BEFORE_FIRST_ANSWER }),
+    onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const records = batch.map((record) => toSeenRecord(record, account));
       await exclusive.transaction((db) => keepRecords(db, run.id, pass, records));
     },
   });
-  await recordProgress(pool, run.id, { calls: 1 });
   return clock.rows[0]?.now ?? new Date();
 }
 

@@ -14,30 +14,51 @@ const TRIES = 5;
 const BASE_MS = 200;
 const CAP_MS = 5_000;
 
+export interface ReadOptions {
+  /** Told of the calls it took, once the read was answered: a run without any call has never had an answer. */
+  readonly onCalls?: (calls: { readonly calls: number; readonly limited: number }) => Promise<void>;
+  /** Tries in place. Default 5. */
+  readonly tries?: number;
+}
+
 /** Calls a repeatable operation until it is answered. @throws RunFailed, ComeBack */
-export function readCall(account: Account, operation: OperationName, options: CallOptions): Promise<Applied> {
-  return untilApplied(account, operation, options.signal, () => account.client.call(operation, options));
+export function readCall(
+  account: Account,
+  operation: OperationName,
+  options: CallOptions & ReadOptions,
+): Promise<Applied> {
+  return untilApplied(account, operation, options, () => account.client.call(operation, options));
 }
 
 /** Streams a list until it has come whole; records of a broken try are handed over again. @throws RunFailed, ComeBack */
-export function readStream(account: Account, operation: OperationName, options: StreamOptions): Promise<Streamed> {
-  return untilApplied(account, operation, options.signal, () => account.client.stream(operation, options));
+export function readStream(
+  account: Account,
+  operation: OperationName,
+  options: StreamOptions & ReadOptions,
+): Promise<Streamed> {
+  return untilApplied(account, operation, options, () => account.client.stream(operation, options));
 }
 
 async function untilApplied<T extends { status: 'applied' }>(
   account: Account,
   operation: OperationName,
-  signal: AbortSignal | undefined,
+  { signal, tries = TRIES, onCalls }: CallOptions & ReadOptions,
   attempt: () => Promise<T | Exclude<Outcome | StreamOutcome, { status: 'applied' }>>,
 ): Promise<T> {
+  const made = { calls: 0, limited: 0 };
   for (let tried = 1; ; ) {
     const outcome = await attempt();
-    if (outcome.status === 'applied') return outcome;
+    if (outcome.status !== 'not-sent') made.calls++;
+    if (outcome.status === 'applied') {
+      await onCalls?.(made);
+      return outcome;
+    }
     const trouble = troubleOf(outcome, account, operation);
     if (trouble instanceof RunFailed || signal?.aborted) throw trouble;
     const isLimited = outcome.status === 'limited';
+    if (isLimited) made.limited++;
     const waitMs = isLimited ? trouble.inMs : Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** tried);
-    if (!isLimited && (!trouble.isTrouble || tried++ === TRIES)) throw trouble;
+    if (!isLimited && (!trouble.isTrouble || tried++ === tries)) throw trouble;
     await delay(waitMs, undefined, { signal }).catch(() => undefined); // aborted: the next try says so
   }
 }

@@ -9,6 +9,7 @@ const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
 const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
 const BROKEN: Outcome = { status: 'unknown', message: 'it broke off', reason: 'broken-off' };
 const HTML: Outcome = { status: 'unknown', message: 'a page', reason: 'html' };
+const UNREACHED: Outcome = { status: 'not-sent', message: 'refused', reason: 'unreachable' };
 const CLOSED: Outcome = { status: 'not-sent', message: 'closed', reason: 'closed' };
 
 /** Reads from a service that answers so, one after another; gives the options of each try. */
@@ -44,6 +45,20 @@ test.each([
 ])('a read that %s is not tried again', async (_why, outcome, kind) => {
   const { ended, tries } = await reading([outcome]);
   expect([ended instanceof kind, tries.length]).toEqual([true, 1]);
+});
+
+test('the calls that an answer took are told of, those that broke off among them', async () => {
+  const told: unknown[] = [];
+  const answers = [BROKEN, LIMITED, UNREACHED, DONE];
+  const account = anAccount(async () => answers.shift() ?? DONE);
+  const onCalls = async (made: unknown) => void told.push(made);
+  await readCall(account, 'contacts.getall', { lane: 'batch', onCalls });
+  expect(told).toEqual([{ calls: 3, limited: 1 }]);
+});
+
+test('a read may be given fewer tries', async () => {
+  const account = anAccount(async () => BROKEN);
+  await expect(readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 })).rejects.toBeInstanceOf(ComeBack);
 });
 
 test('a read that was waiting ends with its signal', async () => {
