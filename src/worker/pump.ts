@@ -3,6 +3,7 @@
  * It holds one claim, renewed while it works; nothing is dispatched so late that its answer could come after the claim.
  */
 import type pg from 'pg';
+import { inTransaction } from '../database/transaction.ts';
 import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
 import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
@@ -146,9 +147,11 @@ class PumpWork {
   }
 
   async #write(results: readonly RowResult[], counted: { calls: number; limited: number }): Promise<void> {
-    await writeResults(this.#pool, this.#claim, results);
     const rowsSettled = results.filter((result) => result.state === 'settled' || result.state === 'acked').length;
-    await recordProgress(this.#pool, this.#context.run.id, { ...counted, rowsSettled });
+    await inTransaction(this.#pool, async (db) => {
+      await writeResults(db, this.#claim, results);
+      await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled });
+    });
   }
 
   async #renew(): Promise<void> {
