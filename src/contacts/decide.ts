@@ -49,10 +49,10 @@ async function reopenLostLinks(db: Queryable, run: Run): Promise<void> {
  */
 async function takeLinked(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `update ledger.records k set taken_by = l.source_id from ledger.links l
-     where k.run_id = $1 and l.account = $2 and l.kind = $3 and l.record_id = k.record_id
-       and ((select coalesce(scan, 'unproven') from ledger.runs where id = $1) = 'unproven'
-         or exists (select 1 from ledger.rows s where s.run_id = $1 and s.source_id = l.source_id))`,
+    `update ledger.records k set taken_by = l.source_id
+     from ledger.links l left join ledger.rows s on s.run_id = $1 and s.source_id = l.source_id
+     where k.run_id = $1 and l.account = $2 and l.kind = $3 and l.record_id = k.record_id and (s.source_id is not null
+       or (select coalesce(scan, 'unproven') from ledger.runs where id = $1) = 'unproven')`,
     [run.id, run.account, CONTACT_LINK],
   );
 }
@@ -66,15 +66,17 @@ async function takeLinked(db: Queryable, run: Run): Promise<void> {
  * certain tomorrow, when a link has taken the alternative away, and a second run would write.
  */
 async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
+  const agreeing = (among: string) => `
+       select s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed,
+         s.state = 'staged' and k.taken_by is null as is_open
+       from ledger.rows s join ledger.records k on k.run_id = s.run_id and ${level.agrees}
+       where s.run_id = $1 and ${among} and (k.contact_id is null or k.contact_id = s.source_id or not exists
+         (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))`;
+  // In two halves, each over few rows or few records: a thousand linked people with one switchboard are no million pairs.
   await db.query(
     `with pairs as (
-       select s.source_id, k.record_id, s.name = k.name as same_name,
-         s.state = 'staged' and k.taken_by is null as is_open, k.is_disputed,
-         count(*) over (partition by s.source_id) as customers, count(*) over (partition by k.record_id) as contacts
-       from ledger.rows s join ledger.records k on k.run_id = s.run_id and ${level.agrees}
-       where s.run_id = $1 and (s.state = 'staged' or k.taken_by is null) -- the others are nobody's alternative
-         and (k.contact_id is null or k.contact_id = s.source_id or not exists
-           (select 1 from ledger.rows o where o.run_id = $1 and o.source_id = k.contact_id))
+       select *, count(*) over (partition by source_id) as customers, count(*) over (partition by record_id) as contacts
+       from (${agreeing(`s.state = 'staged'`)} union all ${agreeing(`s.state <> 'staged' and k.taken_by is null`)}) p
      ), named as (
        select *, count(*) over (partition by source_id) as namesakes_there,
          count(*) over (partition by record_id) as namesakes_here
@@ -136,11 +138,12 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
     [run.id],
   );
   await db.query(
-    `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'NOT_RECOGNISED',
-       detail = 'an earlier run sent it, and no customer carries its e-mail, phone or name; it is sent again once the contact has changed'
-     where s.run_id = $1 and s.state = 'staged' and exists (
-       select 1 from ledger.rows o join ledger.runs u on u.id = o.run_id
-       where o.reason = 'NOT_RECOGNISED' and o.source_id = s.source_id and o.hash = s.hash and u.account = $2)`,
+    `update ledger.rows s set state = 'settled', verdict = 'review', reason = earlier.reason,
+       detail = 'an earlier run sent it and did not find it in the list of customers; it is sent again once the contact has changed'
+     from (select o.source_id, o.hash, max(o.reason) as reason
+       from ledger.rows o join ledger.runs u on u.id = o.run_id and u.account = $2
+       where o.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') group by o.source_id, o.hash) earlier
+     where s.run_id = $1 and s.state = 'staged' and s.source_id = earlier.source_id and s.hash = earlier.hash`,
     [run.id, run.account],
   );
 }

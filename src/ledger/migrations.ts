@@ -78,7 +78,7 @@ export const ledgerMigrations: readonly Migration[] = [
         primary key (run_id, source_id)
       ) with (fillfactor = 70);
       -- What must not be sent again in later runs.
-      create index rows_not_recognised on ledger.rows (source_id) where reason = 'NOT_RECOGNISED';
+      create index rows_not_found on ledger.rows (source_id) where reason in ('NOT_RECOGNISED', 'NOT_IN_LIST');
       create index rows_open on ledger.rows (run_id, state, n) where state <> 'settled';
 
       -- The service's records as a run's read-backs saw them: the match index.

@@ -205,10 +205,10 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** A nightly run over many records leaves as many rows: what is long past and was unchanged is let go. */
+/** A nightly run over many records leaves as many rows: what is long past and was unchanged, or only planned, is let go. */
 async function thinOut(db: Queryable, id: string): Promise<void> {
   await db.query(
-    `delete from ledger.rows where verdict = 'unchanged' and run_id in (
+    `delete from ledger.rows where (verdict = 'unchanged' or reason = 'PLANNED') and run_id in (
        select old.id from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
        where old.ended_at is not null order by old.created_at desc offset ${RUNS_KEPT_WHOLE})`,
     [id],

@@ -19,6 +19,8 @@ const WINDOWS_TO_SPARE = 60;
 const WINDOWS_PER_FULL_ONE = 2.5;
 /** A list longer than this is taken for endless. */
 const MAX_RECORDS = 20_000_000;
+/** Windows that share fewer ids than this tell little of the list's order. */
+const TELLING = 5;
 /** Lists up to this long are read again instead: there is no room for windows to overlap. */
 const TINY = 3;
 
@@ -71,6 +73,8 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
       kept += (await keep(records)).newInPass;
       if (records.length < window.size) {
         await windows.discard();
+        const isOnePage = windowStart(window) + records.length <= sizeMax;
+        if (isOrdered && smallest < TELLING && !isOnePage) isOrdered = await keepsOrder(source, firstIds);
         if (isSizeHonoured || (await honoursSize(source, window.size))) return finished(isOrdered);
         return { status: 'misfit', reason: 'pages hold fewer rows than asked for before the end of the list' };
       }
@@ -85,6 +89,14 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
 
 function finished(isOrdered: boolean): PassResult {
   return isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
+}
+
+/** Whether the beginning of the list, seen once more, is in the order it was in. */
+async function keepsOrder<R extends ScannedRecord>(
+  { read }: PassSource<R>,
+  before: readonly string[],
+): Promise<boolean> {
+  return compareShared(before, idsOf(await read(0, before.length))) !== 'reordered';
 }
 
 /** No witness: look again with a wider overlap, then from further back. Steps back to the beginning where need be. */

@@ -22,7 +22,10 @@ afterAll(async () => {
   await tiny.close();
 });
 
-const page: Reply = { headers: { 'content-type': 'text/html' }, body: '<!doctype html><html><body>Log in</body></html>' };
+const page: Reply = {
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><html><body>Log in</body></html>',
+};
 const noKey: Reply = { status: 401, body: { status: 'error', message: 'unknown API key' } };
 
 describe('a list that cannot be read', () => {
@@ -75,6 +78,13 @@ describe('a list that cannot be read', () => {
     tiny.begin();
     const run = await bed.runSync();
     expect([run.status, run.scan, (await bed.counts(run)).in]).toEqual(['done', 'proven', 0]);
+  });
+
+  test('because there is nothing more on a page of contacts is no failure either, where that is null', async () => {
+    const nothing: Reply = { body: { status: 'success', content: null, message: 'no more' } };
+    tiny.begin({ contacts: people(3), onList: (_path, page) => (page > 0 ? nothing : undefined) });
+    const run = await bed.runSync();
+    expect([run.status, run.scan, (await bed.counts(run)).created]).toEqual(['done', 'proven', 3]);
   });
 });
 

@@ -3,7 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Run } from '../../src/ledger/runs.ts';
 import type { Reply } from '../support/http-server.ts';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
-import { imported, startTinyService, type TinyOptions, type TinyRecord, type TinyService } from '../support/tiny-service.ts';
+import {
+  imported,
+  startTinyService,
+  type TinyOptions,
+  type TinyRecord,
+  type TinyService,
+} from '../support/tiny-service.ts';
 
 const SETTLE_MS = 200;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
@@ -75,6 +81,17 @@ describe('a customer that the service took', () => {
     const service = serviceWith({ onImport: ({ id }) => (id === 1 && ++lost === 1 ? { body: '' } : undefined) });
     expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
     expect(service.customers).toHaveLength(3);
+  });
+
+  test('is not imported again, that night or the next, where the list shows nothing of what was sent', async () => {
+    const service = serviceWith({ onImport: () => ({ body: '' }) });
+    for (const _night of [1, 2]) {
+      expect(await verdicts(await bed.runSync())).toEqual(Array(3).fill('review NOT_IN_LIST'));
+    }
+    expect(service.sent('/customers/import')).toHaveLength(3);
+    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has looked at it
+    expect((await verdicts(await bed.runSync())).length).toBe(3);
+    expect(service.sent('/customers/import')).toHaveLength(4);
   });
 
   test('and shows under another face is not made again, that night or the next', async () => {

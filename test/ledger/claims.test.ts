@@ -1,14 +1,7 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import {
-  ClaimLost,
-  dropClaims,
-  dropDeadClaims,
-  holdClaim,
-  renewClaim,
-  takeClaim,
-} from '../../src/ledger/claims.ts';
+import { ClaimLost, dropClaims, dropDeadClaims, holdClaim, renewClaim, takeClaim } from '../../src/ledger/claims.ts';
 import { claimRows, openRows, type RowResult, writeResults } from '../../src/ledger/rows.ts';
 import { endRun, movePhase } from '../../src/ledger/runs.ts';
 import type { FreshDatabase } from '../support/database.ts';

@@ -46,10 +46,9 @@ export async function putRows({ pool }: FreshDatabase, run: Run, rows: readonly 
     fields: {},
     ...row,
   }));
-  await pool.query(
-    `insert into ledger.rows select * from jsonb_populate_recordset(null::ledger.rows, $1)`,
-    [JSON.stringify(whole)],
-  );
+  await pool.query(`insert into ledger.rows select * from jsonb_populate_recordset(null::ledger.rows, $1)`, [
+    JSON.stringify(whole),
+  ]);
 }
 
 export function readyRows(count: number): RowColumns[] {

@@ -83,7 +83,14 @@ describe('a run on its way', () => {
     await recordProgress(database.pool, run.id, { calls: 1, limited: 1, rowsSettled: 4 });
     for (const note of ['one', 'two', 'one']) await addNote(database.pool, run.id, note);
     const seen = await readRun(database.pool, run.id);
-    expect(seen).toMatchObject({ calls: 3, limited: 1, rowsSeen: 3, rowsSettled: 4, scan: 'weak', notes: ['one', 'two'] });
+    expect(seen).toMatchObject({
+      calls: 3,
+      limited: 1,
+      rowsSeen: 3,
+      rowsSettled: 4,
+      scan: 'weak',
+      notes: ['one', 'two'],
+    });
   });
 
   test('remembers since when it is in trouble until one success', async () => {
@@ -100,7 +107,11 @@ describe('a run that ends', () => {
     const run = await aRun(database);
     expect(await endRun(database.pool, run.id, 'failed', { code: 'WHY', message: 'because' })).toBe(true);
     expect(await endRun(database.pool, run.id, 'done')).toBe(false);
-    expect(await readRun(database.pool, run.id)).toMatchObject({ status: 'failed', errorCode: 'WHY', error: 'because' });
+    expect(await readRun(database.pool, run.id)).toMatchObject({
+      status: 'failed',
+      errorCode: 'WHY',
+      error: 'because',
+    });
   });
 
   test.each([
@@ -149,21 +160,21 @@ describe('a run that ends', () => {
     expect(kept.rowCount).toBe(left);
   });
 
-  test('thins out what was unchanged in runs of the sync before the last three, and nothing else', async () => {
+  test('thins out what was unchanged or only planned in runs before the last three, and nothing else', async () => {
     const sync = 'thinned';
     const runs = [];
     for (let i = 0; i < 5; i++) {
       const run = await aRun(database, { sync, account: sync });
-      const verdicts = ['unchanged', 'review', 'unchanged', 'rejected'];
-      const rows = verdicts.map((verdict, n) => ({ source_id: String(n), state: 'settled', verdict }));
+      const fates = [['unchanged'], ['review'], ['created'], ['created', 'PLANNED'], ['unchanged'], ['rejected']];
+      const rows = fates.map(([verdict, reason], n) => ({ source_id: String(n), state: 'settled', verdict, reason }));
       await putRows(database, run, rows);
       await endRun(database.pool, run.id, 'done');
       runs.push(run);
     }
     const left = await Promise.all(runs.map(async (run) => (await countRows(database.pool, run.id)).in));
-    expect(left).toEqual([2, 2, 4, 4, 4]);
+    expect(left).toEqual([3, 3, 6, 6, 6]);
     const counts = await database.pool.query('select counts from ledger.runs where id = $1', [runs[0]?.id]);
-    expect(counts.rows).toEqual([{ counts: { unchanged: 2, review: 1, rejected: 1 } }]);
+    expect(counts.rows).toEqual([{ counts: { unchanged: 2, review: 1, created: 2, rejected: 1 } }]);
   });
 });
 

@@ -95,6 +95,21 @@ describe('a list that is paged in another way', () => {
     else expect(report.reasons.length).toBeGreaterThan(0);
   });
 
+  test.each([
+    [12, 10],
+    [23, 10],
+    [40, 10],
+    [60, 20],
+  ])('of %i records in pages of %i without any order, hardly ever passes for proven', async (length, size) => {
+    let wrongly = 0;
+    for (let seed = 0; seed < 100; seed++) {
+      const list = new DriftingList({ length, cap: 50, order: 'random', seed });
+      const { report, seen } = await scanOf(list, size);
+      if (report.proof === 'proven' && seen.size < length) wrongly++;
+    }
+    expect(wrongly).toBeLessThanOrEqual(5);
+  });
+
   test('a list that never ends is given up within bounded calls', async () => {
     const list = new DriftingList({ length: 100, cap: 20, fixedSize: 20, endless: true });
     const { report } = await scanOf(list);

@@ -22,6 +22,8 @@ export interface SyncBed {
   readonly service: Service;
   readonly tenantId: number;
   readonly workspace: Workspace;
+  /** Opens what another process would have, on the same database, service and queue; closed with the bed. */
+  anotherWorkspace(): Promise<Workspace>;
   /** The settings as YAML, and where a process of its own would keep its data. */
   readonly settingsText: string;
   readonly dataDir: string;
@@ -89,24 +91,27 @@ syncs:
 `;
   const parsed = parseSettings({ text, file: 'test.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  const log = pino({ level: 'silent' });
-  const workspace = await openWorkspace({
-    settings: parsed.settings,
-    dataDir,
-    env: { TEST_KEY },
-    log,
-    database: {
-      pool: database.pool,
-      connection: database.connection,
-      describe: 'the test database',
-      close: async () => {},
-    },
-  });
+  const { settings } = parsed;
+  const workspaces: Workspace[] = [];
+  const anotherWorkspace = async (): Promise<Workspace> => {
+    const { pool, connection } = database;
+    const opened = await openWorkspace({
+      settings,
+      dataDir,
+      env: { TEST_KEY },
+      log: pino({ level: 'silent' }),
+      database: { pool, connection, describe: 'the test database', close: async () => {} },
+    });
+    workspaces.push(opened);
+    return opened;
+  };
+  const workspace = await anotherWorkspace();
   return {
     database,
     service,
     tenantId: tenant.id,
     workspace,
+    anotherWorkspace,
     settingsText: text,
     dataDir,
     async runSync({ dryRun = false } = {}) {
@@ -153,7 +158,7 @@ syncs:
       service.traffic.reset();
     },
     async close() {
-      await workspace.close();
+      await Promise.all(workspaces.map((opened) => opened.close()));
       await service.close();
       await plain.close();
       await database.close();

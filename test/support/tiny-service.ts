@@ -24,7 +24,7 @@ export interface TinyOptions {
   readonly onImport?: (contact: TinyRecord, service: TinyService) => Reply | undefined;
   readonly onUpdate?: (fields: Record<string, unknown>) => Reply | undefined;
   /** Instead of a list. */
-  readonly onList?: (path: string) => Reply | undefined;
+  readonly onList?: (path: string, page: number) => Reply | undefined;
 }
 
 const DONE: Reply = { body: '' };
@@ -41,10 +41,10 @@ export async function startTinyService(): Promise<TinyService> {
     switch (path.replace('/api/v1', '')) {
       case '/contacts/getall': {
         const [page, size] = [Number(query.get('page')), Number(query.get('rows_per_page'))];
-        return options.onList?.(path) ?? listed(contacts.slice(page * size, (page + 1) * size));
+        return options.onList?.(path, page) ?? listed(contacts.slice(page * size, (page + 1) * size));
       }
       case '/customers/getall':
-        return options.onList?.(path) ?? listed(customers);
+        return options.onList?.(path, 0) ?? listed(customers);
       case '/customers/import': {
         const contact = contacts.find(({ id }) => id === sent.contact_id);
         if (!contact) return { status: 404, body: { status: 'error', message: 'no such contact' } };

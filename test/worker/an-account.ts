@@ -3,7 +3,9 @@ import type { Client } from '../../src/client/client.ts';
 import { autoDialect } from '../../src/client/dialect.ts';
 import type { Account } from '../../src/worker/accounts.ts';
 
-export function anAccount(call: Client['call'] = async () => ({ status: 'applied', httpStatus: 200, content: [] })): Account {
+export function anAccount(
+  call: Client['call'] = async () => ({ status: 'applied', httpStatus: 200, content: [] }),
+): Account {
   return {
     name: 'acme',
     baseUrl: 'https://acme.example',

@@ -4,7 +4,10 @@ import { ComeBack, isKeyRefused, RunFailed, troubleOf } from '../../src/worker/t
 import { anAccount } from './an-account.ts';
 
 type Failure = Exclude<Outcome, { status: 'applied' }>;
-const notSent = (reason: NonNullable<Extract<Failure, { status: 'not-sent' }>['reason']>, retryAfterMs?: number): Failure => ({
+const notSent = (
+  reason: NonNullable<Extract<Failure, { status: 'not-sent' }>['reason']>,
+  retryAfterMs?: number,
+): Failure => ({
   status: 'not-sent',
   message: 'it did not leave',
   reason,
@@ -19,7 +22,10 @@ const refused = (httpStatus: number, message = 'no'): Failure => ({ status: 'ref
 
 describe('the run goes on later', () => {
   const cases: readonly [Failure, { inMs: number; isTrouble: boolean }][] = [
-    [{ status: 'limited', httpStatus: 429, retryAfterMs: 1_234 }, { inMs: 1_234, isTrouble: false }],
+    [
+      { status: 'limited', httpStatus: 429, retryAfterMs: 1_234 },
+      { inMs: 1_234, isTrouble: false },
+    ],
     [notSent('budget', 700), { inMs: 700, isTrouble: false }],
     [notSent('budget'), { inMs: 1_000, isTrouble: false }],
     [notSent('aborted'), { inMs: 0, isTrouble: false }],

@@ -1,0 +1,107 @@
+/**
+ * The contact sync on one bad day after another: random faults, dialects and shapes of contacts, a worker that is stopped
+ * in its midst. Held against the service's own commit log: every contact one customer, or the violation is reported.
+ */
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Run } from '../../src/ledger/runs.ts';
+import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { people } from '../support/people.ts';
+import { redisForTests } from '../support/redis.ts';
+import { type BedOptions, ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+
+const CONTACTS = 60;
+const QUICK = 'budget: { requests: 3000, per: 1s, burst: 300, timeout: 400ms, settle: 1200ms, concurrency: 16 }';
+
+async function bedOf(options: BedOptions): Promise<SyncBed> {
+  const bed = await openSyncBed({ account: QUICK, ...options });
+  onTestFinished(() => bed.close());
+  await bed.addContacts(people(CONTACTS));
+  await expect.poll(() => areAllShown(bed, options.behaviour?.readLagMs ?? 0), { timeout: 10_000 }).toBe(true);
+  return bed;
+}
+
+describe('random bad days', () => {
+  const days = fc.record({
+    seed: fc.integer({ min: 1, max: 1_000 }),
+    rate: fc.constantFrom(0.02, 0.1, 0.25),
+    onlyWrites: fc.boolean(),
+    lateMs: fc.constantFrom(50, 300, 800),
+    isStopped: fc.boolean(),
+    onRedis: fc.boolean(),
+    more: fc.record<BehaviourOptions>(
+      {
+        customersCarryContactId: fc.boolean(),
+        importBody: fc.constantFrom('contact_id', 'refused-404', 'refused-400'),
+        importTwice: fc.constantFrom('create', 'refuse'),
+        idType: fc.constantFrom('number', 'string'),
+        order: fc.constantFrom('oldest', 'newest'),
+        maxRowsPerPage: fc.constantFrom(9, 1_000),
+        createAnswers: fc.constantFrom('nothing', 'envelope', 'id', 'record'),
+        listShape: fc.constantFrom('bare', 'content'),
+        readLagMs: fc.constantFrom(0, 300),
+      },
+      { requiredKeys: [] },
+    ),
+  });
+  // Sampled rather than asserted: each day is a test with a name of its own.
+  const sample = fc.sample(days, { numRuns: 24, seed: 20_261_121 });
+
+  test.each(sample)('day %#: $rate of the calls go wrong, $more', async ({ isStopped, onRedis, more, ...faults }) => {
+    const redis = onRedis ? redisForTests() : undefined;
+    const behaviour: BehaviourOptions = { ...more, faults: { ...faults, kinds: [...FAULT_KINDS] } };
+    const bed = await bedOf({ behaviour, ...(redis && { redisUrl: redis.url }) });
+    const run = await runThrough(bed, isStopped);
+    expect([run.status, run.error]).toEqual(['done', undefined]);
+    const counts = await bed.counts(run);
+    expect(counts).toMatchObject({ in: CONTACTS, created: CONTACTS });
+    expect(await bed.customers()).toHaveLength(CONTACTS);
+  });
+});
+
+describe('commits that come later than the settle time', () => {
+  test.each([true, false])(
+    'are doubled customers, and the next run reports each (contact ids shown: %s)',
+    async (carry) => {
+      const bed = await bedOf({
+        account: 'budget: { requests: 3000, per: 1s, burst: 300, timeout: 300ms, settle: 300ms }',
+        behaviour: {
+          customersCarryContactId: carry,
+          faults: { seed: 4, rate: 0.2, kinds: ['late-commit'], lateMs: 2_500, operations: ['customers.import'] },
+        },
+      });
+      const run = await bed.runSync();
+      const late = bed.service.faults().get('late-commit') ?? 0;
+      expect([run.status, late > 0]).toEqual(['done', true]);
+      await expect.poll(async () => (await bed.customers()).length, { timeout: 15_000 }).toBe(CONTACTS + late);
+      const next = await bed.runSync();
+      const reported = (await bed.rows(next)).filter(({ reason }) => reason === 'DUPLICATE');
+      const surplus = reported.reduce(
+        (sum, { detail }) => sum + (/ and (.*);/.exec(detail ?? '')?.[1]?.split(', ').length ?? 0),
+        0,
+      );
+      expect(surplus).toBe(late);
+      expect(await bed.customers()).toHaveLength(CONTACTS + late);
+    },
+  );
+});
+
+/** Runs the sync; where `isStopped`, the process that began it stops in its midst and another one goes on. */
+async function runThrough(bed: SyncBed, isStopped: boolean): Promise<Run> {
+  if (!isStopped) return bed.runSync();
+  const { run } = await bed.workspace.startSync('contacts', { lane: 'batch', dryRun: false });
+  await bed.workspace.work();
+  await expect.poll(() => bed.service.traffic.total(), { timeout: 20_000, interval: 1 }).toBeGreaterThan(20);
+  await bed.workspace.close();
+  await (await bed.anotherWorkspace()).work();
+  return ended(bed.database, run.id);
+}
+
+/** A service that lags shows contacts a little later than they were made. */
+async function areAllShown({ database }: SyncBed, lagMs: number): Promise<boolean> {
+  const found = await database.pool.query<{ shown: boolean }>(
+    `select max(created_at) < clock_timestamp() - $1 * interval '1 ms' as shown from service.contacts`,
+    [lagMs],
+  );
+  return found.rows[0]?.shown ?? false;
+}

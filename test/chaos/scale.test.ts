@@ -1,0 +1,90 @@
+/** Deciding and settling take time in proportion to the contacts, not to their square: held as ratios, not as seconds. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decideContacts } from '../../src/contacts/decide.ts';
+import { settleContacts } from '../../src/contacts/settle.ts';
+import { CONTACT_LINK } from '../../src/contacts/staging.ts';
+import { inTransaction } from '../../src/database/transaction.ts';
+import type { Run } from '../../src/ledger/runs.ts';
+import { aRun, freshLedger } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+
+const FEW = 4_000;
+const TIMES = 5;
+/** Twice the proportion leaves room for a machine that others use too; the square would be five times it. */
+const MOST = 2 * TIMES;
+const MATCH_BY = ['email', 'phone'] as const;
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+interface Shape {
+  readonly state: string;
+  readonly firstPass: number;
+  /** SQL over the number `i` of a contact and its customer. */
+  readonly email: string;
+  readonly phone: string;
+}
+
+async function fill(run: Run, count: number, { state, firstPass, email, phone }: Shape): Promise<void> {
+  const { pool } = database;
+  await pool.query(
+    `insert into ledger.rows (run_id, source_id, n, state, action, email, phone, name, fields, hash, since, sends)
+     select $1, i, i, $3, case when $3 = 'acked' then 'import' end, ${email}, ${phone}, 'name ' || i, '{}', 'h', now(), 1
+     from generate_series(1, $2::int) i`,
+    [run.id, count, state],
+  );
+  await pool.query(
+    `insert into ledger.records (run_id, record_id, email, phone, name, fields, first_pass, last_pass)
+     select $1, i, ${email}, ${phone}, 'name ' || i, '{}', $3, $3 from generate_series(1, $2::int) i`,
+    [run.id, count, firstPass],
+  );
+}
+
+const OWN_MAIL = { email: `'p' || i || '@example.com'`, phone: 'null' };
+const ONE_SWITCHBOARD = { email: 'null', phone: `'49305550000'` };
+
+const decide = (run: Run) =>
+  inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy: MATCH_BY, action: 'import' }));
+const settle = (run: Run) =>
+  inTransaction(database.pool, (db) =>
+    settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), settleMs: 1_000 }),
+  );
+
+/** Every contact has its customer and nothing has changed: the nightly case. */
+async function fillLinked(run: Run, count: number): Promise<void> {
+  await fill(run, count, { state: 'settled', firstPass: 0, ...ONE_SWITCHBOARD });
+  const { pool } = database;
+  await pool.query(`update ledger.rows set verdict = 'unchanged', record_id = source_id where run_id = $1`, [run.id]);
+  await pool.query(
+    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+     select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1`,
+    [run.id, run.account, CONTACT_LINK],
+  );
+}
+
+const cases: readonly [string, (run: Run, count: number) => Promise<void>, (run: Run) => Promise<unknown>][] = [
+  [
+    'matching customers that are there',
+    (run, n) => fill(run, n, { state: 'staged', firstPass: 0, ...OWN_MAIL }),
+    decide,
+  ],
+  ['deciding that nothing has changed for people with one switchboard', fillLinked, decide],
+  ['finding what was sent', (run, n) => fill(run, n, { state: 'acked', firstPass: 1, ...OWN_MAIL }), settle],
+];
+
+test.each(cases)('%s', async (_what, prepare, work) => {
+  const took: number[] = [];
+  for (const count of [FEW, FEW * TIMES]) {
+    const run = await aRun(database);
+    await prepare(run, count);
+    const began = performance.now();
+    await work(run);
+    took.push(performance.now() - began);
+    await database.pool.query('truncate ledger.runs, ledger.links cascade');
+  }
+  const [few = 0, many = 0] = took;
+  expect(many / few).toBeLessThan(MOST);
+});

@@ -1,0 +1,76 @@
+/** One job of a run on its own, with a client that answers as the test says. */
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { importCustomers } from '../../jobs/import-customers.ts';
+import type { Outcome } from '../../src/client/outcome.ts';
+import { readLearnt } from '../../src/ledger/learnt.ts';
+import { markTrouble, type Run, readRun } from '../../src/ledger/runs.ts';
+import type { JobResult } from '../../src/worker/job.ts';
+import { ComeBack } from '../../src/worker/trouble.ts';
+import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { anAccount } from '../worker/an-account.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+const OPTIONS = { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] };
+const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: null };
+const AWAY: Outcome = { status: 'not-sent', message: 'nobody answers', reason: 'unreachable' };
+const REFUSED: Outcome = { status: 'refused', httpStatus: 404, message: 'no such route' };
+
+async function aRunOf(count: number): Promise<Run> {
+  const run = await aRun(database, { phase: 'import-customers', options: OPTIONS });
+  await putRows(database, run, readyRows(count));
+  return run;
+}
+
+/** Runs the job once against a service that answers so; one call after another. */
+function job(run: Run, answer: (operation: string, call: number) => Outcome): Promise<JobResult> {
+  let calls = 0;
+  const account = { ...anAccount(async (operation) => answer(operation, ++calls)), concurrency: 1, name: run.account };
+  const log = pino({ level: 'silent' });
+  const { signal } = new AbortController();
+  return importCustomers.run({ run, account, pool: database.pool, worker: WORKER, log, signal });
+}
+
+test('when everything is sent, the read-back is next', async () => {
+  const run = await aRunOf(3);
+  expect(await job(run, () => APPLIED)).toEqual({ status: 'next', job: 'settle-unknown' });
+  expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(['acked', 'acked', 'acked']);
+});
+
+test('while another process still sends, there is nothing to say', async () => {
+  const run = await aRunOf(1);
+  await database.pool.query(`update ledger.rows set state = 'intent', claim_id = 999 where run_id = $1`, [run.id]);
+  expect(await job(run, () => APPLIED)).toEqual({ status: 'idle' });
+});
+
+test('a service that goes away in the midst puts the run into trouble anew, after each success', async () => {
+  const run = await aRunOf(3);
+  await markTrouble(database.pool, run.id, true);
+  await expect(job(run, (_operation, call) => (call === 1 ? APPLIED : AWAY))).rejects.toThrow(ComeBack);
+  expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
+});
+
+test('a service that stays away leaves the run in the trouble it is in', async () => {
+  const run = await aRunOf(3);
+  const since = await markTrouble(database.pool, run.id, true);
+  await expect(job(run, () => AWAY)).rejects.toThrow(ComeBack);
+  expect((await readRun(database.pool, run.id)).troubleSince).toEqual(since);
+});
+
+test('importing that is refused three times in a row is taken for not supported, and that is kept', async () => {
+  const run = await aRunOf(5);
+  const seen: string[] = [];
+  await job(run, (operation) => {
+    seen.push(operation);
+    return operation === 'customers.import' ? REFUSED : APPLIED;
+  });
+  expect(seen.filter((operation) => operation === 'customers.import')).toHaveLength(3);
+  expect(seen.filter((operation) => operation === 'customers.create')).toHaveLength(5);
+  expect((await readLearnt(database.pool, run.account)).get('import')).toBe(false);
+});

@@ -1,0 +1,199 @@
+/** What a queue does, whatever it is kept in: its twins pass this suite. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Payload, Processed, Processor, Queue } from '../../src/worker/queue.ts';
+import { START_SYNC } from '../../src/worker/queue.ts';
+
+const OVER: Processed = { status: 'over' };
+
+/** A promise and what settles it. */
+function latch(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** `open` gives a queue in a place of its own; the same place for the same name. */
+export function queueSuite(open: (name: string) => Promise<Queue>): void {
+  let name = '';
+  let opened: Queue[] = [];
+  let working: { close(): Promise<void> }[] = [];
+  beforeEach(() => {
+    name = `q${Math.random().toString(36).slice(2)}`;
+  });
+  afterEach(async () => {
+    await Promise.all(working.map((one) => one.close()));
+    await Promise.all(opened.map((one) => one.close()));
+    [opened, working] = [[], []];
+  });
+
+  async function aQueue(): Promise<Queue> {
+    const queue = await open(name);
+    opened.push(queue);
+    return queue;
+  }
+
+  function work(queue: Queue, processor: Processor, concurrency = 4): { close(): Promise<void> } {
+    const worker = queue.work(processor, concurrency);
+    working.push(worker);
+    return worker;
+  }
+
+  /** Runs jobs and keeps the ids of their runs in the order they came. */
+  function recording(answer: (runId: string) => Processed = () => OVER): { seen: string[]; processor: Processor } {
+    const seen: string[] = [];
+    return {
+      seen,
+      processor: async (_name, payload) => {
+        const runId = idIn(payload);
+        seen.push(runId);
+        return answer(runId);
+      },
+    };
+  }
+
+  const add = (queue: Queue, runId: string, isUrgent = false) =>
+    queue.add('job', { runId }, { id: `${runId}.job`, isUrgent });
+
+  test('a job of the same id is added once while it waits, and again when it is over', async () => {
+    const queue = await aQueue();
+    for (let i = 0; i < 3; i++) await add(queue, 'a');
+    await add(queue, 'b');
+    const { seen, processor } = recording();
+    work(queue, processor);
+    await expect.poll(() => seen.toSorted()).toEqual(['a', 'b']);
+    await expect
+      .poll(async () => {
+        await add(queue, 'a'); // ignored while the last bits of the first one are tidied up
+        return seen.filter((id) => id === 'a').length;
+      })
+      .toBeGreaterThan(1);
+  });
+
+  test('a job of the same id is not added while it is at work', async () => {
+    const queue = await aQueue();
+    const gate = latch();
+    const { seen, processor } = recording();
+    work(queue, async (...job) => {
+      await processor(...job);
+      await gate.opened;
+      return OVER;
+    });
+    await add(queue, 'a');
+    await expect.poll(() => seen).toEqual(['a']);
+    await add(queue, 'a');
+    await add(queue, 'b');
+    await expect.poll(() => seen).toEqual(['a', 'b']);
+    gate.open();
+  });
+
+  test('a job that comes again gives its slot back meanwhile, as often as it likes', async () => {
+    const queue = await aQueue();
+    let rounds = 0;
+    const { seen, processor } = recording((id) => (id === 'a' && ++rounds < 5 ? { status: 'again', inMs: 30 } : OVER));
+    work(queue, processor, 1);
+    await add(queue, 'a');
+    await expect.poll(() => seen.length).toBeGreaterThan(0);
+    await add(queue, 'b');
+    await expect.poll(() => seen.filter((id) => id === 'a').length).toBe(5);
+    expect(seen.indexOf('b')).toBeLessThan(seen.lastIndexOf('a'));
+  });
+
+  test('a job that throws is gone, and may be added again', async () => {
+    const queue = await aQueue();
+    let tries = 0;
+    work(queue, async () => {
+      tries++;
+      throw new Error('a defect');
+    });
+    await add(queue, 'a');
+    await expect.poll(() => tries).toBe(1);
+    await expect
+      .poll(async () => {
+        await add(queue, 'a');
+        return tries;
+      })
+      .toBeGreaterThan(1);
+  });
+
+  test('an urgent job goes before those that wait', async () => {
+    const queue = await aQueue();
+    for (const id of ['a', 'b', 'c']) await add(queue, id);
+    await add(queue, 'urgent', true);
+    const { seen, processor } = recording();
+    work(queue, processor, 1);
+    await expect.poll(() => seen).toEqual(['urgent', 'a', 'b', 'c']);
+  });
+
+  test('closing tells the jobs at work, waits for them, and begins no others', async () => {
+    const queue = await aQueue();
+    const [gate, order] = [latch(), [] as string[]];
+    const worker = work(
+      queue,
+      async (_name, payload, signal) => {
+        signal.addEventListener('abort', () => order.push('told'));
+        order.push(`began ${idIn(payload)}`);
+        await gate.opened;
+        order.push('finished');
+        return OVER;
+      },
+      1,
+    );
+    await add(queue, 'a');
+    await expect.poll(() => order).toEqual(['began a']);
+    await add(queue, 'b');
+    const closing = worker.close().then(() => order.push('closed'));
+    await expect.poll(() => order).toEqual(['began a', 'told']);
+    gate.open();
+    await closing;
+    expect(order).toEqual(['began a', 'told', 'finished', 'closed']);
+  });
+
+  test('two workers share the jobs, and each job is one worker’s', async () => {
+    const [one, other] = [await aQueue(), await aQueue()];
+    const [here, there] = [recording(), recording()];
+    const slowly =
+      (processor: Processor): Processor =>
+      async (...job) => {
+        await delay(5); // so that neither has done everything before the other begins
+        return processor(...job);
+      };
+    work(one, slowly(here.processor), 1);
+    work(other, slowly(there.processor), 1);
+    const ids = Array.from({ length: 20 }, (_, i) => `r${i}`);
+    for (const id of ids) await add(one, id);
+    await expect.poll(() => [...here.seen, ...there.seen].toSorted()).toEqual(ids.toSorted());
+    expect([here.seen.length > 0, there.seen.length > 0]).toEqual([true, true]);
+  });
+
+  test('a schedule starts its sync when it is due, however many keep it, until it is taken away', async () => {
+    const [one, other] = [await aQueue(), await aQueue()];
+    const starts: string[] = [];
+    const startsOf = (sync: string) => starts.filter((start) => start === `${START_SYNC} ${sync}`).length;
+    const often = { every: 200 };
+    const began = performance.now();
+    for (const queue of [one, other]) {
+      await queue.schedule([
+        { sync: 'nightly', when: often },
+        { sync: 'rare', when: { pattern: '0 2 29 2 *', tz: 'Europe/Berlin' } },
+      ]);
+      work(queue, async (job, payload) => {
+        starts.push(`${job} ${idIn(payload)}`);
+        return OVER;
+      });
+    }
+    await expect.poll(() => startsOf('nightly'), { timeout: 5_000 }).toBeGreaterThan(2);
+    expect(startsOf('nightly')).toBeLessThanOrEqual((performance.now() - began) / often.every + 2);
+    await other.schedule([{ sync: 'other', when: often }]);
+    const before = startsOf('nightly');
+    await expect.poll(() => startsOf('other'), { timeout: 5_000 }).toBeGreaterThan(2);
+    expect(startsOf('nightly') - before).toBeLessThanOrEqual(1); // one may have been on its way
+    expect(startsOf('rare')).toBe(0);
+  });
+}
+
+function idIn(payload: Payload): string {
+  return 'runId' in payload ? payload.runId : payload.sync;
+}

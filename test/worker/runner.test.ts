@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { LockstepError } from '../../src/errors.ts';
+import { endRun, type Run, readRun } from '../../src/ledger/runs.ts';
+import { exclusively } from '../../src/worker/exclusive.ts';
+import { defineJob, type Job, type JobContext, type JobResult } from '../../src/worker/job.ts';
+import { openQueue, type Queue } from '../../src/worker/queue.ts';
+import { type Runner, type RunnerNeeds, startRunner } from '../../src/worker/runner.ts';
+import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
+import { aRun, freshLedger } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { anAccount } from './an-account.ts';
+
+const log = pino({ level: 'silent' });
+const FINISHED: JobResult = { status: 'finished' };
+
+let database: FreshDatabase;
+const queues: Queue[] = [];
+let runners: Runner[] = [];
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterEach(async () => {
+  await Promise.all(runners.map((runner) => runner.close()));
+  await Promise.all(queues.splice(0).map((queue) => queue.close()));
+  runners = [];
+  await database.pool.query('truncate ledger.runs cascade');
+});
+afterAll(() => database.close());
+
+async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): Promise<Runner> {
+  const queue = openQueue({ redis: undefined, database: database.connection, log });
+  queues.push(queue);
+  const runner = await startRunner({
+    pool: database.pool,
+    queue,
+    accounts: { open: async () => anAccount(), close: async () => {} },
+    catalog: { jobs, syncTypes: {} },
+    log,
+    startSync: async () => {},
+    ...more,
+  });
+  runners.push(runner);
+  return runner;
+}
+
+type Work = (context: JobContext<unknown>) => Promise<JobResult>;
+
+/** The job of the phase that runs begin in. */
+function work(run: Work, parallel = 1): Job {
+  return defineJob({ name: 'work', summary: 'works', options: z.unknown(), parallel, run });
+}
+
+/** Answers or throws these, one after another, and then says that the run is finished. */
+function inTurn(...turns: readonly (JobResult | Error)[]): Job {
+  let turn = 0;
+  return work(async () => {
+    const next = turns[turn++] ?? FINISHED;
+    if (next instanceof Error) throw next;
+    return next;
+  });
+}
+
+async function ended(run: Run): Promise<Run> {
+  await expect.poll(async () => (await readRun(database.pool, run.id)).status, { timeout: 10_000 }).not.toBe('running');
+  return readRun(database.pool, run.id);
+}
+
+async function carried(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): Promise<Run> {
+  const runner = await running(jobs, more);
+  const run = await aRun(database);
+  await runner.attend(run);
+  return ended(run);
+}
+
+describe('a run is carried on', () => {
+  test('from phase to phase to its end', async () => {
+    const seen: string[] = [];
+    const first = work(async () => {
+      seen.push('work');
+      return { status: 'next', job: 'tidy' };
+    });
+    const second = defineJob({
+      name: 'tidy',
+      summary: 'tidies',
+      options: z.unknown(),
+      run: async () => {
+        seen.push('tidy');
+        return FINISHED;
+      },
+    });
+    expect(await carried([first, second])).toMatchObject({ status: 'done', phase: undefined });
+    expect(seen).toEqual(['work', 'tidy']);
+  });
+
+  test('where an earlier process left it', async () => {
+    const run = await aRun(database);
+    await running([inTurn()]);
+    expect((await ended(run)).status).toBe('done');
+  });
+
+  test('with the options it was started with', async () => {
+    const options = z.object({ size: z.number() });
+    let size = 0;
+    const job = defineJob({
+      name: 'work',
+      summary: 'works',
+      options,
+      run: async (context) => {
+        size = context.options.size;
+        return FINISHED;
+      },
+    });
+    const run = await aRun(database, { options: { size: 7 } });
+    await running([job]);
+    await ended(run);
+    expect(size).toBe(7);
+  });
+
+  test('no more once it is cancelled, whatever its job says', async () => {
+    const job = work(async ({ run, pool }) => {
+      await endRun(pool, run.id, 'cancelled');
+      return { status: 'next', job: 'work' };
+    });
+    expect((await carried([job])).status).toBe('cancelled');
+  });
+});
+
+describe('a job that cannot go on', () => {
+  test.each([
+    ['because of something to mend', new RunFailed('KEY_REFUSED', 'mend the key'), 'KEY_REFUSED'],
+    ['because of its settings', new LockstepError('SECRET_MISSING', 'set the variable'), 'SECRET_MISSING'],
+  ])('%s ends the run with its words', async (_why, error, code) => {
+    const run = await carried([inTurn(error)]);
+    expect(run).toMatchObject({ status: 'failed', errorCode: code, error: error.message, phase: 'work' });
+  });
+
+  test('for now, such as for want of budget, comes back and is in no trouble', async () => {
+    const waits = Array.from({ length: 5 }, () => new ComeBack('no token', 10, { isTrouble: false }));
+    const run = await carried([inTurn(...waits)], { patienceMs: -1 });
+    expect(run).toMatchObject({ status: 'done', notes: [], troubleSince: undefined });
+  });
+
+  test('because the service is away comes back, says so once, and is out of trouble when it answers', async () => {
+    const away = Array.from({ length: 3 }, () => new ComeBack('nobody answers', 10));
+    const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: 60_000 });
+    expect(run).toMatchObject({ status: 'done', notes: ['nobody answers'], troubleSince: undefined });
+  });
+
+  test('because the service is away too long fails, and says how to go on', async () => {
+    const job = work(async () => {
+      throw new ComeBack('nobody answers', 10);
+    });
+    const run = await carried([job], { patienceMs: 100 });
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'SERVICE_AWAY' });
+    expect(run.error).toMatch(new RegExp(`nobody answers.*lockstep runs resume ${run.id}`));
+  });
+
+  test('because of a defect is tried again, here or in another process', async () => {
+    const run = await aRun(database);
+    await running([inTurn(new TypeError('a defect'))]);
+    await expect.poll(async () => (await readRun(database.pool, run.id)).notes).toEqual(['a defect']);
+    await running([inTurn()]);
+    expect(await ended(run)).toMatchObject({ status: 'done', troubleSince: undefined });
+  });
+
+  test('because of a defect that stays fails', async () => {
+    const run = await carried([inTurn(new TypeError('a defect'))], { patienceMs: -1 });
+    expect(run).toMatchObject({
+      status: 'failed',
+      errorCode: 'JOB_BROKE_OFF',
+      error: expect.stringContaining('a defect'),
+    });
+  });
+});
+
+describe('processes', () => {
+  test('a closing one finishes its job, and the run waits for another', async () => {
+    let began = (): void => undefined;
+    const beginning = new Promise<void>((resolve) => {
+      began = resolve;
+    });
+    const job = work(async ({ signal }) => {
+      began();
+      if (!signal.aborted) await once(signal, 'abort');
+      return { status: 'again', inMs: 0 };
+    });
+    const run = await aRun(database);
+    const first = await running([job]);
+    await beginning;
+    await first.close();
+    expect(await readRun(database.pool, run.id)).toEqual(run);
+    await running([inTurn()]);
+    expect((await ended(run)).status).toBe('done');
+  });
+
+  test('several share one run, with as many jobs at a time as they may have together', async () => {
+    const seen = new Set<string>();
+    let [atWork, most] = [0, 0];
+    const job = work(async ({ worker }) => {
+      seen.add(worker.id);
+      most = Math.max(most, ++atWork);
+      await delay(5); // a job takes its time
+      atWork--;
+      return seen.size === 2 && most === 4 ? FINISHED : { status: 'again', inMs: 0 };
+    }, 2);
+    const run = await aRun(database);
+    await running([job]);
+    await running([job]);
+    expect((await ended(run)).status).toBe('done');
+    expect(most).toBe(4);
+  });
+
+  test('never do at once what one may do alone, nor again what has been done', async () => {
+    const log: string[] = [];
+    const alone = work((context) =>
+      exclusively(context, async (exclusive) => {
+        log.push('begins');
+        await exclusive.transaction(async () => delay(20));
+        log.push('ends');
+        return { status: 'next', job: 'rest' };
+      }),
+    );
+    const rest = defineJob({ name: 'rest', summary: 'rests', options: z.unknown(), run: async () => FINISHED });
+    for (let round = 0; round < 5; round++) {
+      const run = await aRun(database);
+      const all = runners.length > 0 ? runners : await Promise.all([1, 2, 3].map(() => running([alone, rest])));
+      await Promise.all(all.map((runner) => runner.attend(run)));
+      expect((await ended(run)).status).toBe('done');
+    }
+    expect(log).toEqual(Array(5).fill(['begins', 'ends']).flat());
+  });
+});
