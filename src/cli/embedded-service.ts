@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../database/open.ts';
 import { makePool } from '../database/pool.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { type Service, startService } from '../service/server.ts';
 import { createKey, ensureTenant } from '../service/tenants.ts';
 
@@ -63,7 +64,7 @@ export class EmbeddedService {
   /** One key an account and data directory, readable by its owner only, so that every process uses the same one. */
   async #localKey(name: string): Promise<string> {
     const file = path.join(this.#dataDir, 'keys', name);
-    await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await makeDirectory(path.dirname(file), { mode: 0o700 });
     await fs.writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 }).catch(() => undefined);
     return (await fs.readFile(file, 'utf8')).trim();
   }

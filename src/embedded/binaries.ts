@@ -12,6 +12,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { codeOf, messageOf } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { diskFull, isFull, noBinaries } from './errors.ts';
 import { type Place, runAs } from './place.ts';
 
@@ -81,7 +82,7 @@ function caches(): string[] {
 
 /** Makes the cache, and refuses one that somebody else could have put programs into: temporary folders are everyone's. */
 async function claimCache(cache: string): Promise<void> {
-  await fs.mkdir(cache, { recursive: true });
+  await makeDirectory(cache);
   const found = await fs.lstat(cache);
   if (!found.isDirectory() || found.uid !== process.geteuid?.()) throw new Error(`${cache} belongs to somebody else`);
   await fs.chmod(cache, 0o755); // whatever the umask: another user is to run them, and nobody else to write here

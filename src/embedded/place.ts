@@ -17,6 +17,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { notUnprivileged, otherVersion } from './errors.ts';
 
 /** A user and group to run a program as. */
@@ -46,7 +47,7 @@ const NOBODY: RunAs = { uid: 65534, gid: 65534 };
 /** Makes the place if it is not there yet. Throws EMBEDDED_OTHER_VERSION, EMBEDDED_ROOT and the file system's errors. */
 export async function preparePlace(dataDir: string, version: string): Promise<Place> {
   const dir = path.join(path.resolve(dataDir), 'postgres');
-  await fs.mkdir(dir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dir, { mode: 0o700 });
   const runAs = process.geteuid?.() === 0 ? await ownerOrNobody(dir) : undefined;
   const { dev, ino } = await fs.stat(dir);
   const inside = (name: string): string => path.join(dir, name);

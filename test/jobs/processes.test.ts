@@ -7,7 +7,7 @@ import { people } from '../support/people.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { ended, openSyncBed } from '../support/sync-bed.ts';
 
-const CONTACTS = 120;
+const CONTACTS = 80;
 /** Slow enough for every process to have a hand in it. */
 const SLOW = 'budget: { requests: 150, per: 1s, burst: 5, timeout: 1s, settle: 400ms, concurrency: 4 }';
 const FAULTS: BehaviourOptions = { faults: { seed: 3, rate: 0.05, kinds: ['reset-after', '5xx-before'] } };

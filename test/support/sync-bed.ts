@@ -39,7 +39,7 @@ export interface SyncBed {
   editContact(id: number, changes: Record<string, unknown>): Promise<void>;
   /** As a person does it, on the web platform. */
   remove(kind: DeletableKind, id: number): Promise<void>;
-  /** Oldest first. */
+  /** By the contacts they came from, where they say so. */
   customers(): Promise<readonly Record<string, unknown>[]>;
   /** How often each contact was made a customer, by the service's own commit log: by contact id, or by what was created. */
   commits(): Promise<ReadonlyMap<string, number>>;

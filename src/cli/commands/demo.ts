@@ -1,9 +1,10 @@
 /** `lockstep demo`: a contact sync from beginning to end over a sample workspace, with everything embedded. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type pg from 'pg';
 import { LockstepError } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
 import type { SeededTenant } from '../../service/seed.ts';
 import { carryRun } from '../carry.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
@@ -37,7 +38,7 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
   const { out } = session;
   const startedAtMs = performance.now();
   const signal = session.untilStopped('Stopping; once more stops at once.');
-  await mkdir(session.dataDir, { recursive: true });
+  await makeDirectory(session.dataDir);
   const dataDir = await mkdtemp(path.join(session.dataDir, 'demo-'));
   if (!isKept) session.closeLater(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   out.say('Starting an embedded Postgres and the service with a sample workspace …', '');

@@ -1,0 +1,26 @@
+/**
+ * Makes a directory and those above it that are missing. Not by `mkdir`'s own `recursive`: where a directory above exists
+ * and refuses a new one with ENOENT, as /proc does, Node tries for ever.
+ */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf } from './errors.ts';
+
+/** `mode` is given to every directory made here. Throws the file system's error, such as EACCES, ENOTDIR or ENOENT. */
+export async function makeDirectory(dir: string, { mode }: { mode?: number } = {}): Promise<void> {
+  const make = () => fs.mkdir(dir, mode === undefined ? {} : { mode });
+  try {
+    await make();
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return mustBeDirectory(dir, error);
+    if (codeOf(error) !== 'ENOENT' || path.dirname(dir) === dir) throw error;
+    const above = await fs.stat(path.dirname(dir)).catch(() => undefined);
+    if (above) throw error;
+    await makeDirectory(path.dirname(dir), mode === undefined ? {} : { mode });
+    await makeDirectory(dir, mode === undefined ? {} : { mode }); // another process may have made it meanwhile
+  }
+}
+
+async function mustBeDirectory(dir: string, error: unknown): Promise<void> {
+  if (!(await fs.stat(dir)).isDirectory()) throw error;
+}
