@@ -68,7 +68,12 @@ describe('a contact that the service will not take', () => {
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'unchanged']);
     isMended = true;
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'created', 'unchanged']);
-    expect(service.sent('/customers/import').map((body) => body.contact_id).toSorted()).toEqual([1, 2, 2, 2, 3]);
+    expect(
+      service
+        .sent('/customers/import')
+        .map((body) => body.contact_id)
+        .toSorted(),
+    ).toEqual([1, 2, 2, 2, 3]);
   });
 
   test('because it is there already is found by the read-back', async () => {
