@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { ClaimLost, dropClaims, dropDeadClaims, holdClaim, renewClaim, takeClaim } from '../../src/ledger/claims.ts';
+import {
+  type Claim,
+  ClaimLost,
+  dropClaims,
+  dropDeadClaims,
+  holdClaim,
+  renewClaim,
+  takeClaim,
+} from '../../src/ledger/claims.ts';
 import { claimRows, openRows, type RowResult, writeResults } from '../../src/ledger/rows.ts';
 import { endRun, movePhase } from '../../src/ledger/runs.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -107,14 +115,17 @@ describe('a claim fences what is written', () => {
 
 describe('an exclusive claim', () => {
   test('tolerates no second one, however many ask at once', async () => {
-    for (let round = 0; round < 10; round++) {
-      const run = await aRun(database);
-      const asked = Array.from({ length: 8 }, () =>
+    const run = await aRun(database);
+    let asked: Promise<Claim | undefined>[] = [];
+    await inTransaction(database.pool, async (db) => {
+      await db.query('select 1 from ledger.runs where id = $1 for update', [run.id]);
+      asked = Array.from({ length: 4 }, () =>
         takeClaim(database.pool, run.id, WORKER, { kind: 'exclusive', ttlMs: 30_000 }),
       );
-      const given = (await Promise.all(asked)).filter((claim) => claim !== undefined);
-      expect(given).toHaveLength(1);
-    }
+      await untilBlocked(4); // so that none of them sees another's claim when it begins
+    });
+    const given = (await Promise.all(asked)).filter((claim) => claim !== undefined);
+    expect(given).toHaveLength(1);
   });
 
   test('keeps shared ones away until it is given back', async () => {
@@ -214,8 +225,8 @@ describe('claims of processes that are gone', () => {
   });
 });
 
-/** Waits until some query of this database waits for a lock. */
-async function untilBlocked(): Promise<void> {
+/** Waits until so many queries of this database wait for a lock. */
+async function untilBlocked(count = 1): Promise<void> {
   await expect
     .poll(async () => {
       const waiting = await database.pool.query(
@@ -223,5 +234,5 @@ async function untilBlocked(): Promise<void> {
       );
       return waiting.rowCount;
     })
-    .toBeGreaterThan(0);
+    .toBeGreaterThanOrEqual(count);
 }

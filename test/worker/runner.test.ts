@@ -10,7 +10,7 @@ import { defineJob, type Job, type JobContext, type JobResult } from '../../src/
 import { openQueue, type Queue } from '../../src/worker/queue.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../../src/worker/runner.ts';
 import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
-import { aRun, freshLedger } from '../ledger/fresh-ledger.ts';
+import { aRun, claimOn, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount } from './an-account.ts';
 
@@ -194,6 +194,14 @@ describe('processes', () => {
     await first.close();
     expect(await readRun(database.pool, run.id)).toEqual(run);
     await running([inTurn()]);
+    expect((await ended(run)).status).toBe('done');
+  });
+
+  test('take over what dead ones held', async () => {
+    const run = await aRun(database);
+    await claimOn(database, run, { kind: 'exclusive', worker: { ...WORKER, pid: 2 ** 22 + 1 } });
+    const job = work((context) => exclusively(context, async () => FINISHED));
+    await running([job]);
     expect((await ended(run)).status).toBe('done');
   });
 

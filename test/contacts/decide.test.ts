@@ -1,0 +1,128 @@
+/** Single scenes of deciding that whole runs (matching.test.ts) seldom come to. The rules at large: decide-property.test.ts. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decideContacts } from '../../src/contacts/decide.ts';
+import { CONTACT_LINK } from '../../src/contacts/staging.ts';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { type Run, recordProgress, type ScanProof } from '../../src/ledger/runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { putRecords } from './ledger-worlds.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+type Columns = Readonly<Record<string, unknown>>;
+
+interface Scene {
+  readonly name: string;
+  readonly scan?: ScanProof;
+  /** Contacts as they were scanned; with a `record_id`, linked and unchanged. */
+  readonly contacts: readonly Columns[];
+  readonly customers: readonly Columns[];
+  /** Links of contacts that this scan did not see: contact, customer. */
+  readonly links?: readonly (readonly [string, string])[];
+  readonly become: readonly string[];
+}
+
+const mail = { email: 'lee@example.com' };
+const [ann, ben] = [
+  { ...mail, name: 'ann' },
+  { ...mail, name: 'ben' },
+];
+
+const scenes: readonly Scene[] = [
+  ...(['proven', 'weak'] as const).map(
+    (scan): Scene => ({
+      name: `the customer of a contact that is gone may be another’s, after a ${scan} scan`,
+      scan,
+      contacts: [ann],
+      customers: [{ record_id: '7', ...ann }],
+      links: [['99', '7']],
+      become: ['existing 7'],
+    }),
+  ),
+  {
+    name: 'an unproven scan tells of no contact that it is gone, so its customer stays its own',
+    scan: 'unproven',
+    contacts: [ann],
+    customers: [{ record_id: '7', ...ann }],
+    links: [['99', '7']],
+    become: ['ready'],
+  },
+  {
+    name: 'a customer that says it is another contact’s is no candidate, though they share a mailbox',
+    contacts: [{ ...ann, record_id: '7' }, ben],
+    customers: [
+      { record_id: '7', ...ann },
+      { record_id: '8', email: mail.email, contact_id: '1' },
+    ],
+    become: ['review DUPLICATE 7 and 8', 'ready'],
+  },
+  {
+    name: 'a customer that several contacts want is nobody’s duplicate',
+    contacts: [{ ...ann, record_id: '7' }, ann],
+    customers: [
+      { record_id: '7', ...ann },
+      { record_id: '8', ...ann },
+    ],
+    become: ['unchanged 7', 'review AMBIGUOUS_MATCH'],
+  },
+  {
+    name: 'a customer equal in everything is found although the sync matches by less',
+    contacts: [{ phone: '5550100' }],
+    customers: [{ record_id: '7', phone: '5550100' }],
+    become: ['existing 7'],
+  },
+  {
+    name: 'a customer that has nothing either is not the one of a contact that has nothing',
+    contacts: [{}],
+    customers: [{ record_id: '7' }],
+    become: ['review NO_KEY'],
+  },
+];
+
+test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links = [], become }) => {
+  const run = await aRun(database);
+  await recordProgress(database.pool, run.id, { scan });
+  const rows = contacts.map((contact, i) => ({
+    ...(contact.record_id === undefined ? { state: 'staged' } : { state: 'settled', verdict: 'unchanged' }),
+    ...contact,
+    action: null,
+    source_id: String(i + 1),
+  }));
+  await putRows(database, run, rows);
+  await putRecords(
+    database,
+    run,
+    customers.map((one) => ({
+      email: null,
+      phone: null,
+      name: null,
+      contact_id: null,
+      ...one,
+      record_id: String(one.record_id),
+    })),
+  );
+  const linked = rows.flatMap((row) => ('record_id' in row ? [[row.source_id, String(row.record_id)] as const] : []));
+  await link(run, [...linked, ...links]);
+  await inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy: ['email'], action: 'import' }));
+  expect((await rowsOf(database, run)).map(fateOf)).toEqual(become);
+});
+
+async function link(run: Run, pairs: readonly (readonly [string, string])[]): Promise<void> {
+  await database.pool.query(
+    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+     select $1, $2, source_id, record_id, 'h', $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
+    [run.account, CONTACT_LINK, run.id, pairs.map(([contact]) => contact), pairs.map(([, customer]) => customer)],
+  );
+}
+
+function fateOf({ state, verdict, reason, record_id, detail }: Columns): string {
+  if (state !== 'settled') return String(state);
+  const ids = /customers (\d+ and [\d, ]+);/.exec(String(detail))?.[1];
+  if (verdict === 'existing' || verdict === 'unchanged') return `${verdict} ${record_id}`;
+  return [verdict, reason, ids].filter(Boolean).join(' ');
+}
