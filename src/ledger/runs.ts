@@ -145,14 +145,15 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
   ]);
 }
 
-/** Starts or ends the run's time of trouble; answers since when it lasts. */
+/** Starts or ends the run's time of trouble; answers since when it lasts, on this process's clock. */
 export async function markTrouble(db: Queryable, id: string, inTrouble: boolean): Promise<Date | undefined> {
-  const marked = await db.query<{ since: Date | null }>(
-    `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, now()) end
-     where id = $1 returning trouble_since as since`,
+  const marked = await db.query<{ lastedMs: number | null }>(
+    `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, clock_timestamp()) end
+     where id = $1 returning (extract(epoch from clock_timestamp() - trouble_since) * 1000)::float8 as "lastedMs"`,
     [id, inTrouble],
   );
-  return marked.rows[0]?.since ?? undefined;
+  const lastedMs = marked.rows[0]?.lastedMs ?? undefined;
+  return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
 }
 
 /** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */

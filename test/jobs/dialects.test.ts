@@ -5,7 +5,7 @@ import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { people } from '../support/people.ts';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
 
-const CONTACTS = 23;
+const CONTACTS = 17;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
 async function bedOf(behaviour: BehaviourOptions, rowsPerPage: number): Promise<SyncBed> {

@@ -58,9 +58,10 @@ test('a service that goes away in the midst puts the run into trouble anew, afte
 
 test('a service that stays away leaves the run in the trouble it is in', async () => {
   const run = await aRunOf(3);
-  const since = await markTrouble(database.pool, run.id, true);
+  await markTrouble(database.pool, run.id, true);
+  const { troubleSince } = await readRun(database.pool, run.id);
   await expect(job(run, () => AWAY)).rejects.toThrow(ComeBack);
-  expect((await readRun(database.pool, run.id)).troubleSince).toEqual(since);
+  expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
 });
 
 test('importing that is refused three times in a row is taken for not supported, and that is kept', async () => {

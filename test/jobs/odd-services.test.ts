@@ -11,7 +11,7 @@ import {
   type TinyService,
 } from '../support/tiny-service.ts';
 
-const SETTLE_MS = 200;
+const SETTLE_MS = 100;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
 
 let bed: SyncBed;

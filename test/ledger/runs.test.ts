@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepRecords } from '../../src/ledger/records.ts';
 import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../src/ledger/rows.ts';
 import {
@@ -95,10 +95,25 @@ describe('a run on its way', () => {
 
   test('remembers since when it is in trouble until one success', async () => {
     const run = await aRun(database);
-    const since = await markTrouble(database.pool, run.id, true);
-    expect(await markTrouble(database.pool, run.id, true)).toEqual(since);
+    await markTrouble(database.pool, run.id, true);
+    const { troubleSince } = await readRun(database.pool, run.id);
+    await markTrouble(database.pool, run.id, true);
+    expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
     expect(await markTrouble(database.pool, run.id, false)).toBeUndefined();
     expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
+  });
+
+  test('says since when by the clock of the process that asks, whatever the database’s says', async () => {
+    const run = await aRun(database);
+    await markTrouble(database.pool, run.id, true);
+    await database.pool.query(`update ledger.runs set trouble_since = trouble_since - interval '10 s' where id = $1`, [
+      run.id,
+    ]);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const since = await markTrouble(database.pool, run.id, true);
+    const lastedMs = Date.now() - (since?.getTime() ?? 0);
+    expect([lastedMs >= 10_000, lastedMs < 20_000]).toEqual([true, true]);
   });
 });
 

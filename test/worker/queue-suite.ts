@@ -15,7 +15,7 @@ function latch(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** `open` gives a queue in a place of its own; the same place for the same name. */
+/** `open` gives a queue in a place that is new for each test; the same place for the same name. */
 export function queueSuite(open: (name: string) => Promise<Queue>): void {
   let name = '';
   let opened: Queue[] = [];

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { openQueue } from '../../src/worker/queue.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { describeWithRedis } from '../support/redis.ts';
@@ -9,16 +9,14 @@ import { queueSuite } from './queue-suite.ts';
 const log = pino({ level: 'silent' });
 
 describe('the queue on Postgres', () => {
-  const databases = new Map<string, Promise<FreshDatabase>>();
-  afterAll(async () => {
-    for (const database of databases.values()) await (await database).close();
+  let database: FreshDatabase;
+  beforeAll(async () => {
+    database = await freshDatabase();
   });
+  beforeEach(() => database.pool.query('drop schema if exists bullmq cascade'));
+  afterAll(() => database.close());
 
-  queueSuite(async (name) => {
-    const database = databases.get(name) ?? freshDatabase();
-    databases.set(name, database);
-    return openQueue({ redis: undefined, database: (await database).connection, log });
-  });
+  queueSuite(async () => openQueue({ redis: undefined, database: database.connection, log }));
 });
 
 describeWithRedis('the queue on Redis', ({ url }) => {
