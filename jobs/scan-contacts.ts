@@ -35,6 +35,7 @@ export const scanContacts = defineJob({
   name: 'scan-contacts',
   summary: 'reads customers and contacts, and decides about each contact',
   options: contactsOptions,
+  waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => readAndDecide(context, exclusive)),
 });
 

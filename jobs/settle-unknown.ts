@@ -18,6 +18,7 @@ export const settleUnknown = defineJob({
   name: 'settle-unknown',
   summary: 'reads customers back and settles what was sent',
   options: contactsOptions,
+  waitsInPlace: true,
   run: (context) =>
     exclusively(context, async (exclusive) => {
       const { pool, run, account, options } = context;

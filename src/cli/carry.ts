@@ -1,5 +1,6 @@
 /** Carries a run on in this process until it has ended, tells how it goes and what came of it. */
 import { endRun, type Run, readRun } from '../ledger/runs.ts';
+import { probeSoon, type Suspension, suspensionOf } from '../ledger/suspensions.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
@@ -24,6 +25,8 @@ export async function carryRun(
   { signal, isOurs }: Carrying,
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
+  const refusedBefore = (await suspensionOf(pool, run.account))?.refusedAt;
+  await probeSoon(pool, run.account); // a person starts it, who may have mended the key
   const runner = await workspace.work();
   await runner.attend(run);
   const followed = await follow(run.id, {
@@ -31,9 +34,14 @@ export async function carryRun(
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
     signal,
-    ...(isOurs && { onLook: (looked: Run) => giveUpUnanswered(workspace, looked) }),
+    onLook: async (looked) => {
+      if (isOurs) await giveUpUnanswered(workspace, looked);
+      const suspension = await suspensionOf(pool, run.account);
+      return suspension && suspension.refusedAt.getTime() !== refusedBefore?.getTime() ? 'leave' : 'stay';
+    },
   });
   if (followed.status === 'running') await runner.close(); // what is in flight is settled before the report is made
+  if (isOurs) await giveUpSuspended(workspace, run.id);
   const ended = await readRun(pool, run.id);
   return { run: ended, report: await reportRun(pool, ended, workspace.settings) };
 }
@@ -46,7 +54,7 @@ export async function carryAndReport(
   carrying: Carrying,
 ): Promise<ExitCode> {
   const { run, report } = await carryRun(session, workspace, begun, carrying);
-  const left = leftBehind(run, session.hint);
+  const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.account), session.hint);
   const { out } = session;
   out.say(...(await summaryLines(workspace.database.pool, run, report, session.hint)));
   const error = report.error ?? left;
@@ -56,9 +64,13 @@ export async function carryAndReport(
 }
 
 /** What is said of a run that goes on no more and is not done. */
-function leftBehind(run: Run, hint: Session['hint']): RunReport['error'] {
+function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session['hint']): RunReport['error'] {
   switch (run.status) {
     case 'running':
+      if (suspension) {
+        const message = `${suspension.message} Run ${run.id} is kept as it stands and then goes on with: ${hint(goOnCommand(run))}, or by itself in a worker: ${hint('start')}`;
+        return { code: 'KEY_REFUSED', message };
+      }
       return {
         code: 'INTERRUPTED',
         message: `Stopped. Run ${run.id} is kept as it stands and goes on with: ${hint(goOnCommand(run))}, or in a worker: ${hint('start')}`,
@@ -93,4 +105,12 @@ async function giveUpUnanswered({ database, settings }: Workspace, run: Run): Pr
     code: 'SERVICE_AWAY',
     message: `No call of this run was answered: ${why}. Mend that${address} and start the sync again.`,
   });
+}
+
+/** A key that was refused before the run has written anything: it has nothing to go on with, and a person is here. */
+async function giveUpSuspended({ database }: Workspace, runId: string): Promise<void> {
+  const run = await readRun(database.pool, runId);
+  const suspension = await suspensionOf(database.pool, run.account);
+  if (run.status !== 'running' || !suspension || run.rowsSettled > 0) return;
+  await endRun(database.pool, runId, 'failed', { code: 'KEY_REFUSED', message: suspension.message });
 }

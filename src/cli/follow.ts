@@ -16,11 +16,11 @@ export interface Followed {
   readonly out: Output;
   readonly allowedPerSecond: number | undefined;
   readonly signal: AbortSignal;
-  /** Told of every look while the run goes on. */
-  readonly onLook?: (run: Run) => Promise<void>;
+  /** Told of every look while the run goes on; `leave` ends the following. */
+  readonly onLook?: (run: Run) => Promise<'stay' | 'leave'>;
 }
 
-/** The run once it goes on no more; as it stands when the signal aborts. @throws the database's errors */
+/** The run once it goes on no more; as it stands when the signal aborts or `onLook` leaves it. @throws the database's errors */
 export async function follow(runId: string, { db, out, allowedPerSecond, signal, onLook }: Followed): Promise<Run> {
   let looks: readonly Look[] = [];
   const show = progressWriter(out);
@@ -31,7 +31,7 @@ export async function follow(runId: string, { db, out, allowedPerSecond, signal,
       out.live('');
       return run;
     }
-    await onLook?.(run);
+    if ((await onLook?.(run)) === 'leave') return run;
     const look: Look = { atMs, run, open: await openRows(db, runId) };
     looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
     const line = progressLine(looks, allowedPerSecond);

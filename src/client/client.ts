@@ -66,6 +66,8 @@ export interface CallOptions {
   /** On performance.now()'s scale: from then on nothing is written to a socket. */
   readonly dispatchBefore?: number;
   readonly timeoutMs?: number;
+  /** This call was made before and failed: an open breaker holds it back, whoever waits for it. */
+  readonly isRetry?: boolean;
 }
 
 export interface StreamOptions extends CallOptions {

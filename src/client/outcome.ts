@@ -33,11 +33,13 @@ export interface Limited {
 
 /**
  * Why a call never left. `unreachable` passes or needs a person; `certificate` needs a person; the others are ours:
- * no token in time, the budget's store away, past `dispatchBefore`, aborted, or this client is closed.
+ * no token in time, the budget's store away, the breaker open after a row of failures, past `dispatchBefore`, aborted, or
+ * this client is closed.
  */
 export type NotSentReason =
   | 'budget'
   | 'budget-away'
+  | 'breaker'
   | 'deadline'
   | 'aborted'
   | 'closed'
@@ -49,7 +51,7 @@ export interface NotSent {
   readonly status: 'not-sent';
   readonly message: string;
   readonly reason?: NotSentReason;
-  /** Set when the budget could not give a token within the caller's patience: when to come back. */
+  /** When to come back: set where the budget had no token within the caller's patience, and where the breaker is open. */
   readonly retryAfterMs?: number;
 }
 

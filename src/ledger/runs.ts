@@ -178,6 +178,14 @@ export async function endRun(
   return ended.rowCount === 1;
 }
 
+/** Stops a running run where it stands, for a person to look at; `resumeRun` takes it up again. */
+export async function pauseRun(db: Queryable, id: string, why: { code: string; message: string }): Promise<void> {
+  await db.query(
+    `update ledger.runs set status = 'paused', error_code = $2, error = $3 where id = $1 and status = 'running'`,
+    [id, why.code, why.message],
+  );
+}
+
 /** Takes a failed or paused run up again where it stopped; false when it is neither, or another run has its place. */
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(

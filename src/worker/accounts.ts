@@ -3,11 +3,14 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { BudgetStore } from '../budget/budget.ts';
 import { createBudget } from '../budget/key-budget.ts';
+import { createBreaker } from '../client/breaker.ts';
 import { type Client, createClient } from '../client/client.ts';
 import type { Dialect } from '../client/dialect.ts';
+import { guardClient } from '../client/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../contract/operations.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { type AccountSettings, budgetLimits } from '../settings/settings.ts';
+import { type KeyFound, lookAtContacts, tryKey } from './key-check.ts';
 
 export interface Account {
   readonly name: string;
@@ -21,7 +24,16 @@ export interface Account {
   readonly settleMs: number;
   /** Where a person mends a key that is refused. */
   readonly keySource: string;
+  /** Tries the key with a read; of callers at once only one does, and an accepted key is believed in for half a minute. */
+  checkKey(): Promise<KeyFound>;
+  /** Takes a token of the key's retry budget, before a call is repeated that the service may have seen. */
+  takeRetry(): Promise<RetryToken>;
 }
+
+export type RetryToken =
+  | { readonly status: 'granted' }
+  /** Too many calls of this key have been repeated lately: the work is put off instead. */
+  | { readonly status: 'empty'; readonly retryAfterMs: number };
 
 /** What opening an account's client takes, with its secrets read. */
 export interface AccountAccess {
@@ -34,9 +46,14 @@ export interface AccountAccess {
 export interface Accounts {
   /** @throws LockstepError where the account is unknown or its secret cannot be read */
   open(name: string): Promise<Account>;
+  /** The account as it is now: opened anew where its address or a secret has changed since it was opened. */
+  reopen(name: string): Promise<Account>;
   /** Keeps what the clients learnt about their services, and closes them. */
   close(): Promise<void>;
 }
+
+/** How long an accepted key is believed in. */
+const BELIEVED_MS = 30_000;
 
 const prefixesSchema = z.record(z.string(), z.enum(PREFIXES)).catch({});
 
@@ -45,16 +62,27 @@ export function createAccounts(needs: {
   readonly store: BudgetStore;
   readonly access: (name: string) => Promise<AccountAccess>;
 }): Accounts {
-  const opened = new Map<string, Promise<{ account: Account; close: () => Promise<void> }>>();
+  const opened = new Map<string, Promise<OpenedAccount>>();
+
+  function open(name: string): Promise<OpenedAccount> {
+    const opening = needs.access(name).then((access) => openAccount(name, access, needs));
+    opened.set(name, opening);
+    opening.catch(() => opened.delete(name)); // a mended secret is read at the next try
+    return opening;
+  }
+
   return {
     async open(name) {
-      let opening = opened.get(name);
-      if (!opening) {
-        opening = openAccount(name, needs);
-        opened.set(name, opening);
-        opening.catch(() => opened.delete(name)); // a mended secret is read at the next try
-      }
-      return (await opening).account;
+      return (await (opened.get(name) ?? open(name))).account;
+    },
+    async reopen(name) {
+      const before = await opened.get(name);
+      if (before === undefined) return (await open(name)).account;
+      const access = await needs.access(name);
+      if (isSameAccess(access, before.access)) return before.account;
+      const after = open(name);
+      await before.close(); // its calls in flight end first; a job that still holds it comes back
+      return (await after).account;
     },
     async close() {
       const all = [...opened.values()];
@@ -64,11 +92,26 @@ export function createAccounts(needs: {
   };
 }
 
+interface OpenedAccount {
+  readonly account: Account;
+  readonly access: AccountAccess;
+  readonly close: () => Promise<void>;
+}
+
+function isSameAccess(a: AccountAccess, b: AccountAccess): boolean {
+  return (
+    a.apiKey === b.apiKey &&
+    a.baseUrl === b.baseUrl &&
+    JSON.stringify(a.authorization) === JSON.stringify(b.authorization)
+  );
+}
+
 async function openAccount(
   name: string,
-  { pool, store, access }: Parameters<typeof createAccounts>[0],
-): Promise<{ account: Account; close: () => Promise<void> }> {
-  const { settings, baseUrl, apiKey, authorization } = await access(name);
+  access: AccountAccess,
+  { pool, store }: Parameters<typeof createAccounts>[0],
+): Promise<OpenedAccount> {
+  const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
   const budget = createBudget({ key: name, limits, store });
   const learnt = await readLearnt(pool, name);
@@ -88,13 +131,19 @@ async function openAccount(
   const account: Account = {
     name,
     baseUrl,
-    client,
+    client: guardClient(client, {
+      breaker: createBreaker(),
+      probe: (options) => lookAtContacts(client, settings.dialect, options),
+      now: () => performance.now(),
+    }),
     dialect: settings.dialect,
     concurrency: limits.concurrency,
     ratePerSecond: limits.ratePerSecond,
     timeoutMs: settings.budget.timeoutMs,
     settleMs: settings.budget.settleMs,
     keySource: settings.apiKey?.where ?? 'the embedded service',
+    checkKey: believed(() => tryKey(account)),
+    takeRetry: async () => ({ status: 'granted' }),
   };
   const close = async () => {
     const prefixes = client.learntPrefixes();
@@ -102,5 +151,27 @@ async function openAccount(
     await client.close();
     await budget.close();
   };
-  return { account, close };
+  return { account, access, close };
+}
+
+/** Asks once for all who ask at the same time, and not again for a while once the key was accepted. */
+function believed(ask: () => Promise<KeyFound>): () => Promise<KeyFound> {
+  let found: Promise<KeyFound> | undefined;
+  const forget = () => {
+    found = undefined;
+  };
+  return () => {
+    found ??= ask().then(
+      (key) => {
+        if (key.status === 'accepted') setTimeout(forget, BELIEVED_MS).unref();
+        else forget();
+        return key;
+      },
+      (error: unknown) => {
+        forget();
+        throw error;
+      },
+    );
+    return found;
+  };
 }

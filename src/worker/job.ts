@@ -43,6 +43,8 @@ export interface JobSpec<Options> {
   readonly options: z.ZodType<Options>;
   /** How many of these one process may have at work on one run. Default 1. */
   readonly parallel?: number;
+  /** It waits for the budget in place, however long: after a few seconds it goes on without a worker slot. */
+  readonly waitsInPlace?: boolean;
   readonly run: (context: JobContext<Options>) => Promise<JobResult>;
 }
 
@@ -51,11 +53,14 @@ export interface Job {
   readonly name: string;
   readonly summary: string;
   readonly parallel: number;
+  readonly waitsInPlace: boolean;
   readonly run: (context: Omit<JobContext<unknown>, 'options'>) => Promise<JobResult>;
 }
 
-export function defineJob<Options>({ options, parallel = 1, run, ...named }: JobSpec<Options>): Job {
-  return { ...named, parallel, run: (context) => run({ ...context, options: options.parse(context.run.options) }) };
+export function defineJob<Options>(spec: JobSpec<Options>): Job {
+  const { name, summary, options, parallel = 1, waitsInPlace = false, run } = spec;
+  const parsing: Job['run'] = (context) => run({ ...context, options: options.parse(context.run.options) });
+  return { name, summary, parallel, waitsInPlace, run: parsing };
 }
 
 /** A sync's type: which job its runs begin with, and what they write at the service. */

@@ -8,7 +8,7 @@ import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../le
 import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
-import { ComeBack, RunFailed } from './trouble.ts';
+import { ComeBack, RunFailed, type Stop } from './trouble.ts';
 
 /** How one claimed row is sent; `dispatchBefore` is on the performance.now() scale. */
 export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; stopWaiting: AbortSignal }) => Promise<SentRow>;
@@ -20,7 +20,7 @@ export interface SentRow {
   readonly calls: number;
   readonly limited: number;
   /** Stops this pump: the run has failed, or goes on later. */
-  readonly stop?: RunFailed | ComeBack;
+  readonly stop?: Stop;
 }
 
 export type Pumped =
@@ -28,7 +28,7 @@ export type Pumped =
   | { readonly status: 'dry' }
   /** Its time slice is over, rows may remain. */
   | { readonly status: 'more' }
-  | { readonly status: 'stopped'; readonly cause: RunFailed | ComeBack };
+  | { readonly status: 'stopped'; readonly cause: Stop };
 
 /** After this long a pump gives its slot to other runs. */
 const SLICE_MS = 20_000;
@@ -59,7 +59,7 @@ class PumpWork {
   #claim: Claim;
   #buffer: ClaimedRow[] = [];
   #results: RowResult[] = [];
-  #stop: RunFailed | ComeBack | undefined;
+  #stop: Stop | undefined;
   #inFlight = new Set<Promise<void>>();
   #writing: Promise<void> = Promise.resolve();
   #calls = 0;

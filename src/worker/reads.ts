@@ -1,18 +1,15 @@
 /**
- * Reads that may be repeated: a few tries in place with full jitter, then the job gives its slot back. For the budget they
- * wait in place, however long: a list half read would be read from its beginning again, and never to its end where the
- * budget is small.
+ * Reads that may be repeated: a few tries in place by the retry policy, then the job gives its slot back. For the budget
+ * they wait in place, however long: a list half read would be read from its beginning again, and never to its end where
+ * the budget is small. (A read that waits long holds no worker slot: see parked.ts.)
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions, StreamOptions } from '../client/client.ts';
-import type { Applied, Outcome, Streamed, StreamOutcome } from '../client/outcome.ts';
+import type { Applied, Streamed } from '../client/outcome.ts';
+import { backoffMs, decideRetry, type Failure, MAX_ATTEMPTS } from '../client/retry-policy.ts';
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
-import { RunFailed, troubleOf } from './trouble.ts';
-
-const TRIES = 5;
-const BASE_MS = 200;
-const CAP_MS = 5_000;
+import { ComeBack, stopFor } from './trouble.ts';
 
 export interface ReadOptions {
   /** Told of the calls it took, once the read was answered: a run without any call has never had an answer. */
@@ -21,44 +18,53 @@ export interface ReadOptions {
   readonly tries?: number;
 }
 
-/** Calls a repeatable operation until it is answered. @throws RunFailed, ComeBack */
+/** Calls a repeatable operation until it is answered. @throws Stop */
 export function readCall(
   account: Account,
   operation: OperationName,
   options: CallOptions & ReadOptions,
 ): Promise<Applied> {
-  return untilApplied(account, operation, options, () => account.client.call(operation, options));
+  return untilApplied(account, operation, options, (isRetry) =>
+    account.client.call(operation, { ...options, isRetry }),
+  );
 }
 
-/** Streams a list until it has come whole; records of a broken try are handed over again. @throws RunFailed, ComeBack */
+/** Streams a list until it has come whole; records of a broken try are handed over again. @throws Stop */
 export function readStream(
   account: Account,
   operation: OperationName,
   options: StreamOptions & ReadOptions,
 ): Promise<Streamed> {
-  return untilApplied(account, operation, options, () => account.client.stream(operation, options));
+  return untilApplied(account, operation, options, (isRetry) =>
+    account.client.stream(operation, { ...options, isRetry }),
+  );
 }
 
 async function untilApplied<T extends { status: 'applied' }>(
   account: Account,
   operation: OperationName,
-  { signal, tries = TRIES, onCalls }: CallOptions & ReadOptions,
-  attempt: () => Promise<T | Exclude<Outcome | StreamOutcome, { status: 'applied' }>>,
+  { signal, tries = MAX_ATTEMPTS, onCalls }: CallOptions & ReadOptions,
+  call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
   const made = { calls: 0, limited: 0 };
-  for (let tried = 1; ; ) {
-    const outcome = await attempt();
+  for (let attempt = 1; ; ) {
+    const outcome = await call(attempt > 1);
     if (outcome.status !== 'not-sent') made.calls++;
     if (outcome.status === 'applied') {
       await onCalls?.(made);
       return outcome;
     }
-    const trouble = troubleOf(outcome, account, operation);
-    if (trouble instanceof RunFailed || signal?.aborted) throw trouble;
-    const isLimited = outcome.status === 'limited';
-    if (isLimited) made.limited++;
-    const waitMs = isLimited ? trouble.inMs : Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** tried);
-    if (!isLimited && (!trouble.isTrouble || tried++ === tries)) throw trouble;
+    const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
+    const stop = stopFor(decision, outcome, account, operation);
+    if (decision.status !== 'retry' || signal?.aborted) throw stop;
+    let waitMs = decision.afterMs;
+    if (outcome.status === 'limited') made.limited++;
+    else {
+      if (!decision.isTrouble || attempt++ >= tries) throw stop;
+      const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
+      if (token?.status === 'empty') throw new ComeBack(stop.message, token.retryAfterMs);
+      waitMs = Math.min(waitMs, backoffMs({ attempt, random: Math.random() }));
+    }
     await delay(waitMs, undefined, { signal }).catch(() => undefined); // aborted: the next try says so
   }
 }

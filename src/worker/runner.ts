@@ -3,16 +3,19 @@
  * dead processes are taken over, runs without a queued job get one) and calls the jobs that the queue hands it.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../errors.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
-import { addNote, endRun, markTrouble, movePhase, type Run, readRun, runningRuns } from '../ledger/runs.ts';
+import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import type { Accounts } from './accounts.ts';
 import type { Catalog, Job, JobResult } from './job.ts';
+import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 import { START_SYNC } from './queue.ts';
-import { ComeBack } from './trouble.ts';
+import { mayUse, suspend } from './suspension.ts';
+import { ComeBack, KeyRefused, RunPaused } from './trouble.ts';
 
 /** How often the ledger is looked after. */
 const LOOK_MS = 1_000;
@@ -21,6 +24,8 @@ const PATIENCE_MS = 5 * 60 * 1000;
 /** A run that has not had one answer yet has lost nothing by failing: more likely the address is wrong. */
 const PATIENCE_BEFORE_FIRST_ANSWER_MS = 6_000;
 const CONCURRENCY = 8;
+/** A job that waits in place gives its slot back after this. */
+const SLOT_MS = 5_000;
 /** What a defect in a job waits before the job is tried again. */
 const DEFECT_MS = 5_000;
 
@@ -48,6 +53,10 @@ export interface Runner {
 export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const { pool, queue, catalog, log } = needs;
   const worker = thisWorker(randomBytes(4).toString('hex'));
+  const parking = createParking<JobResult>({
+    slotMs: SLOT_MS,
+    onError: (error) => log.error({ err: error }, 'a run could not be carried on'),
+  });
   const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
 
   async function attend(run: Run): Promise<void> {
@@ -73,8 +82,26 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const run = await readRun(pool, payload.runId);
     const job = jobs.get(name);
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
+    const open = await mayUse(needs, run.account);
+    if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
+    if (!job.waitsInPlace) return proceed(run, perform(job, run, signal));
+    const ending = async (working: Promise<JobResult>) => {
+      const processed = await proceed(run, working);
+      if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
+    };
     try {
-      const result = await perform(job, run, signal);
+      const result = await parking.await(`${run.id}.${name}`, () => perform(job, run, signal), ending);
+      if (result === 'parked') return { status: 'over' }; // the look brings its next job once it has ended
+      return proceed(run, Promise.resolve(result));
+    } catch (error) {
+      return onTrouble(run, error);
+    }
+  }
+
+  /** Carries the run on by what its job came to. */
+  async function proceed(run: Run, working: Promise<JobResult>): Promise<Processed> {
+    try {
+      const result = await working;
       if (run.troubleSince) await markTrouble(pool, run.id, false);
       return await goOn(run, result);
     } catch (error) {
@@ -106,6 +133,15 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   async function onTrouble(run: Run, error: unknown): Promise<Processed> {
+    if (error instanceof KeyRefused) {
+      await suspend(needs, run.account, error);
+      await addNote(pool, run.id, error.message);
+      return { status: 'again', inMs: 0 };
+    }
+    if (error instanceof RunPaused) {
+      await pauseRun(pool, run.id, { code: error.code, message: error.message });
+      return { status: 'over' };
+    }
     if (error instanceof LockstepError) {
       // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again mends none.
       await endRun(pool, run.id, 'failed', { code: error.code, message: error.message });
@@ -142,7 +178,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       closing ??= (async () => {
         clearInterval(ticking);
         await looking;
-        await working.close();
+        await working.close(); // aborts the signal that parked jobs hold, too
+        await parking.empty();
       })();
       return closing;
     },

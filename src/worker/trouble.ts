@@ -1,14 +1,32 @@
 /**
- * What a job does when calls fail: waits and tries again while that can help, and ends the run with a message that says
- * what to mend when it cannot.
+ * What a job does when calls fail, by the retry policy: waits and comes back while that can help, and ends, pauses or
+ * suspends with a message that says what to mend when it cannot.
  */
-import type { Outcome, StreamOutcome, UnknownReason } from '../client/outcome.ts';
+import type { Failure, RetryDecision } from '../client/retry-policy.ts';
+import type { OperationName } from '../contract/operations.ts';
 import { LockstepError } from '../errors.ts';
 import type { Account } from './accounts.ts';
 
 /** Ends the run: no waiting mends this. */
 export class RunFailed extends LockstepError {
   override readonly name = 'RunFailed';
+}
+
+/** Stops the run where it stands, for a person to look at and to resume. */
+export class RunPaused extends LockstepError {
+  override readonly name = 'RunPaused';
+}
+
+/** Suspends the account: its runs stand still until a read with its key has succeeded, and then go on by themselves. */
+export class KeyRefused extends LockstepError {
+  override readonly name = 'KeyRefused';
+  /** The read to try the key with. */
+  readonly operation: OperationName;
+
+  constructor(message: string, operation: OperationName) {
+    super('KEY_REFUSED', message);
+    this.operation = operation;
+  }
 }
 
 /** The run goes on later: the service, the network or the budget's store is away for now. */
@@ -25,55 +43,42 @@ export class ComeBack extends Error {
   }
 }
 
-/** Answers that will not change by asking again: the settings or the service have to. */
-const NO_USE_ASKING_AGAIN: ReadonlySet<UnknownReason | undefined> = new Set([
-  'html',
-  'no-list',
-  'too-large',
-  'redirect',
-]);
+/** Everything that stops a job, and is not a defect. */
+export type Stop = RunFailed | RunPaused | KeyRefused | ComeBack;
 
-type Failure = Exclude<Outcome | StreamOutcome, { status: 'applied' }>;
+/** How long a run stays away whose calls were tried as often in place as made sense. */
+const GAVE_UP_MS = 2_000;
 
-/** The error to throw for a failed call that nothing can be done about in place. */
-export function troubleOf(failure: Failure, account: Account, what: string): RunFailed | ComeBack {
-  switch (failure.status) {
-    case 'limited':
-      return new ComeBack(`${what}: the service asks to slow down`, failure.retryAfterMs, { isTrouble: false });
-    case 'refused':
-      return refusal(failure.httpStatus, failure.message, account, what);
-    case 'not-sent':
-      if (failure.reason === 'budget') {
-        return new ComeBack(failure.message, failure.retryAfterMs ?? 1_000, { isTrouble: false });
-      }
-      if (failure.reason === 'aborted' || failure.reason === 'deadline' || failure.reason === 'closed') {
-        return new ComeBack(failure.message, 0, { isTrouble: false });
-      }
-      return failure.reason === 'certificate'
-        ? new RunFailed('SERVICE_CERTIFICATE', `${what}: ${failure.message}`)
-        : new ComeBack(`${what}: ${failure.message}`, 2_000);
-    case 'unknown':
-      return NO_USE_ASKING_AGAIN.has(failure.reason)
-        ? new RunFailed('SERVICE_UNREADABLE', `${what}: ${failure.message}`)
-        : new ComeBack(`${what}: ${failure.message}`, 2_000);
+/** What stops the run once nothing more can be done about a call in place. */
+export function stopFor(decision: RetryDecision, failure: Failure, account: Account, operation: OperationName): Stop {
+  const words = 'message' in failure ? failure.message : 'the service asks to slow down';
+  switch (decision.status) {
+    case 'retry':
+      return new ComeBack(`${operation}: ${words}`, decision.afterMs, { isTrouble: decision.isTrouble });
+    case 'settle':
+      return new ComeBack(`${operation}: ${words}`, GAVE_UP_MS);
+    case 'suspend':
+      return keyRefused(account, failure, operation);
+    case 'give-up': {
+      const { reason } = decision;
+      if (reason === 'GAVE_UP' || reason === 'CANNOT_BE_CHECKED')
+        return new ComeBack(`${operation}: ${words}`, GAVE_UP_MS);
+      const isRefused = reason === 'REFUSED_BY_SERVICE';
+      const what = isRefused ? `the service of account "${account.name}" refused it: ${words}` : words;
+      return new RunFailed(isRefused ? 'SERVICE_REFUSED' : reason, `${operation}: ${what}`);
+    }
+    default:
+      return decision satisfies never;
   }
 }
 
-function refusal(httpStatus: number, message: string, account: Account, what: string): RunFailed {
-  if (isKeyRefused(httpStatus, message)) return keyRefused(account, httpStatus, message);
-  return new RunFailed('SERVICE_REFUSED', `${what}: the service of account "${account.name}" refused it: ${message}`);
-}
-
-/** Whether an answer is about the key rather than the record. */
-export function isKeyRefused(httpStatus: number, message: string): boolean {
-  if (httpStatus === 401 || httpStatus === 403) return true;
-  return httpStatus === 200 && /\b(unauthori[sz]ed|api[ _-]?key|forbidden|authenticat)/i.test(message);
-}
-
-export function keyRefused(account: Account, httpStatus: number, message: string): RunFailed {
-  return new RunFailed(
-    'KEY_REFUSED',
-    `The service at ${account.baseUrl} refused the API key of account "${account.name}" (${httpStatus}: ${message}). ` +
-      `Put the right key where ${account.keySource} says it is, then start the sync again.`,
+/** The refusal of a key, with where to mend it. `operation` is a read that shows whether it has been. */
+export function keyRefused(account: Account, failure: Failure, operation: OperationName): KeyRefused {
+  const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
+  const said = 'message' in failure ? failure.message : 'no words';
+  return new KeyRefused(
+    `The service at ${account.baseUrl} refused the API key of account "${account.name}" (${status}${said}). ` +
+      `Put the right key where ${account.keySource} says it is; the account is suspended until a read with it succeeds.`,
+    operation,
   );
 }

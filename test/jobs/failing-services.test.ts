@@ -1,6 +1,7 @@
 /** How a run ends, and what it says, where the service cannot be worked with; and how the next one goes on. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Run, resumeRun } from '../../src/ledger/runs.ts';
+import { readRun } from '../../src/ledger/runs.ts';
+import { suspensionOf } from '../../src/ledger/suspensions.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
 import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
@@ -56,7 +57,6 @@ describe('a list that cannot be read', () => {
     ],
     ['nothing but null', 'contacts', { body: [{ id: 1 }, null] }, 'RECORD_WITHOUT_ID', /contact/],
     ['a refusal', 'contacts', { status: 404, body: { message: 'gone' } }, 'SERVICE_REFUSED', /contacts.*gone/],
-    ['a refused key', 'customers', noKey, 'KEY_REFUSED', /unknown API key.*accounts\.test\.apiKey/],
   ];
 
   test.each(cases)('because it is %s (%s) ends the run, which says so', async (_what, list, reply, code, message) => {
@@ -88,34 +88,42 @@ describe('a list that cannot be read', () => {
   });
 });
 
-describe('a key that is refused in the middle', () => {
-  let isRevoked = true;
-  let failed: Run;
-  beforeEach(async () => {
-    let imports = 0;
-    isRevoked = true;
-    tiny.begin({ contacts: people(CONTACTS), onImport: () => (isRevoked && ++imports > 10 ? noKey : undefined) });
-    failed = await bed.runSync();
-    isRevoked = false;
-  });
+describe('a key that is refused', () => {
+  const suspended = async () => (await suspensionOf(bed.database.pool, 'test'))?.message;
+  const WORDS = /unknown API key.*accounts\.test\.apiKey/;
 
-  test('ends the run, which says where to mend it, and counts every contact', async () => {
-    expect(failed).toMatchObject({ status: 'failed', errorCode: 'KEY_REFUSED', phase: 'import-customers' });
-    expect(failed.error).toMatch(/unknown API key.*accounts\.test\.apiKey/);
-    expect((await bed.counts(failed)).in).toBe(CONTACTS);
+  test('in the middle suspends the account, which says where to mend it; mended, the run goes on by itself', async () => {
+    let [imports, isRevoked] = [0, true];
+    const revoked = () => (isRevoked && imports > 10 ? noKey : undefined);
+    const onImport = () => {
+      imports++;
+      return revoked();
+    };
+    tiny.begin({ contacts: people(CONTACTS), onImport, onList: revoked });
+    const run = await bed.beginSync();
+    await expect.poll(suspended).toMatch(WORDS);
+    const standing = await readRun(bed.database.pool, run.id);
+    expect([standing.status, standing.notes]).toEqual(['running', [expect.stringMatching(WORDS)]]);
     expect(tiny.customers).toHaveLength(10);
+    isRevoked = false;
+    const done = await ended(bed.database, run.id);
+    expect([done.status, (await bed.counts(done)).created]).toEqual(['done', CONTACTS]);
+    expect([tiny.customers.length, await suspended()]).toEqual([CONTACTS, undefined]);
   });
 
-  test('and mended: the next run imports the rest, each once', async () => {
-    const { existing, created } = await bed.counts(await bed.runSync());
-    expect([existing, created, tiny.customers.length]).toEqual([10, CONTACTS - 10, CONTACTS]);
+  test('at the first list suspends the account, and is tried again with that list', async () => {
+    let refusals = 0;
+    const onList = (path: string) => (path.includes('customers') && refusals++ < 2 ? noKey : undefined);
+    tiny.begin({ contacts: people(3), onList });
+    expect((await bed.runSync()).status).toBe('done');
+    expect([refusals >= 2, tiny.customers.length]).toEqual([true, 3]);
   });
 
-  test('and mended: the run itself goes on where it stopped', async () => {
-    expect(await resumeRun(bed.database.pool, failed.id)).toBe(true);
-    const run = await ended(bed.database, failed.id);
-    expect([run.status, run.error]).toEqual(['done', undefined]);
-    expect((await bed.counts(run)).created).toBe(CONTACTS);
-    expect(tiny.customers).toHaveLength(CONTACTS);
+  test('for one record only, while it reads, rejects that record and nothing else', async () => {
+    const forbidden: Reply = { status: 403, body: { status: 'error', message: 'not this one' } };
+    tiny.begin({ contacts: people(CONTACTS), onImport: ({ id }) => (id === 7 ? forbidden : undefined) });
+    const run = await bed.runSync();
+    expect([run.status, await bed.counts(run)]).toMatchObject(['done', { created: CONTACTS - 1, rejected: 1 }]);
+    expect(await suspended()).toBeUndefined();
   });
 });

@@ -29,6 +29,8 @@ export interface SyncBed {
   readonly dataDir: string;
   /** Starts the sync and waits until its run has ended. */
   runSync(how?: { dryRun?: boolean }): Promise<Run>;
+  /** The same without waiting for its end. */
+  beginSync(how?: { dryRun?: boolean }): Promise<Run>;
   rows(run: Run): Promise<readonly ReportedRow[]>;
   counts(run: Run): ReturnType<typeof countRows>;
   /** Calls the same service without faults or odd answers, as somebody else would; gives the content. */
@@ -106,6 +108,13 @@ syncs:
     return opened;
   };
   const workspace = await anotherWorkspace();
+  const beginSync: SyncBed['beginSync'] = async ({ dryRun = false } = {}) => {
+    const begun = await workspace.startSync('contacts', { lane: 'batch', dryRun });
+    expect(begun.status).toBe('started');
+    const runner = await workspace.work();
+    await runner.attend(begun.run);
+    return begun.run;
+  };
   return {
     database,
     service,
@@ -114,13 +123,8 @@ syncs:
     anotherWorkspace,
     settingsText: text,
     dataDir,
-    async runSync({ dryRun = false } = {}) {
-      const begun = await workspace.startSync('contacts', { lane: 'batch', dryRun });
-      expect(begun.status).toBe('started');
-      const runner = await workspace.work();
-      await runner.attend(begun.run);
-      return ended(database, begun.run.id);
-    },
+    beginSync,
+    runSync: async (how) => ended(database, (await beginSync(how)).id),
     rows: async (run) => {
       const rows: ReportedRow[] = [];
       for await (const row of reportRows(database.pool, run.id)) rows.push(row);
@@ -153,7 +157,7 @@ syncs:
       return new Map(found.rows.map(({ key, n }) => [key, n]));
     },
     async reset() {
-      await database.pool.query(`truncate ledger.runs, ledger.links, ledger.snapshots, ledger.learnt,
+      await database.pool.query(`truncate ledger.runs, ledger.links, ledger.snapshots, ledger.learnt, ledger.suspensions,
         service.contacts, service.customers, service.commits restart identity cascade`);
       service.traffic.reset();
     },

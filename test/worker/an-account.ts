@@ -12,6 +12,7 @@ export function anAccount(
     client: {
       call,
       stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
+      inspect: async () => ({ outcome: { status: 'applied', httpStatus: 200, content: [] }, body: '', durationMs: 0 }),
       stats: () => ({ calls: 0, limited: 0 }),
       learntPrefixes: () => ({}),
       close: async () => {},
@@ -22,5 +23,7 @@ export function anAccount(
     timeoutMs: 1_000,
     settleMs: 100,
     keySource: 'accounts.acme.apiKey',
+    checkKey: async () => ({ status: 'unclear' }),
+    takeRetry: async () => ({ status: 'granted' }),
   };
 }

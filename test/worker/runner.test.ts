@@ -37,7 +37,7 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
   const runner = await startRunner({
     pool: database.pool,
     queue,
-    accounts: { open: async () => anAccount(), close: async () => {} },
+    accounts: { open: async () => anAccount(), reopen: async () => anAccount(), close: async () => {} },
     catalog: { jobs, syncTypes: {} },
     log,
     startSync: async () => {},

@@ -1,0 +1,73 @@
+/** Suspended accounts: their key is refused, and nothing is sent with it until a read with it has succeeded. */
+import type { Queryable } from './runs.ts';
+
+export interface Suspension {
+  /** The service's refusal and where to mend it, for people. */
+  readonly message: string;
+  /** When the key was last refused, on the database's clock. */
+  readonly refusedAt: Date;
+}
+
+/** The pause between two probes: it doubles from the first to the longest. */
+const FIRST_PAUSE_S = 2;
+const LONGEST_PAUSE_S = 60;
+
+/** Suspends an account, or notes that its key was refused once more. */
+export async function suspendAccount(
+  db: Queryable,
+  account: string,
+  { operation, message }: { readonly operation: string; readonly message: string },
+): Promise<void> {
+  await db.query(
+    `insert into ledger.suspensions (account, operation, message, probe_at)
+     values ($1, $2, $3, clock_timestamp() + $4 * interval '1 s')
+     on conflict (account) do update set operation = excluded.operation, message = excluded.message,
+       refused_at = clock_timestamp()`,
+    [account, operation, message, FIRST_PAUSE_S],
+  );
+}
+
+/** Undefined where the account is not suspended. */
+export async function suspensionOf(db: Queryable, account: string): Promise<Suspension | undefined> {
+  const found = await db.query<Suspension>(
+    `select message, refused_at as "refusedAt" from ledger.suspensions where account = $1`,
+    [account],
+  );
+  return found.rows[0];
+}
+
+export type Probe =
+  | { readonly status: 'open' }
+  /** Suspended, and somebody has tried the key lately. */
+  | { readonly status: 'suspended'; readonly probeInMs: number }
+  /** Suspended, and it is the caller's turn to try the key with what was refused. */
+  | { readonly status: 'probe'; readonly operation: string };
+
+/** Whether an account may be used; of all processes that ask, one at a time is told to try the key. */
+export async function askToProbe(db: Queryable, account: string): Promise<Probe> {
+  const found = await db.query<{ operation: string; isTurn: boolean; inMs: number }>(
+    `with turn as (
+       update ledger.suspensions set probes = probes + 1,
+         probe_at = clock_timestamp() + least($3, $2 * 2 ^ least(probes + 1, 10)) * interval '1 s'
+       where account = $1 and probe_at <= clock_timestamp() returning account
+     )
+     select s.operation, turn.account is not null as "isTurn",
+       greatest(0, extract(epoch from s.probe_at - clock_timestamp()) * 1000)::float8 as "inMs"
+     from ledger.suspensions s left join turn using (account) where s.account = $1`,
+    [account, FIRST_PAUSE_S, LONGEST_PAUSE_S],
+  );
+  const row = found.rows[0];
+  if (row === undefined) return { status: 'open' };
+  return row.isTurn ? { status: 'probe', operation: row.operation } : { status: 'suspended', probeInMs: row.inMs };
+}
+
+/** Lets the key be tried at once: a person may have mended it. */
+export async function probeSoon(db: Queryable, account: string): Promise<void> {
+  await db.query('update ledger.suspensions set probe_at = clock_timestamp(), probes = 0 where account = $1', [
+    account,
+  ]);
+}
+
+export async function liftSuspension(db: Queryable, account: string): Promise<void> {
+  await db.query('delete from ledger.suspensions where account = $1', [account]);
+}

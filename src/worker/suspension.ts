@@ -1,0 +1,49 @@
+/**
+ * Accounts whose key is refused: their runs stand still, one process at a time tries the key again (read anew from where
+ * it is kept), and when it is accepted everything goes on by itself. Other accounts notice nothing.
+ */
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { isOperationName } from '../contract/operations.ts';
+import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
+import type { Accounts } from './accounts.ts';
+import { tryKey } from './key-check.ts';
+import type { KeyRefused } from './trouble.ts';
+
+export interface SuspensionNeeds {
+  readonly pool: pg.Pool;
+  readonly accounts: Accounts;
+  readonly log: Logger;
+}
+
+/** A suspended account's jobs look so often whether it still is. */
+const LOOK_MS = 2_000;
+
+/** Suspends an account until its key is accepted. */
+export async function suspend({ pool, log }: SuspensionNeeds, account: string, refused: KeyRefused): Promise<void> {
+  await suspendAccount(pool, account, { operation: refused.operation, message: refused.message });
+  log.warn({ account }, refused.message);
+}
+
+/** Whether an account may be used now, and if not, when to ask again; tries its key where that is due. */
+export async function mayUse(
+  { pool, accounts, log }: SuspensionNeeds,
+  account: string,
+): Promise<{ readonly status: 'open' } | { readonly status: 'suspended'; readonly againInMs: number }> {
+  const probe = await askToProbe(pool, account);
+  if (probe.status === 'open') return probe;
+  if (probe.status === 'suspended') {
+    return { status: 'suspended', againInMs: Math.max(50, Math.min(LOOK_MS, probe.probeInMs)) };
+  }
+  const fresh = await accounts.reopen(account);
+  const found = await tryKey(fresh, isOperationName(probe.operation) ? probe.operation : undefined);
+  if (found.status === 'accepted') {
+    await liftSuspension(pool, account);
+    log.info({ account }, 'the key is accepted again: the account goes on');
+    return { status: 'open' };
+  }
+  if (found.status === 'refused') {
+    await suspendAccount(pool, account, { operation: found.refused.operation, message: found.refused.message });
+  }
+  return { status: 'suspended', againInMs: LOOK_MS };
+}

@@ -1,0 +1,129 @@
+/**
+ * One write, by the retry policy: repeated in place where that is harmless, never where it might do something twice, and
+ * a refused record told apart from a refused key, which is about the whole account.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CallOptions } from '../client/client.ts';
+import type { Applied } from '../client/outcome.ts';
+import { decideRetry, type Failure, type RetryDecision } from '../client/retry-policy.ts';
+import type { OperationName } from '../contract/operations.ts';
+import type { Account } from './accounts.ts';
+import { ComeBack, type Stop, stopFor } from './trouble.ts';
+
+export type Written =
+  | { readonly status: 'applied'; readonly outcome: Applied }
+  /** The service said no to this record: nothing changed there. */
+  | { readonly status: 'refused'; readonly httpStatus: number; readonly message: string }
+  /** It may have been applied: a read has to tell. */
+  | { readonly status: 'in-doubt'; readonly message: string }
+  /** Repeated as often as makes sense, or in doubt with nothing that could tell: a person decides. */
+  | { readonly status: 'given-up'; readonly message: string }
+  /** Certainly not applied, to be sent another time; `stop` where the whole run has to wait or end. */
+  | { readonly status: 'not-now'; readonly stop: Stop | undefined };
+
+export interface WriteReport {
+  readonly written: Written;
+  /** Calls it took, and those among them that were answered with "slow down". */
+  readonly calls: number;
+  readonly limited: number;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly dispatchBefore: number;
+  readonly stopWaiting: AbortSignal;
+  /** Earlier sends of the same row that ended in doubt. */
+  readonly sends: number;
+}
+
+export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
+  const made = { calls: 0, limited: 0 };
+  for (let attempt = options.sends + 1; ; attempt++) {
+    const outcome = await account.client.call(operation, { ...options, isRetry: made.calls > 0 });
+    if (outcome.status !== 'not-sent') made.calls++;
+    if (outcome.status === 'limited') made.limited++;
+    if (outcome.status === 'applied') return { ...made, written: { status: 'applied', outcome } };
+    const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
+    const isRepeatedHere = decision.status === 'retry' && decision.spendsAttempt;
+    if (isRepeatedHere && (await mayRepeat(account, decision.afterMs, options))) continue;
+    const written: Written = isRepeatedHere
+      ? { status: 'in-doubt', message: wordsOf(outcome) }
+      : await writtenAfter(decision, outcome, account, operation);
+    return { ...made, written };
+  }
+}
+
+/** Waits until it may be sent again; false where there is no time, no retry budget, or no more reason to. */
+async function mayRepeat(
+  account: Account,
+  afterMs: number,
+  { dispatchBefore, stopWaiting }: WriteOptions,
+): Promise<boolean> {
+  if (performance.now() + afterMs >= dispatchBefore) return false;
+  if ((await account.takeRetry()).status === 'empty') return false;
+  await delay(afterMs, undefined, { signal: stopWaiting }).catch(() => undefined);
+  return !stopWaiting.aborted;
+}
+
+async function writtenAfter(
+  decision: RetryDecision,
+  failure: Failure,
+  account: Account,
+  operation: OperationName,
+): Promise<Written> {
+  const message = wordsOf(failure);
+  switch (decision.status) {
+    case 'settle':
+      return { status: 'in-doubt', message };
+    case 'retry':
+      return {
+        status: 'not-now',
+        stop: isRowsOwn(failure) ? undefined : stopFor(decision, failure, account, operation),
+      };
+    case 'suspend':
+      return afterKeyRefused(failure, account, operation);
+    case 'give-up':
+      switch (decision.reason) {
+        case 'REFUSED_BY_SERVICE':
+          return refused(failure);
+        case 'GAVE_UP':
+        case 'CANNOT_BE_CHECKED':
+          return { status: 'given-up', message };
+        default:
+          return { status: 'not-now', stop: stopFor(decision, failure, account, operation) };
+      }
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** What only this row has to wait for: others may still go. */
+function isRowsOwn(failure: Failure): boolean {
+  if (failure.status === 'limited') return true;
+  return failure.status === 'not-sent' && ['deadline', 'aborted', 'closed'].includes(failure.reason ?? '');
+}
+
+/** A service may refuse one record in the words, or with the status, in which it refuses a key: a read tells which. */
+async function afterKeyRefused(failure: Failure, account: Account, operation: OperationName): Promise<Written> {
+  const key = await account.checkKey();
+  switch (key.status) {
+    case 'accepted':
+      return refused(failure);
+    case 'refused':
+      return { status: 'not-now', stop: key.refused };
+    case 'unclear':
+      return { status: 'not-now', stop: new ComeBack(`${operation}: ${wordsOf(failure)}`, UNCLEAR_MS) };
+    default:
+      return key satisfies never;
+  }
+}
+
+const UNCLEAR_MS = 2_000;
+
+function refused(failure: Failure): Written {
+  const httpStatus = 'httpStatus' in failure ? (failure.httpStatus ?? 0) : 0;
+  return { status: 'refused', httpStatus, message: wordsOf(failure) };
+}
+
+function wordsOf(failure: Failure): string {
+  return 'message' in failure ? failure.message : 'the service asks to slow down';
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { createBreaker, FAILURES_TO_OPEN } from '../../src/client/breaker.ts';
+import type { CallOptions, Client } from '../../src/client/client.ts';
+import { guardClient } from '../../src/client/guarded-client.ts';
+import type { Outcome } from '../../src/client/outcome.ts';
+import type { OperationName } from '../../src/contract/operations.ts';
+
+const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: null };
+const DOWN: Outcome = { status: 'unknown', message: 'HTTP 500', reason: 'server-error' };
+const BATCH: CallOptions = { lane: 'batch' };
+
+/** A guarded client of a service that is up or down, on a clock of its own, after it has failed so often in a row. */
+async function afterFailures(failures = FAILURES_TO_OPEN) {
+  const world = { isUp: false, nowMs: 0, seen: [] as string[] };
+  const answer = (operation: OperationName | 'probe') => {
+    world.seen.push(operation);
+    return world.isUp ? APPLIED : DOWN;
+  };
+  const client: Client = {
+    call: async (operation) => answer(operation),
+    stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
+    stats: () => ({ calls: 0, limited: 0 }),
+    learntPrefixes: () => ({}),
+    close: async () => {},
+  };
+  const guarded = guardClient(client, {
+    breaker: createBreaker(),
+    probe: async () => answer('probe'),
+    now: () => world.nowMs,
+  });
+  for (let i = 0; i < failures; i++) await guarded.call('orders.create', BATCH);
+  world.seen.length = 0;
+  return { world, call: guarded.call };
+}
+
+describe('after a row of failures', () => {
+  test('batch work comes back at once, with the time to return, and nothing is sent', async () => {
+    const { world, call } = await afterFailures();
+    expect(await call('orders.create', BATCH)).toMatchObject({
+      status: 'not-sent',
+      reason: 'breaker',
+      retryAfterMs: 1_000,
+    });
+    expect(world.seen).toEqual([]);
+  });
+
+  test('a person’s first try is sent, and a second one is held back', async () => {
+    const { world, call } = await afterFailures();
+    await call('orders.create', { lane: 'interactive' });
+    await call('orders.create', { lane: 'interactive', isRetry: true });
+    expect(world.seen).toEqual(['orders.create']);
+  });
+
+  test('a create waits for a read that shows that the service is back', async () => {
+    const { world, call } = await afterFailures();
+    Object.assign(world, { nowMs: 1_000, isUp: true });
+    expect(await call('orders.create', BATCH)).toEqual(APPLIED);
+    expect(world.seen).toEqual(['probe', 'orders.create']);
+  });
+
+  test('a create is not sent where that read fails', async () => {
+    const { world, call } = await afterFailures();
+    world.nowMs = 1_000;
+    expect(await call('orders.create', BATCH)).toMatchObject({ status: 'not-sent', retryAfterMs: 2_000 });
+    expect(world.seen).toEqual(['probe']);
+  });
+
+  test('a read is its own probe, and only one of several is sent', async () => {
+    const { world, call } = await afterFailures();
+    Object.assign(world, { nowMs: 1_000, isUp: true });
+    await Promise.all([call('contacts.getall', BATCH), call('contacts.getall', BATCH)]);
+    expect(world.seen).toEqual(['contacts.getall']);
+    await call('contacts.getall', BATCH);
+    expect(world.seen).toHaveLength(2);
+  });
+});
+
+test('one failure less and everything is sent', async () => {
+  const { world, call } = await afterFailures(FAILURES_TO_OPEN - 1);
+  world.isUp = true;
+  await call('orders.create', BATCH);
+  expect(world.seen).toEqual(['orders.create']);
+});
