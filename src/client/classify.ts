@@ -3,7 +3,7 @@
  * whether something was applied. The rule for every doubt is `unknown`: a row that is read back once too often costs a
  * read, a row that is taken for not applied costs a duplicate.
  */
-import { failureIn } from '../contract/envelope.ts';
+import { asText, failureIn } from '../contract/envelope.ts';
 import { type Operation, type OperationName, operations } from '../contract/operations.ts';
 import { decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject, type Json } from './dialect.ts';
@@ -61,13 +61,13 @@ function isLimited(operation: OperationName, head: Head): boolean {
 
 function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome {
   const { httpStatus } = head;
-  if (exchanged.error !== undefined) {
-    const { reason, words } = whyUnknown(exchanged.error);
-    return unknown(call, reason, words, httpStatus);
-  }
   const encoding = encodingOf(head);
   if (encoding !== undefined) {
     return unknown(call, 'unreadable', `answers in the encoding ${encoding} though none was asked for`, httpStatus);
+  }
+  if (exchanged.error !== undefined) {
+    const { reason, words } = whyUnknown(exchanged.error);
+    return unknown(call, reason, words, httpStatus);
   }
   const decoded = decodeBody(exchanged.body);
   if (decoded.status === 'empty') return { status: 'applied', httpStatus, content: undefined };
@@ -120,7 +120,7 @@ function wordsIn(body: Json): string | undefined {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     if (typeof value === 'string' && value !== '') return value;
   }
-  return Object.keys(body).length === 0 ? undefined : JSON.stringify(body);
+  return Object.keys(body).length === 0 ? undefined : asText(body);
 }
 
 /** Plain text is the service's word as well; of a page only that it is one. */

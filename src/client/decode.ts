@@ -2,8 +2,25 @@
  * From the bytes of an answer to what it says: JSON, the content without its envelope, the list or the record in it.
  */
 import { isUtf8 } from 'node:buffer';
-import { type Dialect, idOf, isJsonArray, isJsonObject, type Json, type JsonObject, type Kind } from './dialect.ts';
-import { chooseList, explicitPath, type ListSpot, MAX_LIST_DEPTH, mayHoldRecords, spellingsOf } from './list-choice.ts';
+import {
+  type Dialect,
+  idOf,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Kind,
+  whyNoId,
+} from './dialect.ts';
+import {
+  chooseList,
+  explicitPath,
+  isCalledRecords,
+  type ListSpot,
+  MAX_LIST_DEPTH,
+  mayHoldRecords,
+  spellingsOf,
+} from './list-choice.ts';
 
 export type Decoded =
   | { readonly status: 'empty' }
@@ -65,10 +82,24 @@ export function listIn(body: unknown, dialect: Dialect, kind: Kind): readonly Js
     }
     return undefined;
   }
-  const found = arraysIn(body).filter(({ list }) => list.length === 0 || idOf(list[0], kind, dialect) !== undefined);
-  const spots = found.map(({ path, list }): ListSpot => ({ path, empty: list.length === 0 }));
+  const found = arraysIn(body).filter(({ list }) => list.length === 0 || isJsonObject(list[0]));
+  const spots = found.map(({ path, list }): ListSpot => ({ path, holds: holdingOf(list[0], kind, dialect) }));
   const choice = chooseList(spots, kind);
   return choice === undefined ? undefined : found[choice]?.list;
+}
+
+/** Why `listIn` finds no records: what is the matter with those that may be meant; undefined where there are none. */
+export function whyNoRecords(body: unknown, dialect: Dialect, kind: Kind): string | undefined {
+  const meant = arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0);
+  const first = meant?.list[0];
+  const hasId = idOf(first, kind, dialect) !== undefined;
+  return meant === undefined || hasId ? undefined : `of the first record, ${whyNoId(first, kind, dialect)}`;
+}
+
+/** What a list holds, by its first element. */
+export function holdingOf(first: unknown, kind: Kind, dialect: Dialect): ListSpot['holds'] {
+  if (first === undefined) return 'nothing';
+  return idOf(first, kind, dialect) === undefined ? 'objects without ids' : 'records';
 }
 
 /** The one record in an answer such as get's or a create's: the outermost object with an id, or a list's only element. */

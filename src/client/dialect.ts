@@ -82,14 +82,32 @@ export function kindOf(operation: OperationName): Kind {
  * No ids: empty text, null, fractions, objects, and integers beyond 2^53, which JSON.parse has already falsified.
  */
 export function idOf(record: unknown, kind: Kind, dialect: Dialect): string | undefined {
+  const name = idFieldOf(record, kind, dialect);
+  return name === undefined ? undefined : canonicalId((record as JsonObject)[name]); // safe: only an object has a name
+}
+
+/** The member that carries a record's id; undefined where none does. */
+export function idFieldOf(record: unknown, kind: Kind, dialect: Dialect): string | undefined {
   if (!isJsonObject(record)) return undefined;
   const names = dialect.idField[kind] === 'auto' ? ID_NAMES[kind] : [dialect.idField[kind]];
-  for (const name of names) {
-    const id = Object.hasOwn(record, name) ? canonicalId(record[name]) : undefined;
-    if (id !== undefined) return id;
-  }
-  return undefined;
+  return names.find((name) => Object.hasOwn(record, name) && canonicalId(record[name]) !== undefined);
 }
+
+/** Why `idOf` finds no id in a record, for a message: "its members are …", or what is the matter with the id. */
+export function whyNoId(record: unknown, kind: Kind, dialect: Dialect): string {
+  if (!isJsonObject(record)) return 'it is no object';
+  const names = dialect.idField[kind] === 'auto' ? ID_NAMES[kind] : [dialect.idField[kind]];
+  for (const name of names) {
+    const value = Object.hasOwn(record, name) ? record[name] : undefined;
+    if (typeof value !== 'number') continue;
+    const isWhole = Number.isInteger(value);
+    return `its ${name} ${value} is ${isWhole ? 'beyond what JSON carries exactly: it has to come as text' : 'no whole number'}`;
+  }
+  const members = Object.keys(record).slice(0, MEMBERS_SHOWN).join(', ');
+  return `its members are ${members || 'none'}`;
+}
+
+const MEMBERS_SHOWN = 12;
 
 /** How an id goes back on the wire: the contract's ids are integers, other services' may be text. */
 export function toWireId(id: string): number | string {

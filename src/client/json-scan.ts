@@ -26,7 +26,11 @@ export type OutlineStop =
   /** The array at `path` is about to give its first element, which starts at `index`. */
   | 'first-element'
   /** The outline has passed its limit. */
-  | 'too-large';
+  | 'too-large'
+  /** The outline has more levels than any answer of a service; what follows would only cost memory. */
+  | 'too-deep';
+
+const MAX_LEVELS = 100_000;
 
 /** Walks what stands outside of the lists, copies it into `outline`, and stops at every array that is in no other array. */
 export class OutlineWalker {
@@ -44,7 +48,12 @@ export class OutlineWalker {
     this.#outline = outline;
   }
 
-  /** The names that lead to where the walker stands. */
+  /** How many names lead to where the walker stands. */
+  get depth(): number {
+    return this.#frames.length - this.#arraysOpen;
+  }
+
+  /** Those names; as long to find as there are levels. */
   path(): string[] {
     return this.#frames.flatMap((frame) => (frame.key === undefined ? [] : [frame.key]));
   }
@@ -70,6 +79,7 @@ export class OutlineWalker {
         this.#keyStart = this.#keyIsNext ? this.#outline.length + at - copied : undefined;
       } else {
         this.#step(byte);
+        if (this.#frames.length > MAX_LEVELS) return 'too-deep';
       }
     }
     this.index = data.length;

@@ -6,10 +6,10 @@
  */
 import type { Dialect, Kind } from './dialect.ts';
 
-/** An array that is empty, or whose first element is an object with an id; reached through objects only. */
+/** An array that is empty, or whose first element is an object; reached through objects only. */
 export interface ListSpot {
   readonly path: readonly string[];
-  readonly empty: boolean;
+  readonly holds: 'nothing' | 'records' | 'objects without ids';
 }
 
 /** How many objects deep a list may stand. */
@@ -33,24 +33,38 @@ export function mayHoldRecords(path: readonly string[]): boolean {
   return path.length <= MAX_LIST_DEPTH && !NEVER_RECORDS.has(nameOf(path));
 }
 
-/** The index of the spot that holds the records of `kind`; undefined where there is none, or no way to tell. */
+/**
+ * The index of the spot that holds the records of `kind`; undefined where there is none, or no way to tell. Objects
+ * without ids are never chosen: where the records should be they are records whose id has a name that nobody knows, and
+ * neither an empty list beside them nor a list of something else may pass for them.
+ */
 export function chooseList(spots: readonly ListSpot[], kind: Kind): number | undefined {
-  const named = spots.flatMap((spot, index): Named[] => {
-    const rank = rankOf(spot, kind);
-    return rank === undefined ? [] : [{ ...rank, index, empty: spot.empty, depth: spot.path.length }];
+  const named = spots.flatMap(({ path, holds }, index): Named[] => {
+    const rank = rankOf(path, kind);
+    return rank === undefined ? [] : [{ ...rank, index, holds, depth: path.length }];
   });
   // An empty list under a name that fits still beats a full one under a name that does not: past the last page the
   // list is empty while something beside it, such as the owners, is not.
   const compare = (a: Named, b: Named) =>
-    Number(a.empty) - Number(b.empty) || Number(b.own) - Number(a.own) || a.depth - b.depth || a.order - b.order;
+    Number(b.holds === 'records') - Number(a.holds === 'records') ||
+    Number(b.own) - Number(a.own) ||
+    Number(a.holds === 'nothing') - Number(b.holds === 'nothing') ||
+    a.depth - b.depth ||
+    a.order - b.order;
   const [best, next] = named.sort(compare);
   if (best !== undefined) {
-    const isTie = next !== undefined && !best.empty && compare(best, next) === 0;
-    return isTie ? undefined : best.index;
+    const isTie = next !== undefined && best.holds === 'records' && compare(best, next) === 0;
+    return isTie || best.holds === 'objects without ids' ? undefined : best.index;
   }
-  const full = spots.flatMap((spot, index) => (spot.empty ? [] : [index]));
+  const full = spots.flatMap(({ holds }, index) => (holds === 'records' ? [index] : []));
   if (full.length > 0) return full.length === 1 ? full[0] : undefined;
-  return spots.length > 0 ? 0 : undefined;
+  const empty = spots.findIndex(({ holds }) => holds === 'nothing');
+  return empty < 0 ? undefined : empty;
+}
+
+/** True where the array at this path is called as records are, or is the answer itself. */
+export function isCalledRecords(path: readonly string[], kind: Kind): boolean {
+  return rankOf(path, kind) !== undefined;
 }
 
 /** The explicit path to the list, or undefined where it is to be found by looking. `$` and an empty text name the answer itself. */
@@ -74,13 +88,13 @@ interface Rank {
 
 interface Named extends Rank {
   readonly index: number;
-  readonly empty: boolean;
+  readonly holds: ListSpot['holds'];
   readonly depth: number;
 }
 
-function rankOf(spot: ListSpot, kind: Kind): Rank | undefined {
-  if (spot.path.length === 0) return { own: true, order: 0 };
-  const name = nameOf(spot.path);
+function rankOf(path: readonly string[], kind: Kind): Rank | undefined {
+  if (path.length === 0) return { own: true, order: 0 };
+  const name = nameOf(path);
   const own = OWN_NAMES[kind].indexOf(name);
   if (own >= 0) return { own: true, order: own };
   const order = COMMON_NAMES.indexOf(name);

@@ -6,6 +6,7 @@ import { type Dialect, type Json, kindOf } from './dialect.ts';
 import type { BodySink, Exchanged, Head } from './exchange.ts';
 import { ListReader } from './list-stream.ts';
 import type { Outcome, StreamOutcome } from './outcome.ts';
+import { shapeOf } from './shape.ts';
 
 const MAX_LIST_BYTES = 1024 * 1024 * 1024;
 
@@ -17,14 +18,18 @@ export interface Pouring {
   finish(exchanged: Exchanged): Promise<StreamOutcome>;
 }
 
-export function pourList(call: Call, dialect: Dialect, onRecords: OnRecords): Pouring {
-  const reader = new ListReader(kindOf(call.operation), dialect);
+/** Past `maxBytes` the list is taken for endless. */
+export function pourList(call: Call, dialect: Dialect, onRecords: OnRecords, maxBytes = MAX_LIST_BYTES): Pouring {
+  const kind = kindOf(call.operation);
+  const reader = new ListReader(kind, dialect);
   let records = 0;
+  let firstRecord: Json | undefined;
   let consumerFailed: { readonly error: unknown } | undefined;
 
   async function handOver(first: readonly Json[] | undefined, next: () => readonly Json[] | undefined): Promise<void> {
     try {
       for (let batch = first; batch !== undefined && batch.length > 0; batch = next()) {
+        if (records === 0) firstRecord = batch[0];
         await onRecords(batch);
         records += batch.length;
       }
@@ -36,7 +41,7 @@ export function pourList(call: Call, dialect: Dialect, onRecords: OnRecords): Po
 
   return {
     sink: {
-      maxBytes: MAX_LIST_BYTES,
+      maxBytes,
       accepts,
       write(chunk) {
         reader.write(chunk);
@@ -49,7 +54,9 @@ export function pourList(call: Call, dialect: Dialect, onRecords: OnRecords): Po
       const outcome = outcomeOf(call, exchanged, reader);
       if (outcome.status !== 'applied') return outcome;
       await handOver(reader.take(), () => reader.take());
-      return { status: 'applied', httpStatus: outcome.httpStatus, records };
+      const { httpStatus } = outcome;
+      const shape = records === 0 ? undefined : shapeOf(reader.path, firstRecord, kind, dialect);
+      return { status: 'applied', httpStatus, records, ...(shape && { shape }) };
     },
   };
 }

@@ -10,17 +10,27 @@
 import { isUtf8 } from 'node:buffer';
 import { failureIn } from '../contract/envelope.ts';
 import { LockstepError } from '../errors.ts';
-import { decodeBody, looksLike } from './decode.ts';
-import { type Dialect, idOf, type Json, type Kind } from './dialect.ts';
+import { decodeBody, holdingOf, looksLike } from './decode.ts';
+import { type Dialect, isJsonObject, type Json, type Kind, whyNoId } from './dialect.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';
-import { chooseList, explicitPath, type ListSpot, mayHoldRecords, spellingsOf } from './list-choice.ts';
+import {
+  chooseList,
+  explicitPath,
+  isCalledRecords,
+  type ListSpot,
+  MAX_LIST_DEPTH,
+  mayHoldRecords,
+  spellingsOf,
+} from './list-choice.ts';
 
 /** Records are handed over in batches of at most this many. */
 export const BATCH_RECORDS = 1000;
 const RUN_BYTES = 256 * 1024;
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 const MAX_OUTLINE_BYTES = 4 * 1024 * 1024;
+/** Choosing among the lists of an answer is quick for tens of them. */
+const MAX_LISTS = 1000;
 
 /** Why an answer gives no list: a page, not JSON or cut off, one record or the outline beyond its limit, or no list found. */
 export class ListProblem extends LockstepError {
@@ -60,14 +70,22 @@ export class ListReader {
   #list: OpenList | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #records: Json[] = [];
+  /** Why the records are not recognised: of the first list where they should be. */
+  #whyNoId: string | undefined;
   #handedOver = false;
   #begun = false;
   #whole = false;
+  #path: readonly string[] = [];
 
   constructor(kind: Kind, dialect: Dialect) {
     this.#kind = kind;
     this.#dialect = dialect;
     this.#explicit = explicitPath(dialect, kind);
+  }
+
+  /** Where in the answer the list stood; known once `end` has called it whole. */
+  get path(): readonly string[] {
+    return this.#path;
   }
 
   write(chunk: Uint8Array): void {
@@ -103,9 +121,10 @@ export class ListReader {
     const choice = this.#explicit === undefined ? chooseList(this.#spots, this.#kind) : this.#spots.length - 1;
     const spot = choice === undefined ? undefined : this.#spots[choice];
     if (spot === undefined) throw this.#noList('JSON in which no list can be told to be the records');
-    if (spot.empty && this.#handedOver) throw this.#twoLists();
-    if (spot.empty) this.#records = [];
+    if (spot.holds === 'nothing' && this.#handedOver) throw this.#twoLists();
+    if (spot.holds === 'nothing') this.#records = [];
     this.#whole = true;
+    this.#path = spot.path;
     return { status: 'whole' };
   }
 
@@ -121,16 +140,16 @@ export class ListReader {
   #walk(data: Buffer, from: number): number {
     const stop = this.#walker.walk(data, from);
     const at = this.#walker.index;
-    if (stop === 'too-large')
-      throw new ListProblem('too-large', `more than ${MAX_OUTLINE_BYTES} bytes beside the list`);
-    if (stop === 'more') return at;
+    if (stop === 'too-large') throw this.#tooLarge();
+    if (stop === 'too-deep') throw new ListProblem('too-large', 'JSON of too many levels');
+    if (stop === 'more' || this.#walker.depth > (this.#explicit?.length ?? MAX_LIST_DEPTH)) return at;
     const path = this.#walker.path();
     const named = this.#explicit !== undefined && this.#spots.length === 0 && this.#isNamed(path);
     const looked = this.#explicit === undefined && mayHoldRecords(path);
     if (stop === 'empty-array') {
-      if (named || looked) this.#spots.push({ path, empty: true });
+      if (named || looked) this.#addSpot({ path, holds: 'nothing' });
     } else if (named || (looked && data[at] === 0x7b)) {
-      if (named) this.#spots.push({ path, empty: false });
+      if (named) this.#addSpot({ path, holds: 'records' });
       const taking = named ? true : undefined;
       this.#list = { path, taking, runStart: at, lastEnd: at, scanner: new ElementScanner() };
     }
@@ -157,18 +176,28 @@ export class ListReader {
   /** Whether the first element shows a list of records; if not, the element belongs to the outline. */
   #judge(list: OpenList, element: Buffer): boolean {
     const [first] = parseRun(element) ?? [];
-    if (idOf(first, this.#kind, this.#dialect) === undefined) {
+    const holds = holdingOf(first ?? null, this.#kind, this.#dialect);
+    const spot = { path: list.path, holds };
+    if (holds !== 'records') {
       this.#list = undefined;
-      if (!this.#outline.append(element)) throw new ListProblem('too-large', 'too much beside the list');
+      if (isJsonObject(first)) this.#addSpot(spot);
+      if (isCalledRecords(list.path, this.#kind)) this.#whyNoId ??= whyNoId(first, this.#kind, this.#dialect);
+      if (!this.#outline.append(element)) throw this.#tooLarge();
       return false;
     }
-    const index = this.#spots.push({ path: list.path, empty: false }) - 1;
+    const index = this.#addSpot(spot);
     list.taking = chooseList(this.#spots, this.#kind) === index;
     if (list.taking) {
       if (this.#handedOver) throw this.#twoLists();
       this.#records = [];
     }
     return true;
+  }
+
+  /** Its index. */
+  #addSpot(spot: ListSpot): number {
+    if (this.#spots.length === MAX_LISTS) throw this.#noList(`JSON of more than ${MAX_LISTS} lists`);
+    return this.#spots.push(spot) - 1;
   }
 
   #parseRun(list: OpenList, data: Buffer, end: number): void {
@@ -188,8 +217,17 @@ export class ListReader {
   }
 
   #noList(what: string): ListProblem {
-    const remedy = `say where they are in the account’s dialect.listPath.${this.#kind}`;
-    return new ListProblem('no-list', `${what}: ${remedy}`);
+    const listPath = `say where they are in the account’s dialect.listPath.${this.#kind}`;
+    if (this.#whyNoId === undefined) return new ListProblem('no-list', `${what}: ${listPath}`);
+    const idField = `name the member that holds it in the account’s dialect.idField.${this.#kind}`;
+    const why = `records without an id; of the first one, ${this.#whyNoId}`;
+    return new ListProblem('no-list', `${why}: ${idField}, or, if these are not the records, ${listPath}`);
+  }
+
+  /** Records that are not recognised count as what stands beside them. */
+  #tooLarge(): ListProblem {
+    const what = `more than ${MAX_OUTLINE_BYTES} bytes beside the list`;
+    return this.#whyNoId === undefined ? new ListProblem('too-large', what) : this.#noList(what);
   }
 }
 

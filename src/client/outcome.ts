@@ -4,6 +4,8 @@
  * Messages name the method and the URL, and never a query value, an id from the path, or a secret.
  */
 
+import type { ListShape } from './shape.ts';
+
 /** The service took it. `content` is the decoded body without its envelope; undefined where the body was empty. */
 export interface Applied {
   readonly status: 'applied';
@@ -83,6 +85,8 @@ export interface Streamed {
   readonly status: 'applied';
   readonly httpStatus: number;
   readonly records: number;
+  /** Absent where the list was empty. */
+  readonly shape?: ListShape;
 }
 
 /** What became of a streamed list. Unless it is `applied`, the records handed over so far are to be thrown away. */

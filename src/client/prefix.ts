@@ -2,8 +2,9 @@
  * Which of the two documented prefixes an operation answers under. The contract lists some operations under /api/v1, some
  * under /v1, some under both (contract, "Endpoints"), so `auto` finds out for each operation by itself.
  *
- * A 404 that may mean "no such route" is tried once under the other prefix; that is safe for writes too, since a 404
- * applied nothing (A3). Only an answer that a route must have given settles an operation: a record's 404 never does.
+ * A 404 that may mean "no such route" is tried once under the other prefix, and so is a 200 whose envelope says so; that
+ * is safe for writes too, since a refusal applied nothing (A3). Only an answer that a route must have given settles an
+ * operation: a record's 404 never does.
  */
 import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../contract/operations.ts';
 import { kindOf } from './dialect.ts';
@@ -66,7 +67,11 @@ function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome): bo
   }
   if (outcome.status !== 'refused') return false;
   if (outcome.httpStatus === 405) return true;
-  if (outcome.httpStatus !== 404) return false;
   const namesNoRecord = operation.list !== undefined || name === 'customers.import' || name.endsWith('.create');
-  return namesNoRecord || outcome.json === false;
+  // A service that answers every error with a 200 has nothing but words for a path that it does not know.
+  if (outcome.httpStatus === 200) return namesNoRecord && MISSING_ROUTE.test(outcome.message);
+  return outcome.httpStatus === 404 && (namesNoRecord || outcome.json === false);
 }
+
+const MISSING_ROUTE =
+  /\b404\b|\bnot[ _-]?found\b|\bno such\b|\bno route\b|\bunknown (operation|route|path|endpoint|resource|url)\b|\bcannot (get|post|put)\b|\bdoes(n.t| not) exist\b/i;

@@ -71,8 +71,17 @@ function messageIn(members: ReadonlyMap<string, unknown>): string {
     if (typeof value === 'string' && value !== '') return value;
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
       const inner = new Map<string, unknown>(Object.entries(value)).get('message');
-      return typeof inner === 'string' ? inner : JSON.stringify(value);
+      return typeof inner === 'string' ? inner : asText(value);
     }
   }
   return 'the service reported an error without a message';
+}
+
+/** JSON as text; what is nested so deeply that it cannot be written is said to be. */
+export function asText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'an error nested too deeply to be shown';
+  }
 }

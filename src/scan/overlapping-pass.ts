@@ -17,8 +17,6 @@ import {
 /** Windows a pass may take: so many, and so many times those its records would fill. Past it the list outruns the scan. */
 const WINDOWS_TO_SPARE = 60;
 const WINDOWS_PER_FULL_ONE = 2.5;
-/** A list longer than this is taken for endless. */
-const MAX_RECORDS = 20_000_000;
 /** Windows that share fewer ids than this tell little of the list's order. */
 const TELLING = 5;
 /** Lists up to this long are read again instead: there is no room for windows to overlap. */
@@ -49,7 +47,7 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
   let kept = sizeMax;
   try {
     for (let taken = 0; ; taken++) {
-      if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax || kept > MAX_RECORDS) {
+      if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax) {
         return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
       }
       const { window, records } = await windows.next(chain.end, overlap);

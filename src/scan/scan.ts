@@ -6,12 +6,16 @@
  * single pages every record present during the whole scan is seen. Where it does not, scans are repeated until two agree.
  * Source: our choice; the contract says only that pages start at 0 and that rows_per_page sets their size ("Limits" 1).
  */
+import { LockstepError } from '../errors.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { overlappingPass } from './overlapping-pass.ts';
+import { idsNotUnique, rereadConflicts } from './repeated-ids.ts';
 import { idsOf, isEcho } from './window.ts';
 
 export interface ScannedRecord {
   readonly id: string;
+  /** Equal for equal content; where it is there, an id that stands for two contents is noticed. */
+  readonly hash?: string;
 }
 
 export interface ScanSource<R extends ScannedRecord> {
@@ -24,6 +28,8 @@ export interface ScanSource<R extends ScannedRecord> {
   readonly keep: (records: readonly R[], pass: number) => Promise<Kept>;
   /** Rows a page should hold; the service may give fewer. */
   readonly rowsPerPage: number;
+  /** A list longer than this is taken for endless. Default 20,000,000. */
+  readonly maxRecords?: number;
 }
 
 export interface Kept {
@@ -62,31 +68,36 @@ export interface PassSource<R extends ScannedRecord> {
 
 /** What page numbers and sizes mean at this service. */
 interface Paging {
-  readonly kind: 'sized' | 'fixed' | 'whole';
+  /** Sizes are honoured; or not; every page is the whole list; every page is the first one, as long as asked for. */
+  readonly kind: 'sized' | 'fixed' | 'whole' | 'first-only';
   readonly firstPage: 0 | 1;
 }
 
 const MAX_PASSES = 3;
 const MAX_MISFITS = 2;
+const MAX_RECORDS = 20_000_000;
 
-/** @throws whatever `read` and `keep` throw */
+/** @throws LockstepError LIST_ENDLESS, ID_NOT_UNIQUE; whatever `read` and `keep` throw */
 export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Promise<ScanReport> {
+  const { maxRecords = MAX_RECORDS } = source;
   const reasons = new Set<string>();
   let pages = 0;
   let seen = 0;
   let paging: Paging = { kind: 'sized', firstPage: 0 };
   let misfits = 0;
   let previous: number | undefined;
-  const read: typeof source.read = (page, size) => {
+  const readOnce: typeof source.read = (page, size) => {
     pages++;
     return source.read(page + paging.firstPage, size);
   };
+  const read = rereadConflicts(readOnce);
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const total = { newInPass: 0, newInAll: 0 };
     const keep = async (records: readonly R[]) => {
       const kept = await source.keep(records, pass);
       total.newInPass += kept.newInPass;
       total.newInAll += kept.newInAll;
+      if (total.newInPass > maxRecords) throw endless(maxRecords);
       return kept;
     };
     const view: PassSource<R> = { read, keep, rowsPerPage: source.rowsPerPage };
@@ -119,10 +130,24 @@ async function onePass<R extends ScannedRecord>(paging: Paging, source: PassSour
     case 'whole':
       await source.keep(await source.read(0, source.rowsPerPage));
       return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
+    case 'first-only': {
+      const first = await source.read(0, source.rowsPerPage);
+      await source.keep(first);
+      return { status: 'incomplete', reason: unreachable(first.length) };
+    }
   }
 }
 
-/** Finds out what pages are where they are not as documented: three looks at the beginning of the list. */
+function unreachable(rows: number): string {
+  return `the service ignores page numbers, so that whatever is behind its first ${rows} records cannot be read: name the parameter for the page in the account’s dialect.pageParam`;
+}
+
+function endless(records: number): LockstepError {
+  const message = `The list has given more than ${records} records and has not come to an end: the service makes up records, or answers other ones for ever. Nothing was written there.`;
+  return new LockstepError('LIST_ENDLESS', message);
+}
+
+/** Finds out what pages are where they are not as documented: three looks at the beginning of the list, or four. */
 async function detectPaging<R extends ScannedRecord>(
   read: ScanSource<R>['read'],
   rowsPerPage: number,
@@ -131,6 +156,10 @@ async function detectPaging<R extends ScannedRecord>(
   const kind = Math.max(first.length, second.length) > rowsPerPage ? 'fixed' : 'sized';
   if (first.length === 0) return { kind, firstPage: second.length > 0 ? 1 : 0 };
   if (!isEcho(idsOf(first), idsOf(second))) return { kind: 'fixed', firstPage: 0 };
-  if (isEcho(idsOf(first), idsOf(third))) return { kind: 'whole', firstPage: 0 };
-  return { kind, firstPage: 1 };
+  const conflict = idsNotUnique(first, second);
+  if (conflict !== undefined) throw conflict;
+  if (!isEcho(idsOf(first), idsOf(third))) return { kind, firstPage: 1 };
+  const smaller = Math.floor(Math.min(first.length, rowsPerPage) / 2);
+  const isSizeHonoured = smaller > 0 && (await read(0, smaller)).length === smaller;
+  return { kind: isSizeHonoured ? 'first-only' : 'whole', firstPage: 0 };
 }

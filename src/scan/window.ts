@@ -32,13 +32,13 @@ export function nextWindow(end: number, overlap: number, sizeMax: number): Windo
   return best;
 }
 
-/** How the ids two windows share stand in both: none shared, in the same order, or in another. */
+/** How the ids two windows share stand in both: none shared, in the same order, or in another. A row shown twice counts once. */
 export function compareShared(before: readonly string[], after: readonly string[]): 'none' | 'same' | 'reordered' {
+  const inBefore = new Set(before);
   const inAfter = new Set(after);
-  const sharedBefore = before.filter((id) => inAfter.has(id));
+  const sharedBefore = [...inBefore].filter((id) => inAfter.has(id));
   if (sharedBefore.length === 0) return 'none';
-  const inBefore = new Set(sharedBefore);
-  const sharedAfter = after.filter((id) => inBefore.has(id));
+  const sharedAfter = [...inAfter].filter((id) => inBefore.has(id));
   return sharedBefore.every((id, i) => id === sharedAfter[i]) ? 'same' : 'reordered';
 }
 

@@ -57,6 +57,27 @@ test.each(bodies)('a 200 with %s', (_, body, outcome, content) => {
   if (seen.status === 'applied') expect(seen.content).toEqual(content);
 });
 
+test('a refusal whose words are buried ten thousand levels deep is a refusal all the same', () => {
+  const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+  for (const [status, body] of [
+    [200, `{"status":"error","message":${deep}}`],
+    [200, `{"status":"success","content":${deep},"errors":[${deep}],"ok":false}`],
+    [400, `{"error":${deep}}`],
+    [422, deep],
+  ] as const) {
+    expect(classify(write, answered(status, body))).toMatchObject({ status: 'refused', message: expect.any(String) });
+  }
+});
+
+test('an encoding nobody asked for is named, even where the body is too large to be kept', () => {
+  const head = answered(200, '', { 'content-encoding': 'gzip' });
+  const error = new StoppedError('too-large', 'an answer of more than 8 bytes');
+  expect(classify(read, { ...head, error })).toMatchObject({
+    status: 'unknown',
+    message: expect.stringMatching(/gzip/),
+  });
+});
+
 test('a 200 that is not UTF-8 or in an encoding nobody asked for is unknown', () => {
   const latin1 = { ...answered(200), body: Buffer.from('{"name":"Müller"}', 'latin1') };
   expect(classify(write, latin1)).toMatchObject({ status: 'unknown', reason: 'unreadable' });

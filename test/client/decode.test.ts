@@ -23,6 +23,8 @@ const found: [what: string, body: Json, list: Json][] = [
   ['by the kind’s own name even deeper', { data: others, page: { contacts: rows } }, rows],
   ['nearer the top', { data: rows, extra: { items: others } }, rows],
   ['by the order of the known names', { rows: others, items: rows }, rows],
+  ['empty by the kind’s own name beside a known name without ids', { contacts: [], rows: [{ name: 'x' }] }, []],
+  ['empty by a known name beside an unknown one without ids', { links: [{ rel: 'next' }], data: [] }, []],
   ['beside errors that carry ids', { errors: others, kontakte: rows }, rows],
 ];
 test.each(found)('a list is found %s', (_, body, list) => {
@@ -35,6 +37,9 @@ const missing: [what: string, body: unknown][] = [
   ['in a record', { id: 7, name: 'x' }],
   ['in content that is null', { status: 'success', content: null }],
   ['among records without ids', { content: [{ name: 'x' }] }],
+  ['in an empty list beside records without ids', { content: [{ name: 'x' }], tags: [] }],
+  ['in an empty list by a known name beside records without ids', { contacts: [{ name: 'x' }], data: [] }],
+  ['in something else’s list beside records without ids', { items: [{ name: 'x' }], owners: others }],
   ['between two full lists with an equal claim', { people: rows, owners: others }],
   ['between two of the same name and depth', { a: { items: rows }, b: { items: others } }],
   ['in an array of arrays', [rows]],

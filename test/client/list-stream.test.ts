@@ -137,6 +137,30 @@ test('what is no list is said with the setting that helps', () => {
   });
 });
 
+test.each([
+  ['a name that nobody knows', { ContactID: 7, first_name: 'Ann' }, 'its members are ContactID, first_name'],
+  ['a fraction', { id: 7.5 }, 'its id 7.5 is no whole number'],
+  ['an integer that JSON falsifies', { id: 2 ** 53 }, 'its id 9007199254740992 is beyond what JSON carries exactly'],
+])('records whose id is %s are told with the setting that helps, however many they are', (_, record, why) => {
+  for (const count of [1, 200_000]) {
+    const read = readAll(JSON.stringify({ status: 'success', content: Array(count).fill(record), warnings: [] }));
+    expect(read).toMatchObject({ problem: 'no-list', message: expect.stringContaining(why) });
+    expect(read).toMatchObject({ message: expect.stringContaining('dialect.idField.contacts') });
+  }
+});
+
+test('an answer of very many lists, or of very many levels, is given up before it takes long', () => {
+  const lists = Array.from({ length: 100_000 }, (_, n) => `"l${n}":[{"id":${n}}]`).join(',');
+  expect(readAll(`{${lists}}`)).toMatchObject({ problem: 'no-list', message: expect.stringContaining('lists') });
+  const deep = '{"a":'.repeat(60_000);
+  const empty = Array(60_000).fill('[]').join(',"a":');
+  expect(readAll(`${deep}{"a":${empty}}${'}'.repeat(60_000)}`)).toMatchObject({ problem: 'no-list' });
+  expect(readAll('['.repeat(3_000_000))).toMatchObject({
+    problem: 'too-large',
+    message: expect.stringMatching(/levels/),
+  });
+});
+
 test('bytes that are not UTF-8 are unreadable, within the list and beside it', () => {
   for (const text of ['[{"id":1,"name":"Müller"}]', '{"content":[{"id":1}],"message":"Müller"}']) {
     expect(readAll(Buffer.from(text, 'latin1'))).toMatchObject({ problem: 'unreadable' });

@@ -36,6 +36,21 @@ test.each(tries)('%s after %j', (operation, outcome, triesOther) => {
   expect(other).toBe(triesOther ? '/v1' : undefined);
 });
 
+const said: [operation: OperationName, words: string, triesOther: boolean][] = [
+  ['customers.getall', 'no such operation: GET /api/v1/customers/getall', true],
+  ['contacts.getall', 'Not Found', true],
+  ['contacts.getall', 'Cannot GET /api/v1/contacts/getall', true],
+  ['orders.create', 'unknown endpoint', true],
+  ['contacts.getall', 'unknown API key', false],
+  ['orders.create', 'amount: expected a number', false],
+  ['contacts.get', 'no such contact', false],
+  ['orders.update', 'order 7 was not found', false],
+];
+test.each(said)('%s after a 200 whose envelope says “%s”', (operation, message, triesOther) => {
+  const outcome: Outcome = { status: 'refused', httpStatus: 200, message, json: true };
+  expect(createPrefixes('auto').other(operation, '/api/v1', outcome)).toBe(triesOther ? '/v1' : undefined);
+});
+
 test('what worked is remembered for that operation and not given up for a 404', () => {
   const prefixes = createPrefixes('auto');
   prefixes.saw('customers.import', '/v1', applied);

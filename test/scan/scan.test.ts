@@ -77,7 +77,9 @@ describe('a list that is paged in another way', () => {
   const cases: readonly [string, ListOptions, Proof][] = [
     ['pages counted from 1, page 0 empty', { length: 230, cap: 50, firstPage: 1, pageZero: 'empty' }, 'proven'],
     ['pages counted from 1, page 0 as page 1', { length: 230, cap: 50, firstPage: 1, pageZero: 'first' }, 'proven'],
-    ['page numbers ignored, sizes honoured', { length: 40, cap: 50, ignoresPage: true }, 'weak'],
+    ['page numbers ignored, sizes honoured', { length: 40, cap: 50, ignoresPage: true }, 'unproven'],
+    ['page numbers ignored, more records than a page holds', { length: 230, cap: 50, ignoresPage: true }, 'unproven'],
+    ['page numbers ignored, three rows a page', { length: 230, cap: 3, ignoresPage: true }, 'unproven'],
     ['page numbers and sizes ignored', { length: 230, cap: 1e6, ignoresPage: true, fixedSize: 1e6 }, 'weak'],
     ['sizes ignored, smaller pages', { length: 230, cap: 50, fixedSize: 20 }, 'weak'],
     ['sizes ignored, larger pages', { length: 230, cap: 1e6, fixedSize: 70 }, 'weak'],
@@ -115,6 +117,79 @@ describe('a list that is paged in another way', () => {
     const { report } = await scanOf(list);
     expect(report.proof).toBe('unproven');
     expect(report.pages).toBeLessThan(60);
+  });
+});
+
+describe('a list that has no end', () => {
+  const endless = {
+    keep: async (records: readonly unknown[]) => ({ newInPass: records.length, newInAll: records.length }),
+  };
+
+  test.each([
+    ['sizes are honoured', (size: number) => size],
+    ['pages are larger than asked for', (size: number) => 2 * size],
+    ['pages are smaller than asked for', () => 5],
+  ])('because every page holds new records is given up with an error that says so, where %s', async (_how, rows) => {
+    let reads = 0;
+    const read = async (page: number, size: number) => {
+      reads++;
+      return Array.from({ length: rows(size) }, (_, i) => ({ id: String(page * rows(size) + i) }));
+    };
+    const scanning = scan({ ...endless, read, rowsPerPage: 50, maxRecords: 1_000 });
+    await expect(scanning).rejects.toMatchObject({ code: 'LIST_ENDLESS', message: expect.stringContaining('1000') });
+    expect(reads).toBeLessThan(1_000);
+  });
+
+  test('because every read makes up new ids is given up within bounded calls', async () => {
+    let id = 0;
+    let reads = 0;
+    const read = async (_page: number, size: number) => {
+      reads++;
+      return Array.from({ length: size }, () => ({ id: String(++id) }));
+    };
+    const report = await scan({ ...endless, read, rowsPerPage: 50 });
+    expect(report.proof).toBe('unproven');
+    expect(reads).toBeLessThan(400);
+    expect(report.reasons.join()).toMatch(/changes as fast as it is read, or has no end/);
+  });
+});
+
+describe('ids that repeat', () => {
+  type Row = { readonly id: string; readonly hash: string };
+  const rowsOf = (length: number, idOf = (n: number) => n): Row[] =>
+    Array.from({ length }, (_, n) => ({ id: String(idOf(n)), hash: `hash ${n}` }));
+  const pagesOf = (rows: readonly Row[]) => (page: number, size: number) => rows.slice(page * size, (page + 1) * size);
+  const scanOver = async (pages: (page: number, size: number) => readonly Row[]) => {
+    const { keep, seen } = new DriftingList({ length: 0, cap: 1 }).keeper();
+    const report = await scan({ read: async (page, size) => pages(page, size), keep, rowsPerPage: 10 });
+    return [report.proof, seen.size];
+  };
+
+  test('on one page with the same content are one record, and cost no proof', async () => {
+    const twice = rowsOf(40).flatMap((row) => [row, row]);
+    expect(await scanOver(pagesOf(twice))).toEqual(['proven', 40]);
+  });
+
+  test.each<[string, (page: number, size: number) => readonly Row[]]>([
+    ['two records', pagesOf(rowsOf(45, (n) => (n === 7 ? 6 : n)))],
+    ['all records', pagesOf(rowsOf(45, () => 1))],
+    [
+      'the same place of every page',
+      (page, size) => pagesOf(rowsOf(45))(page, size).map((row, place) => ({ ...row, id: String(place) })),
+    ],
+  ])('in %s that differ end the scan with an error that names one', async (_which, pages) => {
+    await expect(scanOver(pages)).rejects.toMatchObject({
+      ...{ code: 'ID_NOT_UNIQUE', message: expect.stringMatching(/id \d.*idField/) },
+    });
+  });
+
+  test('only for a moment, while a record changes its place, are read again', async () => {
+    let reads = 0;
+    const pages = (page: number, size: number) => {
+      const rows = pagesOf(rowsOf(45))(page, size);
+      return ++reads === 1 ? [...rows.slice(0, -1), { id: '0', hash: 'as it was' }] : rows;
+    };
+    expect(await scanOver(pages)).toEqual(['proven', 45]);
   });
 });
 
