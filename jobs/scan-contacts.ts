@@ -3,7 +3,9 @@
  * written: unchanged, existing, to import, to update, or for a person to review.
  */
 
-import { listIn } from '../src/client/decode.ts';
+import { listIn, whyNoRecords } from '../src/client/decode.ts';
+import type { Json } from '../src/client/dialect.ts';
+import { pathTo, shapeOf } from '../src/client/shape.ts';
 import { decideContacts } from '../src/contacts/decide.ts';
 import { unsettledForMs } from '../src/contacts/horizon.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
@@ -22,9 +24,11 @@ import {
   supersedeRuns,
 } from '../src/ledger/runs.ts';
 import { scan } from '../src/scan/scan.ts';
+import type { Account } from '../src/worker/accounts.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { readCall } from '../src/worker/reads.ts';
+import { checkShape } from '../src/worker/shapes.ts';
 import { RunFailed } from '../src/worker/trouble.ts';
 
 const BASELINE = 0;
@@ -81,6 +85,12 @@ async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
 async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   const { pool, run, account, options, signal } = context;
   let place = 0;
+  let isShapeKnown = false;
+  const noteShape = async (list: readonly Json[], content: unknown) => {
+    if (isShapeKnown || list.length === 0) return;
+    isShapeKnown = true;
+    await checkShape(context, 'contacts', shapeOf(pathTo(list, content) ?? [], list[0], 'contacts', account.dialect));
+  };
   const report = await scan<ScannedContact>({
     rowsPerPage: options.rowsPerPage,
     read: async (page, size) => {
@@ -90,7 +100,8 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls });
       if (answer.content === null) return []; // how some services say that a page holds nothing
       const list = listIn(answer.content, account.dialect, 'contacts');
-      if (!list) throw noList(account.name);
+      if (!list) throw noList(account, answer.content);
+      await noteShape(list, answer.content);
       return list.map((contact) => toScannedContact(contact, account));
     },
     keep: async (contacts, pass) => {
@@ -107,10 +118,12 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);
 }
 
-function noList(account: string): RunFailed {
+function noList({ name, dialect }: Account, content: unknown): RunFailed {
+  const why = whyNoRecords(content, dialect, 'contacts');
+  const idField = `Name the member that holds the id under accounts.${name}.dialect.idField.contacts, or, `;
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service's answer to contacts.getall holds no list of contacts that Lockstep recognises. ` +
-      `Name where it stands under accounts.${account}.dialect.listPath.contacts.`,
+    `The service's answer to contacts.getall holds no list of contacts that Lockstep recognises${why ? `; ${why}` : ''}. ` +
+      `${why ? `${idField}if these are not the contacts, where` : 'Name where'} the list stands under accounts.${name}.dialect.listPath.contacts.`,
   );
 }

@@ -22,6 +22,8 @@ export interface Breaker {
   saw(outcome: Outcome | StreamOutcome, nowMs: number): void;
   /** Takes back the right to probe, for a probe that came to nothing. */
   passOnProbe(nowMs: number): void;
+  /** What the last call that failed came to, for messages. */
+  lastFailure(): string;
 }
 
 /** Failures in a row that open it: more than chance brings at a service that fails now and then. */
@@ -42,6 +44,7 @@ export function createBreaker(): Breaker {
   /** Set while it is open: when the next probe may be made. */
   let probeAtMs: number | undefined;
   let isProbing = false;
+  let lastFailure = '';
 
   function open(nowMs: number): void {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses);
@@ -67,6 +70,7 @@ export function createBreaker(): Breaker {
         isProbing = false;
       } else if (health === 'fails') {
         failures++;
+        lastFailure = 'message' in outcome ? outcome.message : '';
         const isProbeOver = probeAtMs !== undefined && nowMs >= probeAtMs;
         if (isProbeOver || (probeAtMs === undefined && failures >= FAILURES_TO_OPEN)) open(nowMs);
       }
@@ -76,6 +80,7 @@ export function createBreaker(): Breaker {
       isProbing = false;
       probeAtMs = nowMs;
     },
+    lastFailure: () => lastFailure,
   };
 }
 

@@ -4,7 +4,7 @@
  * for is tried all the same, the first time.
  */
 import type { OperationName } from '../contract/operations.ts';
-import type { Admission, Breaker } from './breaker.ts';
+import { type Admission, type Breaker, FAILURES_TO_OPEN } from './breaker.ts';
 import { isRead } from './classify.ts';
 import type { CallOptions, Client } from './client.ts';
 import type { NotSent, Outcome, StreamOutcome } from './outcome.ts';
@@ -26,14 +26,14 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
   ): Promise<T | NotSent> {
     const isFirstTryOfPerson = options.lane === 'interactive' && options.isRetry !== true;
     const admission: Admission = isFirstTryOfPerson ? { status: 'go' } : breaker.admit(now());
-    if (admission.status === 'wait') return heldBack(operation, admission.forMs);
+    if (admission.status === 'wait') return heldBack(breaker, admission.forMs);
     if (admission.status === 'go') return watched(send);
     if (isRead(operation)) return probing(() => watched(send));
     await probing(() => watched(() => probe(options)));
     const after = breaker.admit(now());
     if (after.status === 'go') return watched(send);
     if (after.status === 'probe') breaker.passOnProbe(now()); // it said nothing, such as for want of budget
-    return heldBack(operation, after.status === 'wait' ? after.forMs : 0);
+    return heldBack(breaker, after.status === 'wait' ? after.forMs : 0);
   }
 
   async function watched<T extends Outcome | StreamOutcome>(send: () => Promise<T>): Promise<T> {
@@ -57,11 +57,11 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
   };
 }
 
-function heldBack(operation: OperationName, forMs: number): NotSent {
+function heldBack(breaker: Breaker, forMs: number): NotSent {
   return {
     status: 'not-sent',
     reason: 'breaker',
-    message: `${operation}: held back after several calls in a row that failed`,
+    message: `held back after ${FAILURES_TO_OPEN} calls in a row that failed, the last one so: ${breaker.lastFailure()}`,
     retryAfterMs: Math.max(1, Math.ceil(forMs)),
   };
 }

@@ -121,7 +121,9 @@ function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt):
   if (!repeatable) {
     return readBack === undefined ? { status: 'give-up', reason: 'CANNOT_BE_CHECKED' } : SETTLE;
   }
-  if (attempt.attempt >= MAX_ATTEMPTS) return { status: 'give-up', reason: 'GAVE_UP' };
+  if (attempt.attempt >= MAX_ATTEMPTS) {
+    return { status: 'give-up', reason: isRead && reason === 'unreadable' ? 'SERVICE_UNREADABLE' : 'GAVE_UP' };
+  }
   return { status: 'retry', afterMs: backoffMs(attempt), spendsAttempt: true, isTrouble: true };
 }
 

@@ -1,24 +1,23 @@
 /** One read of all customers into the run's match index: the baseline before the first write, and every read-back. */
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
-import { recordProgress } from '../ledger/runs.ts';
+import { addNote, recordProgress } from '../ledger/runs.ts';
+import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
-import { readStream } from '../worker/reads.ts';
+import { checkShape } from '../worker/shapes.ts';
+import { readWholeList } from '../worker/whole-list.ts';
 import { customerFieldsOf, keysOf } from './mapping.ts';
 import { withoutId } from './staging.ts';
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 
-/** Reads the list once, whole; answers when the read began, on the database's clock. @throws RunFailed, ComeBack */
-export async function readCustomers(
-  { pool, run, account, signal }: JobContext<unknown>,
-  exclusive: Exclusive,
-  pass: number,
-): Promise<Date> {
+/** Reads the list once, whole; answers when the read began, on the database's clock. @throws Stop */
+export async function readCustomers(context: JobContext<unknown>, exclusive: Exclusive, pass: number): Promise<Date> {
+  const { pool, run, account, signal } = context;
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
-  await readStream(account, 'customers.getall', {
+  const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
     // A run that never had an answer has lost nothing: rather say soon that the service is away.
@@ -29,7 +28,14 @@ export async function readCustomers(
       await exclusive.transaction((db) => keepRecords(db, run.id, pass, records));
     },
   });
+  if (read.shape) await checkShape(context, 'customers', read.shape);
+  if (read.scan) await noteScan(context, read.scan);
   return clock.rows[0]?.now ?? new Date();
+}
+
+async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
+  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  await addNote(pool, run.id, `the list of customers came in pages; scan of customers ${proof}${why}`);
 }
 
 function toSeenRecord(record: Json, account: Account): SeenRecord {

@@ -1,5 +1,5 @@
 /** Keeps scanned contacts as rows: settled at once where the link says nothing changed, else staged to be decided. */
-import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
+import { idOf, isJsonObject, type Json, whyNoId } from '../client/dialect.ts';
 import type { CustomerFields } from '../contract/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import type { Kept, ScannedRecord } from '../scan/scan.ts';
@@ -26,10 +26,9 @@ export function toScannedContact(record: Json, account: Account): ScannedContact
 
 /** The error for a record whose id is under no name that Lockstep knows. */
 export function withoutId(kind: 'contact' | 'customer', record: Json, account: Account): RunFailed {
-  const members = isJsonObject(record) ? Object.keys(record).slice(0, 12).join(', ') : '';
   return new RunFailed(
     'RECORD_WITHOUT_ID',
-    `A ${kind} came without an id; its members are ${members || 'none'}. ` +
+    `A ${kind} came without an id; ${whyNoId(record, `${kind}s`, account.dialect)}. ` +
       `Name the member that holds it under accounts.${account.name}.dialect.idField.${kind}s.`,
   );
 }

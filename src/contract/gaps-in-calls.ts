@@ -33,7 +33,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'Where in an answer does the list stand?',
     ourService: 'content is the list; with only_body=true the list is the whole body.',
     clientFindsOut:
-      'It looks for the array of records, however deep; where two have an equal claim it asks for the setting.',
+      'It looks for the array of records, however deep; where two have an equal claim it asks for the setting. Where the list once stood is remembered: when it stands elsewhere the run is paused.',
     override: 'accounts.*.dialect.listPath',
   },
   {
@@ -72,7 +72,8 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Endpoints',
     question: 'Do customers, orders, subtasks and search results come whole, however many there are?',
     ourService: 'Yes, streamed. What was committed before the reading began is in it.',
-    clientFindsOut: 'It reads them as a stream, with a cap on the bytes.',
+    clientFindsOut:
+      'It reads them as a stream, with a cap on the bytes. Where a list of customers has a round length it asks for the page after it: records that were not there yet tell of pages, and then it scans them.',
   },
   {
     id: 'search-match',
@@ -102,7 +103,8 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Authentication',
     question: 'What if API_KEY is missing or unknown, and is Authorization required?',
     ourService: 'HTTP 401 for both. Authorization is ignored.',
-    clientFindsOut: 'A 401 or 403 stops the account with a clear message.',
+    clientFindsOut:
+      'A 401 or 403 suspends the account with a clear message, until a read with the key is accepted again. Where reading works it was one record that was refused.',
     override: 'accounts.*.authorization',
   },
   {
@@ -126,7 +128,8 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Limits',
     question: 'How many requests may a key make?',
     ourService: 'Any number.',
-    clientFindsOut: 'It keeps to the configured budget, obeys 429 and Retry-After, and slows down where it meets them.',
+    clientFindsOut:
+      'It keeps to the configured budget, obeys 429 and Retry-After, and goes on slower where it meets them; RateLimit headers only lower its rate. With budget.mode discover it finds the limit itself.',
     override: 'accounts.*.budget.requests',
   },
   {

@@ -17,3 +17,8 @@ export async function keepLearnt(db: Queryable, account: string, name: string, v
     [account, name, JSON.stringify(value)],
   );
 }
+
+/** Forgets what was learnt under names that begin so: it is learnt anew. */
+export async function forgetLearnt(db: Queryable, account: string, beginning: string): Promise<void> {
+  await db.query('delete from ledger.learnt where account = $1 and starts_with(name, $2)', [account, beginning]);
+}

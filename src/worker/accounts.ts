@@ -1,7 +1,7 @@
 /** An account as jobs use it: its client with its budget in front, opened at first use and shared by all jobs of the process. */
 import type pg from 'pg';
 import { z } from 'zod';
-import type { BudgetStore } from '../budget/budget.ts';
+import type { BudgetStore, RetryTaken } from '../budget/budget.ts';
 import { createBudget } from '../budget/key-budget.ts';
 import { createBreaker } from '../client/breaker.ts';
 import { type Client, createClient } from '../client/client.ts';
@@ -17,7 +17,7 @@ export interface Account {
   readonly baseUrl: string;
   readonly client: Client;
   readonly dialect: Dialect;
-  /** Calls in flight at most, from this process. */
+  /** Calls in flight at most, from all processes together. */
   readonly concurrency: number;
   readonly ratePerSecond: number;
   readonly timeoutMs: number;
@@ -26,14 +26,12 @@ export interface Account {
   readonly keySource: string;
   /** Tries the key with a read; of callers at once only one does, and an accepted key is believed in for half a minute. */
   checkKey(): Promise<KeyFound>;
-  /** Takes a token of the key's retry budget, before a call is repeated that the service may have seen. */
-  takeRetry(): Promise<RetryToken>;
+  /**
+   * Takes a token of the key's retry budget, before a call is repeated that the service may have seen. `empty`: too many
+   * of this key have been repeated lately, and the work is put off instead.
+   */
+  takeRetry(): Promise<RetryTaken>;
 }
-
-export type RetryToken =
-  | { readonly status: 'granted' }
-  /** Too many calls of this key have been repeated lately: the work is put off instead. */
-  | { readonly status: 'empty'; readonly retryAfterMs: number };
 
 /** What opening an account's client takes, with its secrets read. */
 export interface AccountAccess {
@@ -52,6 +50,7 @@ export interface Accounts {
   close(): Promise<void>;
 }
 
+const STORE_AWAY_MS = 2_000;
 /** How long an accepted key is believed in. */
 const BELIEVED_MS = 30_000;
 
@@ -124,6 +123,7 @@ async function openAccount(
     timeoutMs: settings.budget.timeoutMs,
     concurrency: limits.concurrency,
     budget,
+    costOf: (operation) => settings.budget.weights[operation] ?? 1,
     dialect: settings.dialect,
     // Safe: the client uses only the names of operations it asks for.
     knownPrefixes: prefixesSchema.parse(learnt.get('prefixes')) as Partial<Record<OperationName, '/api/v1' | '/v1'>>,
@@ -143,7 +143,8 @@ async function openAccount(
     settleMs: settings.budget.settleMs,
     keySource: settings.apiKey?.where ?? 'the embedded service',
     checkKey: believed(() => tryKey(account)),
-    takeRetry: async () => ({ status: 'granted' }),
+    // Without its store nobody knows what has been repeated lately: rather later.
+    takeRetry: () => budget.retry().catch(() => ({ status: 'empty', retryAfterMs: STORE_AWAY_MS })),
   };
   const close = async () => {
     const prefixes = client.learntPrefixes();

@@ -8,6 +8,7 @@ import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../le
 import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
+import { LIMITED_IN_A_ROW, nothingButLimited } from './reads.ts';
 import { ComeBack, RunFailed, type Stop } from './trouble.ts';
 
 /** How one claimed row is sent; `dispatchBefore` is on the performance.now() scale. */
@@ -64,6 +65,7 @@ class PumpWork {
   #writing: Promise<void> = Promise.resolve();
   #calls = 0;
   #limited = 0;
+  #limitedInARow = 0;
   #isDry = false;
   #isLost = false;
 
@@ -122,6 +124,7 @@ class PumpWork {
         this.#calls += calls;
         this.#limited += limited;
         if (stop) this.#stop ??= stop;
+        this.#watchLimited({ calls, limited });
       },
       (error: unknown) => {
         // Not a failed call, those are results: a defect. The row stays INTENT and is settled by a read.
@@ -130,6 +133,14 @@ class PumpWork {
     );
     const tracked = sending.finally(() => this.#inFlight.delete(tracked));
     this.#inFlight.add(tracked);
+  }
+
+  /** One congestion answers all that are in flight with "slow down"; many more in a row come of no rate. */
+  #watchLimited({ calls, limited }: { calls: number; limited: number }): void {
+    if (calls === 0) return;
+    this.#limitedInARow = limited === calls ? this.#limitedInARow + limited : 0;
+    const most = LIMITED_IN_A_ROW + this.#context.account.concurrency;
+    if (this.#limitedInARow > most) this.#stop ??= nothingButLimited('sending');
   }
 
   #flush(): void {

@@ -6,10 +6,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions, StreamOptions } from '../client/client.ts';
 import type { Applied, Streamed } from '../client/outcome.ts';
-import { backoffMs, decideRetry, type Failure, MAX_ATTEMPTS } from '../client/retry-policy.ts';
+import { backoffMs, decideRetry, type Failure, MAX_ATTEMPTS, type RetryDecision } from '../client/retry-policy.ts';
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
 import { ComeBack, stopFor } from './trouble.ts';
+
+/** A key whose quota is used up gets one such answer and waits as told; so many in a row without another come of no rate. */
+export const LIMITED_IN_A_ROW = 20;
+const SLOW_DOWN_MS = 2_000;
 
 export interface ReadOptions {
   /** Told of the calls it took, once the read was answered: a run without any call has never had an answer. */
@@ -40,6 +44,17 @@ export function readStream(
   );
 }
 
+/** What follows from an answer that is not asked for again in place. */
+function lastOf(operation: OperationName, failure: Failure): RetryDecision {
+  return decideRetry(operation, failure, { attempt: MAX_ATTEMPTS, random: Math.random() });
+}
+
+/** The error for a service that does nothing but tell to slow down. */
+export function nothingButLimited(what: string): ComeBack {
+  const words = `the service tells to slow down and nothing else, ${LIMITED_IN_A_ROW} times in a row`;
+  return new ComeBack(`${what}: ${words} (HTTP 429): is the key’s quota used up?`, SLOW_DOWN_MS);
+}
+
 async function untilApplied<T extends { status: 'applied' }>(
   account: Account,
   operation: OperationName,
@@ -58,9 +73,11 @@ async function untilApplied<T extends { status: 'applied' }>(
     const stop = stopFor(decision, outcome, account, operation);
     if (decision.status !== 'retry' || signal?.aborted) throw stop;
     let waitMs = decision.afterMs;
-    if (outcome.status === 'limited') made.limited++;
-    else {
-      if (!decision.isTrouble || attempt++ >= tries) throw stop;
+    if (outcome.status === 'limited') {
+      if (++made.limited > LIMITED_IN_A_ROW) throw nothingButLimited(operation);
+    } else {
+      if (!decision.isTrouble) throw stop;
+      if (attempt++ >= tries) throw stopFor(lastOf(operation, outcome), outcome, account, operation);
       const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
       if (token?.status === 'empty') throw new ComeBack(stop.message, token.retryAfterMs);
       waitMs = Math.min(waitMs, backoffMs({ attempt, random: Math.random() }));

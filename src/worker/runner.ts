@@ -25,7 +25,7 @@ const PATIENCE_MS = 5 * 60 * 1000;
 const PATIENCE_BEFORE_FIRST_ANSWER_MS = 6_000;
 const CONCURRENCY = 8;
 /** A job that waits in place gives its slot back after this. */
-const SLOT_MS = 5_000;
+const SLOT_MS = 1_000;
 /** What a defect in a job waits before the job is tried again. */
 const DEFECT_MS = 5_000;
 

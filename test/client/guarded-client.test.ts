@@ -19,6 +19,7 @@ async function afterFailures(failures = FAILURES_TO_OPEN) {
   const client: Client = {
     call: async (operation) => answer(operation),
     stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
+    inspect: async (operation) => ({ outcome: answer(operation), body: '', durationMs: 0 }),
     stats: () => ({ calls: 0, limited: 0 }),
     learntPrefixes: () => ({}),
     close: async () => {},
@@ -40,6 +41,7 @@ describe('after a row of failures', () => {
       status: 'not-sent',
       reason: 'breaker',
       retryAfterMs: 1_000,
+      message: expect.stringContaining('HTTP 500'),
     });
     expect(world.seen).toEqual([]);
   });

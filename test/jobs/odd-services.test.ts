@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/ledger/runs.ts';
 import type { Reply } from '../support/http-server.ts';
-import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { people } from '../support/people.ts';
+import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
 import {
   imported,
   startTinyService,
@@ -219,5 +220,53 @@ describe('customers that name a contact', () => {
     const run = await bed.runSync();
     expect(await verdicts(run)).toEqual(['created', 'created', 'created']);
     expect(service.customers).toHaveLength(3);
+  });
+});
+
+describe('a list of customers that comes in pages, though it is documented as whole,', () => {
+  const there = people(23).map((person) => imported({ ...person, id: 0 }));
+  test.each([
+    ['from 0', { size: 10, first: 0, sized: true }],
+    ['from 1', { size: 10, first: 1, sized: true }],
+    ['of one size', { size: 5, first: 0, sized: false }],
+  ] as const)('%s, is read to its end: who is there already is not made again', async (_how, customerPages) => {
+    const service = serviceWith({ contacts: people(40), customers: there, customerPages });
+    const run = await bed.runSync();
+    expect(await bed.counts(run)).toMatchObject({ in: 40, existing: 23, created: 17, review: 0 });
+    expect([service.customers.length, run.notes]).toEqual([40, [expect.stringContaining('came in pages')]]);
+    expect(await bed.counts(await bed.runSync())).toMatchObject({ in: 40, unchanged: 40 });
+  });
+
+  test('and is whole although its length is round, is read once', async () => {
+    serviceWith({ contacts: people(20), customers: people(20).map((person) => imported({ ...person, id: 0 })) });
+    const run = await bed.runSync();
+    expect([await bed.counts(run), run.notes]).toMatchObject([{ existing: 20 }, []]);
+  });
+});
+
+describe('a service that changes its shape between two runs', () => {
+  const customersAs = (body: (customers: readonly TinyRecord[]) => unknown) => (path: string) =>
+    path.includes('customers') ? { body: body(tiny.customers) } : undefined;
+  const renamed = ({ id, ...rest }: TinyRecord) => ({ client_id: id, ...rest });
+
+  test.each<[string, TinyOptions['onList'], RegExp]>([
+    ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
+    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*stands at "data.rows", formerly "content"/],
+  ])('(its %s) pauses the run, which says what has changed and how to go on', async (_what, onList, words) => {
+    serviceWith();
+    await bed.runSync();
+    serviceWith({ customers: [...tiny.customers], onList });
+    const begun = await bed.beginSync();
+    const run = await ended(bed.database, begun.id);
+    expect(run).toMatchObject({ status: 'paused', errorCode: 'DIALECT_DRIFTED', error: expect.stringMatching(words) });
+    expect([tiny.sent('/customers/import'), tiny.sent('/customers/update')]).toEqual([[], []]);
+    expect(run.error).toContain(`lockstep runs resume ${run.id}`);
+  });
+
+  test('to an empty list has none, and is not taken for another', async () => {
+    serviceWith();
+    await bed.runSync();
+    serviceWith({ contacts: [], customers: [...tiny.customers] });
+    expect((await bed.runSync()).status).toBe('done');
   });
 });

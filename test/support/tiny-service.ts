@@ -23,6 +23,8 @@ export interface TinyOptions {
   /** Instead of making a customer: what is answered, or undefined to go on as usual. */
   readonly onImport?: (contact: TinyRecord, service: TinyService) => Reply | undefined;
   readonly onUpdate?: (fields: Record<string, unknown>) => Reply | undefined;
+  /** Pages the list of customers, which is documented as whole: so many a page at most, the first page has this number. */
+  readonly customerPages?: { readonly size: number; readonly first: 0 | 1; readonly sized: boolean };
   /** Instead of a list. */
   readonly onList?: (path: string, page: number) => Reply | undefined;
 }
@@ -44,7 +46,7 @@ export async function startTinyService(): Promise<TinyService> {
         return options.onList?.(path, page) ?? listed(contacts.slice(page * size, (page + 1) * size));
       }
       case '/customers/getall':
-        return options.onList?.(path, 0) ?? listed(customers);
+        return options.onList?.(path, 0) ?? listed(pageOfCustomers(query));
       case '/customers/import': {
         const contact = contacts.find(({ id }) => id === sent.contact_id);
         if (!contact) return { status: 404, body: { status: 'error', message: 'no such contact' } };
@@ -64,6 +66,14 @@ export async function startTinyService(): Promise<TinyService> {
       default:
         return { status: 404 };
     }
+  }
+
+  function pageOfCustomers(query: URLSearchParams): readonly TinyRecord[] {
+    if (!options.customerPages) return customers;
+    const { size, first, sized } = options.customerPages;
+    const rows = sized ? Math.min(Number(query.get('rows_per_page') ?? size), size) : size;
+    const page = Math.max(0, Number(query.get('page') ?? first) - first);
+    return customers.slice(page * rows, (page + 1) * rows);
   }
 
   const server = await startHttpServer(answer);

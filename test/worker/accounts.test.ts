@@ -28,6 +28,8 @@ const AWAY: BudgetStore = {
   remedy: 'start it',
   acquire: () => Promise.reject(new Error('it is away')),
   block: () => Promise.reject(new Error('it is away')),
+  limited: () => Promise.reject(new Error('it is away')),
+  retry: () => Promise.reject(new Error('it is away')),
 };
 
 /** Accounts called `acme` of the test's server; `access` stands in for reading the settings. */

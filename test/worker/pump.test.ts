@@ -95,6 +95,17 @@ test.each([new RunFailed('KEY_REFUSED', 'mend the key'), new ComeBack('nobody an
   },
 );
 
+test('told to slow down by every answer, it stops for now, has spent no attempt, and names it', async () => {
+  const run = await aRunOf(100);
+  let calls = 0;
+  const pumped = await pump(contextOf(run), async (row) => {
+    calls++;
+    return { result: { sourceId: row.sourceId, state: 'ready', spent: false }, calls: 1, limited: 1 };
+  });
+  expect(pumped).toMatchObject({ status: 'stopped', cause: { name: 'ComeBack', isTrouble: true } });
+  expect([calls < 40, await standing(run)]).toEqual([true, { ready: 100, sends: 0 }]);
+});
+
 test('a row whose sending breaks off by a defect is in doubt, and the run fails with the defect', async () => {
   const run = await aRunOf(1);
   const pumped = await pump(contextOf(run), async () => {

@@ -34,6 +34,29 @@ test('a read that was told to slow down waits in place, as often as it takes, an
   expect([ended, tries.length]).toEqual([DONE, 21]);
 });
 
+test('a read that is told nothing but to slow down gives up for now, and names it', async () => {
+  const { ended, tries } = await reading(Array(1_000).fill({ ...LIMITED, retryAfterMs: 0 }));
+  expect([ended, tries.length]).toEqual([expect.any(ComeBack), 21]);
+  expect(ended).toMatchObject({
+    isTrouble: true,
+    message: expect.stringMatching(/contacts\.getall.*slow down.*quota/),
+  });
+});
+
+test('a read takes a token of the retry budget for each try after the first, and none where it never left', async () => {
+  const taken: string[] = [];
+  const answers = [BROKEN, UNREACHED, DONE];
+  const account = { ...anAccount(async () => answers.shift() ?? DONE), takeRetry: async () => granted(taken) };
+  await readCall(account, 'contacts.getall', { lane: 'batch' });
+  expect(taken).toHaveLength(1);
+});
+
+test('a read is put off where the retry budget is empty', async () => {
+  const takeRetry = async () => ({ status: 'empty', retryAfterMs: 4_000 }) as const;
+  const reading = readCall({ ...anAccount(async () => BROKEN), takeRetry }, 'contacts.getall', { lane: 'batch' });
+  await expect(reading).rejects.toMatchObject({ name: 'ComeBack', inMs: 4_000 });
+});
+
 test('a read waits for the budget as long as it takes: what it has read so far would be lost', async () => {
   const { tries } = await reading([DONE]);
   expect(tries[0]?.maxWaitMs).toBeUndefined();
@@ -67,3 +90,8 @@ test('a read that was waiting ends with its signal', async () => {
   const { ended, tries } = await reading([{ ...LIMITED, retryAfterMs: 60_000 }, CLOSED], stop.signal);
   expect([ended instanceof ComeBack, tries.length]).toEqual([true, 2]);
 });
+
+async function granted(taken: string[]) {
+  taken.push('a token');
+  return { status: 'granted' } as const;
+}

@@ -3,13 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Client } from '../../src/client/client.ts';
 import { LockstepError } from '../../src/errors.ts';
-import { endRun, type Run, readRun } from '../../src/ledger/runs.ts';
+import { endRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { probeSoon, suspensionOf } from '../../src/ledger/suspensions.ts';
 import { exclusively } from '../../src/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../src/worker/job.ts';
 import { openQueue, type Queue } from '../../src/worker/queue.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../../src/worker/runner.ts';
-import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
+import { ComeBack, KeyRefused, RunFailed, RunPaused } from '../../src/worker/trouble.ts';
 import { aRun, claimOn, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount } from './an-account.ts';
@@ -131,11 +133,18 @@ describe('a run is carried on', () => {
 
 describe('a job that cannot go on', () => {
   test.each([
-    ['because of something to mend', new RunFailed('KEY_REFUSED', 'mend the key'), 'KEY_REFUSED'],
+    ['because of something to mend', new RunFailed('SERVICE_REFUSED', 'mend it'), 'SERVICE_REFUSED'],
     ['because of its settings', new LockstepError('SECRET_MISSING', 'set the variable'), 'SECRET_MISSING'],
   ])('%s ends the run with its words', async (_why, error, code) => {
     const run = await carried([inTurn(error)]);
     expect(run).toMatchObject({ status: 'failed', errorCode: code, error: error.message, phase: 'work' });
+  });
+
+  test('before a person has looked pauses the run, which goes on when it is resumed', async () => {
+    const run = await carried([inTurn(new RunPaused('DIALECT_DRIFTED', 'look at it'))]);
+    expect(run).toMatchObject({ status: 'paused', errorCode: 'DIALECT_DRIFTED', error: 'look at it', phase: 'work' });
+    expect(await resumeRun(database.pool, run.id)).toBe(true);
+    expect(await ended(run)).toMatchObject({ status: 'done', error: undefined });
   });
 
   test('for now, such as for want of budget, comes back and is in no trouble', async () => {
@@ -174,6 +183,59 @@ describe('a job that cannot go on', () => {
       errorCode: 'JOB_BROKE_OFF',
       error: expect.stringContaining('a defect'),
     });
+  });
+});
+
+describe('an account that cannot go on', () => {
+  const stuck = (until: Promise<void>) =>
+    defineJob({
+      name: 'wait',
+      summary: 'waits for the budget',
+      options: z.unknown(),
+      waitsInPlace: true,
+      run: async () => {
+        await until;
+        return FINISHED;
+      },
+    });
+
+  test('for want of budget gives its worker slots back, keeps its place, and delays no other', async () => {
+    let allow = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      allow = resolve;
+    });
+    await running([stuck(until), inTurn()]);
+    const waiting = await Promise.all(Array.from({ length: 12 }, () => aRun(database, { phase: 'wait' })));
+    await expect.poll(() => readRun(database.pool, waiting[0]?.id ?? '')).toMatchObject({ status: 'running' });
+    expect((await ended(await aRun(database, { account: 'other' }))).status).toBe('done');
+    expect((await readRun(database.pool, waiting[11]?.id ?? '')).status).toBe('running');
+    allow();
+    for (const run of waiting) expect((await ended(run)).status).toBe('done');
+  });
+
+  test('because its key is refused stands still, delays no other, and goes on once the key is accepted', async () => {
+    const key = { works: false };
+    const answer: Client['stream'] = async () =>
+      key.works
+        ? { status: 'applied', httpStatus: 200, records: 0 }
+        : { status: 'refused', httpStatus: 401, message: 'no such key' };
+    const account = anAccount();
+    const refusing = { ...account, client: { ...account.client, stream: answer } };
+    const job = work(async ({ run }) => {
+      if (run.account !== 'other' && !key.works) throw new KeyRefused('mend the key', 'contacts.getall');
+      return FINISHED;
+    });
+    const accounts = { open: async () => refusing, reopen: async () => refusing, close: async () => {} };
+    await running([job], { accounts });
+    const run = await aRun(database);
+    await expect
+      .poll(() => suspensionOf(database.pool, run.account), { timeout: 10_000 })
+      .toMatchObject({ message: 'mend the key' });
+    expect((await ended(await aRun(database, { account: 'other' }))).status).toBe('done');
+    expect(await readRun(database.pool, run.id)).toMatchObject({ status: 'running', notes: ['mend the key'] });
+    key.works = true;
+    await probeSoon(database.pool, run.account);
+    expect([(await ended(run)).status, await suspensionOf(database.pool, run.account)]).toEqual(['done', undefined]);
   });
 });
 

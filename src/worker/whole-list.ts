@@ -1,0 +1,162 @@
+/**
+ * Reads a list that is documented as whole, such as the customers, and finds out where a service pages it after all: a
+ * first page taken for the whole would make everything beyond it look missing, and have it created again.
+ *
+ * A service that caps a list caps it at a round number. So only an answer of such a length is looked at more closely, by
+ * asking for the page after it: records that the first answer did not hold tell that there are pages, and then they are
+ * scanned like any paged list.
+ * Source: our choice; the contract lists no page parameter for these ("Gaps in endpoint definitions").
+ */
+import { idOf, type Json, kindOf } from '../client/dialect.ts';
+import type { ListShape } from '../client/shape.ts';
+import type { OperationName } from '../contract/operations.ts';
+import { notUnique } from '../scan/repeated-ids.ts';
+import { type ScanReport, scan } from '../scan/scan.ts';
+import type { Account } from './accounts.ts';
+import { type ReadOptions, readStream } from './reads.ts';
+import { RunFailed } from './trouble.ts';
+
+export interface WholeListOptions extends ReadOptions {
+  readonly lane: 'interactive' | 'batch';
+  readonly signal: AbortSignal;
+  /** Batches of records; a record may come more than once. */
+  readonly onRecords: (records: readonly Json[]) => Promise<void>;
+}
+
+export interface WholeListRead {
+  /** Absent where the list was empty. */
+  readonly shape: ListShape | undefined;
+  /** Set where the list came in pages. */
+  readonly scan: ScanReport | undefined;
+}
+
+/** A cap is a multiple of this, and not above the largest. */
+const ROUND = 5;
+const LARGEST_CAP = 10_000;
+
+/** @throws Stop, and what `onRecords` throws */
+export async function readWholeList(
+  account: Account,
+  operation: OperationName,
+  options: WholeListOptions,
+): Promise<WholeListRead> {
+  const first = new Ids(account, operation);
+  const { shape, records } = await readStream(account, operation, {
+    ...options,
+    onRecords: async (batch) => {
+      first.note(batch);
+      await options.onRecords(batch);
+    },
+  });
+  if (records === 0 || records % ROUND !== 0 || records > LARGEST_CAP) return { shape, scan: undefined };
+  const isPaged = await showsMore(account, operation, first, records, options);
+  return { shape, scan: isPaged ? await scanPages(account, operation, records, options) : undefined };
+}
+
+/** The ids of an answer that may be one page; no more are kept than a page may hold. */
+class Ids {
+  readonly #seen = new Set<string>();
+  readonly #idOf: (record: Json) => string | undefined;
+
+  constructor({ dialect }: Account, operation: OperationName) {
+    this.#idOf = (record) => idOf(record, kindOf(operation), dialect);
+  }
+
+  /** @throws LockstepError ID_NOT_UNIQUE where two of the records differ and carry one id: all but one would be lost */
+  note(records: readonly Json[]): void {
+    const batch = new Map<string, Json>();
+    for (const record of records) {
+      const id = this.#idOf(record) ?? '';
+      const other = batch.get(id);
+      if (other !== undefined && JSON.stringify(other) !== JSON.stringify(record)) throw notUnique(id, 'of one answer');
+      batch.set(id, record);
+    }
+    if (this.#seen.size <= LARGEST_CAP) for (const id of batch.keys()) this.#seen.add(id);
+  }
+
+  isNew(record: Json): boolean {
+    return !this.#seen.has(this.#idOf(record) ?? '');
+  }
+}
+
+/** Whether page 1 or, where pages are counted from 1, page 2 holds a record that the first answer did not. */
+async function showsMore(
+  account: Account,
+  operation: OperationName,
+  first: Ids,
+  size: number,
+  options: WholeListOptions,
+): Promise<boolean> {
+  for (const page of [1, 2]) {
+    const found = await lookAt(account, operation, { page, size, isNew: (record) => first.isNew(record) }, options);
+    if (found !== 'nothing new') return found === 'new records';
+  }
+  return false;
+}
+
+async function lookAt(
+  account: Account,
+  operation: OperationName,
+  { page, size, isNew }: { page: number; size: number; isNew: (record: Json) => boolean },
+  { lane, signal, onCalls }: WholeListOptions,
+): Promise<'new records' | 'nothing new' | 'no records'> {
+  const enough = new Error('the beginning is enough');
+  let found: 'new records' | 'nothing new' | 'no records' = 'no records';
+  try {
+    await readStream(account, operation, {
+      lane,
+      signal,
+      ...(onCalls && { onCalls }),
+      query: pageQuery(account, page, size),
+      onRecords: async (batch) => {
+        found = batch.some(isNew) ? 'new records' : 'nothing new';
+        throw enough;
+      },
+    });
+  } catch (error) {
+    // A service that refuses a parameter it does not document has no pages.
+    if (error !== enough && !(error instanceof RunFailed)) throw error;
+  }
+  return found;
+}
+
+async function scanPages(
+  account: Account,
+  operation: OperationName,
+  size: number,
+  { onRecords, lane, signal, onCalls }: WholeListOptions,
+): Promise<ScanReport> {
+  const seen = new Map<string, number>(); // id → the last pass that saw it
+  return scan({
+    rowsPerPage: size,
+    read: async (page, rows) => {
+      const records: { id: string; record: Json }[] = [];
+      await readStream(account, operation, {
+        lane,
+        signal,
+        ...(onCalls && { onCalls }),
+        query: pageQuery(account, page, rows),
+        onRecords: async (batch) => {
+          for (const record of batch)
+            records.push({ id: idOf(record, kindOf(operation), account.dialect) ?? '', record });
+        },
+      });
+      return records;
+    },
+    keep: async (records, pass) => {
+      await onRecords(records.map(({ record }) => record));
+      const kept = { newInPass: 0, newInAll: 0 };
+      for (const { id } of records) {
+        const last = seen.get(id);
+        if (last === undefined) kept.newInAll++;
+        if (last !== pass) kept.newInPass++;
+        seen.set(id, pass);
+      }
+      return kept;
+    },
+  });
+}
+
+function pageQuery({ dialect }: Account, page: number, size: number): Readonly<Record<string, number>> {
+  return { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
+}

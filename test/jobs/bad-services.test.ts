@@ -1,0 +1,305 @@
+/**
+ * Services that answer nonsense, nothing but noes, or without end: what the run says of each, and that it is soon over,
+ * with few requests, a bounded memory, and nothing written.
+ */
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
+import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+
+const MEGABYTE = 1024 * 1024;
+const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 100ms, concurrency: 4 }';
+
+let bed: SyncBed;
+let server: TestServer;
+let answer: Answer;
+let requestsBefore = 0;
+beforeAll(async () => {
+  server = await startHttpServer((request, response) => answer(request, response));
+  bed = await openSyncBed({ account: QUICK, serviceUrl: server.url, options: '{ rowsPerPage: 10 }' });
+});
+beforeEach(async () => {
+  await bed.reset();
+  requestsBefore = server.requests.length;
+});
+afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]));
+afterAll(async () => {
+  await bed.close();
+  await server.close();
+});
+
+/** Runs the sync against this; tells what came of it, how often it asked, and what it wrote. */
+async function syncWith(answers: Answer): Promise<{ run: Run; requests: number; writes: readonly string[] }> {
+  answer = answers;
+  const run = await bed.runSync();
+  const seen = server.requests.slice(requestsBefore);
+  const writes = seen.flatMap(({ method, path, body }) => (method === 'GET' ? [] : [`${path} ${body}`]));
+  return { run, requests: seen.length, writes };
+}
+
+const html = { 'content-type': 'text/html' };
+const json = { 'content-type': 'application/json' };
+const everything =
+  (reply: Reply): Answer =>
+  () =>
+    reply;
+/** No customers, and these contacts; imports are taken. */
+const contacts =
+  (reply: Reply | Answer): Answer =>
+  (request, response) => {
+    if (request.path.endsWith('/customers/getall')) return { body: [] };
+    if (!request.path.endsWith('/contacts/getall')) return { body: '' };
+    return typeof reply === 'function' ? reply(request, response) : reply;
+  };
+
+describe('a service that gives the same answer to everything', () => {
+  const cases: readonly [string, Reply, string, RegExp, number][] = [
+    ['an error', { body: { status: 'error' } }, 'SERVICE_REFUSED', /customers.*reported an error without a message/, 1],
+    [
+      'an error with words',
+      { body: { success: false, error: { message: 'under repair' } } },
+      'SERVICE_REFUSED',
+      /under repair/,
+      1,
+    ],
+    [
+      'a login page',
+      { headers: html, body: '<!doctype html><html><body><form>Log in' },
+      'SERVICE_UNREADABLE',
+      /an HTML page where JSON was expected: is the base URL right/,
+      2,
+    ],
+    [
+      'a redirect',
+      { status: 302, headers: { location: '/login?next=1' } },
+      'SERVICE_UNREADABLE',
+      /redirect to \/login, which/,
+      1,
+    ],
+    ['a number', { body: 42 }, 'SERVICE_UNREADABLE', /no list can be told/, 1],
+    ['nothing', { body: '' }, 'SERVICE_UNREADABLE', /an empty answer where a list was expected/, 1],
+  ];
+
+  test.each(cases)('%s: the run fails and says so', async (_what, reply, errorCode, message, most) => {
+    const { run, requests, writes } = await syncWith(everything(reply));
+    expect(run).toMatchObject({ status: 'failed', errorCode, error: expect.stringMatching(message) });
+    expect([requests, writes]).toEqual([most, []]);
+  });
+});
+
+describe('a service that answers 429 to everything', () => {
+  test('is asked again by its Retry-After or once a second, and the run says what it waits for, until it answers', async () => {
+    const asked: number[] = [];
+    answer = () => {
+      asked.push(performance.now());
+      return { status: 429, ...(asked.length > 3 && { headers: { 'retry-after': '0' } }) };
+    };
+    const { id } = await bed.beginSync();
+    const notes = () => readRun(bed.database.pool, id).then((run) => run.notes.join());
+    await expect.poll(notes, { timeout: 15_000 }).toMatch(/customers\.getall: the service tells to slow down/);
+    expect((asked[2] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(1_900);
+    expect(asked.length).toBeLessThan(100);
+    answer = everything({ body: [] }); // as long as it may have been: then the run goes on
+    expect((await ended(bed.database, id)).status).toBe('done');
+    expect(server.requests.slice(requestsBefore).every(({ method }) => method === 'GET')).toBe(true);
+  });
+});
+
+/** Writes this for ever, as fast as it is taken; counts the bytes. */
+function pour(first: string, then: string, poured: { bytes: number }): Answer {
+  const part = Buffer.from(then.repeat(Math.ceil(65_536 / then.length)));
+  return (_request, response: ServerResponse) => {
+    const more = () => {
+      while (!response.destroyed) {
+        poured.bytes += part.length;
+        if (!response.write(part)) return;
+      }
+    };
+    response.writeHead(200, json);
+    response.write(first);
+    response.on('drain', more);
+    more();
+    return undefined;
+  };
+}
+
+describe('an answer that never ends', () => {
+  const cases: readonly [string, (poured: { bytes: number }) => Answer, RegExp, number][] = [
+    [
+      'one customer',
+      (poured) => pour('[{"id":1,"full_name":"', 'x', poured),
+      /customers.*a single record is larger/,
+      1,
+    ],
+    ['zeros', (poured) => pour('', '0', poured), /customers.*more than \d+ bytes beside the list/, 1],
+    ['blanks', (poured) => pour('', ' ', poured), /customers.*more than \d+ bytes/, 1],
+    ['levels', (poured) => pour('', '{"a":', poured), /customers.*too many levels/, 1],
+    ['customers without ids', (poured) => pour('[{"Nr":1}', ',{"Nr":2}', poured), /customers.*idField\.customers/, 1],
+    [
+      'a page of contacts',
+      (poured) => contacts(pour('[{"id":1}', ',{"id":1}', poured)),
+      /contacts.*more than \d+ bytes/,
+      2,
+    ],
+  ];
+
+  test.each(cases)('(%s) is cut off and named, and takes little memory', async (_what, answers, message, most) => {
+    const poured = { bytes: 0 };
+    const rssBefore = process.memoryUsage().rss;
+    const { run, requests, writes } = await syncWith(answers(poured));
+    expect(run).toMatchObject({
+      status: 'failed',
+      errorCode: 'SERVICE_UNREADABLE',
+      error: expect.stringMatching(message),
+    });
+    expect([requests, writes]).toEqual([most, []]);
+    expect(poured.bytes).toBeLessThan(32 * MEGABYTE);
+    expect(process.memoryUsage().rss - rssBefore).toBeLessThan(128 * MEGABYTE);
+  });
+});
+
+const person = (id: unknown, name: string) => ({ id, first_name: name, email: `${name}@example.com` });
+const names = ['ann', 'ben', 'cy', 'dot', 'eve', 'fay', 'gus', 'hal', 'ida', 'jo', 'kay', 'lou', 'mo', 'ned'];
+
+/** Answers the asked page of these records. */
+const paged =
+  (records: readonly unknown[], at = (page: number) => page): Answer =>
+  ({ query }) => {
+    const [page, size] = [at(Number(query.get('page'))), Number(query.get('rows_per_page'))];
+    return { body: { status: 'success', content: records.slice(page * size, (page + 1) * size) } };
+  };
+
+describe('ids that are none', () => {
+  const cases: readonly [string, unknown[], string, RegExp][] = [
+    ['shared by two', names.map((name, n) => person(n === 4 ? 3 : n, name)), 'ID_NOT_UNIQUE', /id 3 .*idField/],
+    ['shared by all', names.map((name) => person(7, name)), 'ID_NOT_UNIQUE', /id 7 .*idField/],
+    [
+      'missing in one',
+      names.map((name, n) => (n === 5 ? { name } : person(n, name))),
+      'RECORD_WITHOUT_ID',
+      /idField\.contacts/,
+    ],
+    [
+      'a fraction in one',
+      names.map((name, n) => person(n === 5 ? 5.5 : n, name)),
+      'RECORD_WITHOUT_ID',
+      /idField\.contacts/,
+    ],
+    [
+      'beyond 2^53 in one',
+      names.map((name, n) => person(n === 5 ? 2 ** 53 : n, name)),
+      'RECORD_WITHOUT_ID',
+      /idField\.contacts/,
+    ],
+    [
+      'an object in one',
+      names.map((name, n) => person(n === 5 ? { oid: 5 } : n, name)),
+      'RECORD_WITHOUT_ID',
+      /idField\.contacts/,
+    ],
+    ['in __proto__', JSON.parse('[{"id":1},{"__proto__":{"id":2}}]'), 'RECORD_WITHOUT_ID', /idField\.contacts/],
+    [
+      'fractions in all',
+      names.map((name, n) => person(n + 0.5, name)),
+      'SERVICE_UNREADABLE',
+      /accounts\.test\.dialect/,
+    ],
+  ];
+
+  test.each(cases)('(%s) end the run, which says so', async (_which, records, errorCode, message) => {
+    const { run, requests, writes } = await syncWith(contacts(paged(records)));
+    expect(run).toMatchObject({ status: 'failed', errorCode, error: expect.stringMatching(message) });
+    expect([requests < 8, writes]).toEqual([true, []]);
+  });
+
+  test.each([
+    ['fractions', names.map((name, n) => person(n + 0.5, name)), /its id 0\.5 is no whole number.*idField\.customers/],
+    [
+      'beyond 2^53',
+      names.map((name, n) => person(2 ** 60 + n, name)),
+      /beyond what JSON carries exactly.*idField\.customers/,
+    ],
+    ['unknown by name', names.map((name, n) => ({ Nr: n, name })), /its members are Nr, name.*idField\.customers/],
+  ])('(of customers: %s) are told with the setting that helps', async (_which, records, message) => {
+    const { run, requests, writes } = await syncWith(everything({ body: { content: records, warnings: [] } }));
+    expect(run).toMatchObject({
+      status: 'failed',
+      errorCode: 'SERVICE_UNREADABLE',
+      error: expect.stringMatching(message),
+    });
+    expect([requests, writes]).toEqual([1, []]);
+  });
+
+  test('but one record shown twice, in all the same, are one contact', async () => {
+    const twice = names.map((name, n) => person(n + 1, name)).flatMap((one) => [one, one]);
+    const { run, writes } = await syncWith(contacts(paged(twice)));
+    expect([(await bed.counts(run)).in, new Set(writes).size, writes.length]).toEqual([14, 14, 14]);
+  });
+});
+
+describe('a list of contacts that ignores the number of the page', () => {
+  test('is not taken for whole: the run says that more may be behind it, and what to set', async () => {
+    const records = names.map((name, n) => person(n + 1, name));
+    const { run, requests } = await syncWith(contacts(paged(records, () => 0)));
+    expect([run.scan, (await bed.counts(run)).in]).toEqual(['unproven', 10]);
+    expect(run.notes.join()).toMatch(/ignores page numbers.*behind its first 10 records.*dialect\.pageParam/);
+    expect(requests).toBeLessThan(30);
+  });
+});
+
+describe('strange members of a record', () => {
+  const deep = `${'{"a":['.repeat(5_000)}1${']}'.repeat(5_000)}`;
+  test.each([
+    ['ten thousand levels deep', `{"id":1,"email":"ann@example.com","first_name":"Ann","more":${deep}}`],
+    [
+      'named __proto__',
+      '{"id":1,"email":"ann@example.com","first_name":"Ann","__proto__":{"email":"x"},"constructor":{"prototype":1}}',
+    ],
+    ['given twice', '{"id":9,"first_name":"Zoe","id":1,"email":"ann@example.com","first_name":"Ann"}'],
+  ])('(%s) change nothing', async (_which, record) => {
+    const { run, writes } = await syncWith(
+      contacts(({ query }) => ({ headers: json, body: query.get('page') === '0' ? `[${record}]` : '[]' })),
+    );
+    expect([run.error, (await bed.counts(run)).in]).toEqual([undefined, 1]);
+    expect(writes[0]).toContain('/customers/import {"contact_id":1}');
+    expect((await bed.rows(run))[0]?.label).toBe('Ann <ann@example.com>');
+  });
+});
+
+describe('an answer that cannot be taken for what it seems', () => {
+  test('customers that share an id end the run before anything is written', async () => {
+    const shared = names.map((name) => ({ id: 7, full_name: name, email: `${name}@example.com` }));
+    const people = names.map((name, n) => person(n + 1, name));
+    const { run, writes } = await syncWith((request, response) =>
+      request.path.endsWith('/customers/getall') ? { body: shared } : contacts(paged(people))(request, response),
+    );
+    expect([run.status, run.errorCode, writes]).toEqual(['failed', 'ID_NOT_UNIQUE', []]);
+  });
+
+  test('an envelope beside ten thousand levels is no defect', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const { run } = await syncWith(
+      contacts(({ query }) => ({
+        headers: json,
+        body: `{"total":1,"extra":${deep},"items":${query.get('page') === '0' ? '[{"id":1,"first_name":"Ann"}]' : '[]'}}`,
+      })),
+    );
+    expect([run.status, run.error]).toEqual(['done', undefined]);
+  });
+
+  test('contacts whose ids have an unknown name are told with dialect.idField', async () => {
+    const { run } = await syncWith(contacts(paged(names.map((name, n) => ({ ContactNr: n, first_name: name })))));
+    expect(run.error).toMatch(/ContactNr.*dialect\.idField\.contacts/);
+  });
+
+  test('a fraction for an id is called one', async () => {
+    const { run } = await syncWith(contacts(paged(names.map((name, n) => person(n === 5 ? 5.5 : n, name)))));
+    expect(run.error).toMatch(/its id 5\.5 is no whole number/);
+  });
+
+  test('NaN in every answer is SERVICE_UNREADABLE, and its cause is in the message', async () => {
+    const { run } = await syncWith(everything({ headers: json, body: '[{"id":NaN}]' }));
+    expect([run.errorCode, run.error]).toEqual(['SERVICE_UNREADABLE', expect.stringMatching(/broken or cut off JSON/)]);
+  });
+});

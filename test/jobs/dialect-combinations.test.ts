@@ -1,0 +1,276 @@
+/**
+ * The contact sync against our own service in every way that it can answer, any two of them together, with nothing told
+ * to the client: `dialect: auto`. One worker and one database for all; each case has a service, an account and a tenant.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import { type OperationName, operations } from '../../src/contract/operations.ts';
+import { countRows } from '../../src/ledger/rows.ts';
+import { type Run, readRun } from '../../src/ledger/runs.ts';
+import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import { type Service, startService } from '../../src/service/server.ts';
+import { createKey, createTenant } from '../../src/service/tenants.ts';
+import { parseSettings } from '../../src/settings/parse.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { allPairs, type Options } from '../support/pairwise.ts';
+import { people } from '../support/people.ts';
+
+const CONTACTS = 17;
+const ROWS_PER_PAGE = 10;
+const TOKEN = 'a-token-of-the-test';
+/** Less than a run's calls, so that each one is asked to slow down. */
+const limit = { requestsPerSecond: 100, burst: 15 };
+
+const options = {
+  idField: [
+    'id',
+    'kind_id',
+    { contact: 'contactId', customer: 'client_id', order: 'orderId', task: 'taskId', subtask: 'item_id' },
+  ],
+  idType: ['number', 'string'],
+  listShape: ['bare', 'content', { path: 'content.data.items' }, { path: 'payload.page.entries' }],
+  order: ['oldest', 'newest'],
+  maxRowsPerPage: [7, 1_000],
+  defaultRowsPerPage: [5, 100],
+  // Page numbers alone ignored is no case: what is behind the first page cannot be read by any client.
+  paging: [{}, { ignoreRowsPerPage: true }, { ignoreRowsPerPage: true, ignorePaging: true }],
+  tasksFirstPage: [0, 1],
+  createAnswers: ['nothing', 'envelope', 'id', 'record'],
+  errors: ['status', 'envelope200', 'html', 'empty'],
+  booleans01: [false, true],
+  amountsAsStrings: [false, true],
+  prefixes: [['/api/v1'], ['/v1'], ['/api/v1', '/v1']],
+  completeMethods: [['GET'], ['PUT'], ['GET', 'PUT']],
+  importBody: ['contact_id', 'id', 'contact_ids', 'refused-400', 'refused-404', 'refused-405'],
+  importTwice: ['create', 'refuse'],
+  customersCarryContactId: [true, false],
+  readLagMs: [0, 40],
+  rateLimit: [
+    undefined,
+    { ...limit, retryAfter: 'seconds' },
+    { ...limit, retryAfter: 'date' },
+    { ...limit, retryAfter: 'none' },
+  ],
+  rateLimitHeaders: [false, true],
+  requiredAuthorization: [undefined, { scheme: 'Token', token: TOKEN }],
+} as const;
+
+const cases = allPairs(options).map((one, n) => [n, one] as const);
+const nameOf = (n: number) => `case-${n}`;
+const keyOf = (n: number) => `the-key-of-${nameOf(n)}`;
+
+let database: FreshDatabase;
+let plain: Service;
+let workspace: Workspace;
+let dataDir: string;
+const services: Service[] = [];
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  plain = await startService({ pool: database.pool });
+  for (const [, one] of cases) {
+    services.push(await startService({ pool: database.pool, behaviour: behaviourOf(one) }));
+  }
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
+  const { pool, connection } = database;
+  const opened = { pool, connection, describe: 'the test database', close: async () => {} };
+  const log = pino({ level: 'silent' });
+  const env = { TOKEN, ...Object.fromEntries(cases.map(([n]) => [`KEY_${n}`, keyOf(n)])) };
+  workspace = await openWorkspace({ settings: settings(), dataDir, env, log, database: opened });
+  await workspace.work();
+});
+afterAll(async () => {
+  await workspace.close();
+  await Promise.all([plain, ...services].map((service) => service.close()));
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+describe('the cases', () => {
+  const worlds: readonly [string, Options][] = [
+    ['of the service', options],
+    ['of two options', { a: [1, 2, 3], b: [true, false] }],
+    ['of one value each', { a: [1], b: [2], c: [3] }],
+    ['of odd values', { a: [undefined, null], b: ['', 0, null], c: [[], {}, []] }],
+  ];
+  test.each(worlds)('%s hold every pair of values of any two options, the same every time', (_whose, of) => {
+    const made = allPairs(of);
+    expect(allPairs(of)).toEqual(made);
+    const meet = ([a, b]: Pair) => made.some((one) => one[a.name] === a.value && one[b.name] === b.value);
+    expect(pairsOf(of).filter((pair) => !meet(pair))).toEqual([]);
+  });
+
+  test('are a few of the thousands of millions', () => expect(cases.length).toBeLessThan(40));
+});
+
+describe('every way of answering, any two together', () => {
+  test.concurrent.each(cases)('case %i: %o', async (n, one) => {
+    const tenant = await tenantWithContacts(n);
+    await delay(one.readLagMs);
+    const first = await runSync(n);
+    const proof = 'ignoreRowsPerPage' in one.paging ? 'weak' : 'proven';
+    expect([first.status, first.error, first.scan]).toEqual(['done', undefined, proof]);
+    expect(await countRows(database.pool, first.id)).toMatchObject({ in: CONTACTS, created: CONTACTS });
+    expect(await imports(tenant)).toEqual(await contactIds(tenant));
+    const before = await customers(tenant);
+
+    const second = await runSync(n);
+    expect(await countRows(database.pool, second.id)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS });
+    expect([await customers(tenant), await writes(tenant)]).toEqual([before, CONTACTS]);
+
+    const edited = await editOne(tenant);
+    const third = await countRows(database.pool, (await runSync(n)).id);
+    expect(third).toMatchObject({ in: CONTACTS, unchanged: CONTACTS - 1, updated: 1 });
+    const after = before.map((customer) =>
+      customer.name === edited.was ? { ...customer, name: edited.is } : customer,
+    );
+    expect([await customers(tenant), await writes(tenant)]).toEqual([after, CONTACTS + 1]);
+  });
+
+  test('some of them asked the worker to slow down, in each of the three ways', () => {
+    for (const form of ['seconds', 'date', 'none']) {
+      const limited = cases.map(([n, { rateLimit }]) =>
+        rateLimit?.retryAfter === form ? (services[n]?.traffic.limited() ?? 0) : 0,
+      );
+      expect(Math.max(...limited), form).toBeGreaterThan(0);
+    }
+  });
+});
+
+interface Chosen {
+  readonly name: string;
+  readonly value: unknown;
+}
+type Pair = readonly [Chosen, Chosen];
+
+function pairsOf(of: Options): readonly Pair[] {
+  const all = Object.entries(of).flatMap(([name, values]) => values.map((value): Chosen => ({ name, value })));
+  return all.flatMap((a) => all.flatMap((b): Pair[] => (a.name < b.name ? [[a, b]] : [])));
+}
+
+interface Tenant {
+  readonly id: number;
+  call(operation: OperationName, body: unknown, pathId?: number): Promise<void>;
+}
+
+interface Customer {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+}
+
+/** Written through our own service as it is by itself. */
+async function tenantWithContacts(n: number): Promise<Tenant> {
+  const { id } = await createTenant(database.pool, nameOf(n));
+  const key = keyOf(n);
+  await createKey(database.pool, id, { key });
+  const tenant: Tenant = {
+    id,
+    async call(operation, body, pathId = 0) {
+      const { method, path: at } = operations[operation];
+      const response = await fetch(`${plain.url}/api/v1${at.replace(/\{\w+\}/, String(pathId))}`, {
+        method,
+        headers: { API_KEY: key, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(response.status).toBe(200);
+    },
+  };
+  await Promise.all(people(CONTACTS).map((contact) => tenant.call('contacts.create', contact)));
+  return tenant;
+}
+
+async function runSync(n: number): Promise<Run> {
+  const begun = await workspace.startSync(nameOf(n), { lane: 'batch', dryRun: false });
+  expect(begun.status).toBe('started');
+  await (await workspace.work()).attend(begun.run);
+  return vi.waitFor(
+    async () => {
+      const run = await readRun(database.pool, begun.run.id);
+      expect(run.status).not.toBe('running');
+      return run;
+    },
+    { timeout: 25_000, interval: 20 },
+  );
+}
+
+/** Gives one contact another name: what its customer is called before and after. */
+async function editOne(tenant: Tenant): Promise<{ readonly was: string; readonly is: string }> {
+  const [contact] = await rows<{ id: string; name: string }>(
+    `select id, concat_ws(' ', fields->>'first_name', fields->>'last_name') as name
+     from service.contacts where tenant_id = $1 order by id offset 3 limit 1`,
+    tenant,
+  );
+  await tenant.call('contacts.update', { first_name: 'Somebody', last_name: 'Else' }, Number(contact?.id));
+  return { was: contact?.name ?? '', is: 'Somebody Else' };
+}
+
+async function contactIds(tenant: Tenant): Promise<readonly string[]> {
+  const found = await rows<{ id: string }>('select id from service.contacts where tenant_id = $1 order by id', tenant);
+  return found.map(({ id }) => id);
+}
+
+/** The contacts that were made customers, by the service's own commit log: once for each time. */
+async function imports(tenant: Tenant): Promise<readonly string[]> {
+  const found = await rows<{ id: string }>(
+    `select c.id from service.commits m left join service.contacts c on c.tenant_id = m.tenant_id
+       and m.natural_key = case m.operation when 'customers.import' then c.id::text else
+         coalesce(nullif(c.fields->>'email', ''), nullif(c.fields->>'phone', ''),
+           concat_ws(' ', c.fields->>'first_name', c.fields->>'last_name')) end
+     where m.tenant_id = $1 and m.operation in ('customers.import', 'customers.create') order by c.id`,
+    tenant,
+  );
+  return found.map(({ id }) => id);
+}
+
+async function customers(tenant: Tenant): Promise<readonly Customer[]> {
+  return rows<Customer>(
+    `select id, fields->>'full_name' as name, fields->>'email' as email
+     from service.customers where tenant_id = $1 order by id`,
+    tenant,
+  );
+}
+
+/** All that was ever written to customers. */
+async function writes(tenant: Tenant): Promise<number> {
+  const found = await rows('select seq from service.commits where tenant_id = $1 and kind = $$customer$$', tenant);
+  return found.length;
+}
+
+async function rows<R extends pg.QueryResultRow>(sql: string, { id }: Tenant): Promise<R[]> {
+  return (await database.pool.query<R>(sql, [id])).rows;
+}
+
+function behaviourOf(one: (typeof cases)[number][1]): BehaviourOptions {
+  const { paging, rateLimit, requiredAuthorization, prefixes, completeMethods, ...rest } = one;
+  return {
+    ...rest,
+    ...paging,
+    prefixes: [...prefixes],
+    completeMethods: [...completeMethods],
+    ...(rateLimit && { rateLimit }),
+    ...(requiredAuthorization && { requiredAuthorization }),
+  };
+}
+
+function settings(): Settings {
+  const budget = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
+  const accounts = cases.map(([n, { requiredAuthorization: needed }]) => {
+    const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN }, ` : '';
+    return `  ${nameOf(n)}: { url: "${services[n]?.url}", apiKey: { env: KEY_${n} }, dialect: auto, ${authorization}${budget} }`;
+  });
+  const syncs = cases.map(
+    ([n]) => `  ${nameOf(n)}: { job: contacts, account: ${nameOf(n)}, options: { rowsPerPage: ${ROWS_PER_PAGE} } }`,
+  );
+  const text = ['accounts:', ...accounts, 'syncs:', ...syncs].join('\n');
+  const parsed = parseSettings({ text, file: 'cases.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.settings;
+}

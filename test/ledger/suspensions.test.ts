@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { askToProbe, liftSuspension, probeSoon, suspendAccount, suspensionOf } from '../../src/ledger/suspensions.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { freshLedger } from './fresh-ledger.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+beforeEach(() => suspendAccount(database.pool, 'acme', { operation: 'tasks.getall', message: 'mend the key' }));
+
+const ask = () => askToProbe(database.pool, 'acme');
+
+test('an account is suspended with its own words, and no other is', async () => {
+  expect(await suspensionOf(database.pool, 'acme')).toMatchObject({ message: 'mend the key' });
+  expect([await suspensionOf(database.pool, 'other'), await askToProbe(database.pool, 'other')]).toEqual([
+    undefined,
+    { status: 'open' },
+  ]);
+});
+
+test('nobody tries the key at once; then one of all who ask does, and the others wait for the next time', async () => {
+  expect(await ask()).toMatchObject({ status: 'suspended', probeInMs: expect.any(Number) });
+  await probeSoon(database.pool, 'acme');
+  const asked = await Promise.all([1, 2, 3, 4, 5].map(ask));
+  expect(asked.filter(({ status }) => status === 'probe')).toEqual([{ status: 'probe', operation: 'tasks.getall' }]);
+  expect(asked.filter(({ status }) => status === 'suspended')).toHaveLength(4);
+});
+
+test('the pauses between two tries double up to a minute', async () => {
+  await probeSoon(database.pool, 'acme');
+  const pauses: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    await ask();
+    const next = await ask();
+    if (next.status === 'suspended') pauses.push(Math.round(next.probeInMs / 1_000));
+    await database.pool.query(`update ledger.suspensions set probe_at = clock_timestamp()`);
+  }
+  expect(pauses).toEqual([4, 8, 16, 32, 60, 60, 60, 60]);
+});
+
+test('a lifted suspension is gone', async () => {
+  await liftSuspension(database.pool, 'acme');
+  expect([await suspensionOf(database.pool, 'acme'), await ask()]).toEqual([undefined, { status: 'open' }]);
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { CallOptions } from '../../src/client/client.ts';
+import type { Outcome } from '../../src/client/outcome.ts';
+import { MAX_ATTEMPTS } from '../../src/client/retry-policy.ts';
+import type { OperationName } from '../../src/contract/operations.ts';
+import type { Account } from '../../src/worker/accounts.ts';
+import { ComeBack, KeyRefused, keyRefused, RunFailed } from '../../src/worker/trouble.ts';
+import { type WriteOptions, write } from '../../src/worker/writes.ts';
+import { anAccount } from './an-account.ts';
+
+const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: null };
+const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
+const SILENT: Outcome = { status: 'unknown', message: 'no answer', reason: 'timeout' };
+const FORBIDDEN = { status: 'refused', httpStatus: 403, message: 'no' } as const;
+const REFUSED: Outcome = { status: 'refused', httpStatus: 422, message: 'not so' };
+const notSent = (reason: (Outcome & { status: 'not-sent' })['reason'] & string): Outcome => ({
+  status: 'not-sent',
+  message: 'it did not leave',
+  reason,
+});
+
+const soon = (): WriteOptions => ({
+  lane: 'batch',
+  dispatchBefore: performance.now() + 60_000,
+  stopWaiting: new AbortController().signal,
+  sends: 0,
+});
+
+/** Writes at a service that answers so, one after another, and the last for ever. */
+async function writing(
+  operation: OperationName,
+  answers: readonly Outcome[],
+  more: Partial<WriteOptions & Account> = {},
+) {
+  const calls: CallOptions[] = [];
+  const account = anAccount(async (_operation, options) => {
+    calls.push(options);
+    return answers[Math.min(calls.length, answers.length) - 1] ?? APPLIED;
+  });
+  const report = await write({ ...account, ...more }, operation, { ...soon(), ...more });
+  return { ...report, made: calls };
+}
+
+describe('a create', () => {
+  test.each<[string, Outcome, string]>([
+    ['that is taken is applied', APPLIED, 'applied'],
+    ['without an answer is in doubt', SILENT, 'in-doubt'],
+    ['that meets a conflict is in doubt', { status: 'refused', httpStatus: 409, message: 'there' }, 'in-doubt'],
+    ['that is refused is refused', REFUSED, 'refused'],
+    ['that is told to slow down is for later', LIMITED, 'not-now'],
+  ])('%s, and is sent once', async (_what, outcome, status) => {
+    const { written, made } = await writing('orders.create', [outcome]);
+    expect([written.status, made.length]).toEqual([status, 1]);
+  });
+});
+
+describe('an update', () => {
+  test('without an answer is repeated in place, as a retry', async () => {
+    const { written, calls, made } = await writing('orders.update', [SILENT, APPLIED]);
+    expect([written.status, calls, made.map(({ isRetry }) => isRetry)]).toEqual(['applied', 2, [false, true]]);
+  });
+
+  test('that stays without an answer is given up after all the attempts there are', async () => {
+    const { written, calls } = await writing('orders.update', [SILENT], { sends: MAX_ATTEMPTS - 2 });
+    expect([written, calls]).toEqual([{ status: 'given-up', message: 'no answer' }, 2]);
+  });
+
+  test.each<[string, () => Partial<WriteOptions & Account>]>([
+    ['there is no time', () => ({ dispatchBefore: performance.now() })],
+    ['the retry budget is empty', () => ({ takeRetry: async () => ({ status: 'empty', retryAfterMs: 1 }) })],
+    ['the process is stopping', () => ({ stopWaiting: AbortSignal.abort() })],
+  ])('is not repeated where %s', async (_why, more) => {
+    const { written, calls } = await writing('orders.update', [SILENT], more());
+    expect([written.status, calls]).toEqual(['in-doubt', 1]);
+  });
+});
+
+test.each<OperationName>(['contacts.comment', 'pipelines.comment', 'pipelines.moveCard'])(
+  '%s without an answer is never sent again, and for a person to decide',
+  async (operation) => {
+    const { written, made } = await writing(operation, [SILENT]);
+    expect([written.status, made.length]).toEqual(['given-up', 1]);
+  },
+);
+
+describe('what was not sent is for later', () => {
+  test.each<[Outcome, unknown]>([
+    [notSent('deadline'), undefined],
+    [notSent('aborted'), undefined],
+    [notSent('budget'), { isTrouble: false }],
+    [notSent('breaker'), { isTrouble: true }],
+    [notSent('unreachable'), { isTrouble: true }],
+    [notSent('certificate'), { code: 'SERVICE_CERTIFICATE' }],
+  ])('%o', async (outcome, stop) => {
+    const { written, calls } = await writing('orders.create', [outcome]);
+    expect(written).toEqual({
+      status: 'not-now',
+      stop: stop === undefined ? undefined : expect.objectContaining(stop),
+    });
+    expect(calls).toBe(0);
+  });
+});
+
+describe('a refusal in the words of a refused key', () => {
+  const refused = keyRefused(anAccount(), FORBIDDEN, 'contacts.getall');
+  test('is the record’s own where the key still reads', async () => {
+    const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => ({ status: 'accepted' }) });
+    expect(written).toEqual({ status: 'refused', httpStatus: 403, message: 'no' });
+  });
+
+  test.each([
+    [{ status: 'refused', refused } as const, KeyRefused],
+    [{ status: 'unclear' } as const, ComeBack],
+  ])('stops the run where reading says %o, and nothing is spent', async (key, kind) => {
+    const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => key });
+    expect(written).toEqual({ status: 'not-now', stop: expect.any(kind) });
+    expect(written).not.toEqual({ status: 'not-now', stop: expect.any(RunFailed) });
+  });
+});
