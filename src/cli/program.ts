@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { addCall } from './commands/call.ts';
 import { addDemo } from './commands/demo.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addRun } from './commands/run.ts';
 import { addRuns } from './commands/runs.ts';
 import { addService } from './commands/service.ts';
@@ -20,6 +21,7 @@ const EXAMPLES = `
 Examples:
   $ lockstep demo                        see it work, with nothing to set up
   $ lockstep settings check              check config/lockstep.yaml
+  $ lockstep doctor --account acme       find out how a live service behaves
   $ lockstep run nightly-contacts        run a sync now and follow it
   $ lockstep runs                        what ran, and what came of it
   $ lockstep start                       work on schedule until stopped`;
@@ -52,7 +54,8 @@ export function buildProgram(
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
   const withOptions: Perform = (command) => perform(program.opts<GlobalOptions>())(command);
-  for (const add of [addDemo, addRun, addRuns, addCall, addSettings, addService, addStart]) add(program, withOptions);
+  for (const add of [addDemo, addRun, addRuns, addDoctor, addCall, addSettings, addService, addStart])
+    add(program, withOptions);
   return program;
 }
 

@@ -13,9 +13,11 @@ import { LockstepError, messageOf } from '../errors.ts';
 import { classify } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type BodySink, type Exchanged, exchange } from './exchange.ts';
+import { type Inspected, type InspectOptions, seen, withCredentials, withMethod } from './inspect.ts';
 import { type OnRecords, pourList } from './list-pouring.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
+import { rateHintOf } from './rate-headers.ts';
 import { buildRequest, endpointOf, type LabelledRequest, redact } from './request.ts';
 
 type Ended = Outcome | StreamOutcome;
@@ -82,6 +84,8 @@ export interface Client {
    * is void: the answer broke off, or its envelope reports a failure after all.
    */
   stream(operation: OperationName, options: StreamOptions): Promise<StreamOutcome>;
+  /** One request, under one prefix, and everything that came back; see inspect.ts. */
+  inspect(operation: OperationName, options: CallOptions & InspectOptions): Promise<Inspected>;
   /** `calls` counts requests that left; `limited` those answered with 429, or 503 and Retry-After. */
   stats(): { readonly calls: number; readonly limited: number };
   learntPrefixes(): LearntPrefixes;
@@ -101,7 +105,7 @@ interface Allowed {
 }
 
 /** Sends one request and sorts what came of it. */
-type Send<T> = (labelled: LabelledRequest) => Promise<T>;
+type Send<T> = (labelled: LabelledRequest, permit: Permit) => Promise<T>;
 
 /** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID where the settings cannot be used. */
 export function createClient(config: ClientConfig): Client {
@@ -139,9 +143,10 @@ export function createClient(config: ClientConfig): Client {
     if (waited.status !== 'taken') return withoutSecrets(waited);
     const startedAt = performance.now();
     try {
-      const outcome = withoutSecrets(await send(labelled));
+      const outcome = withoutSecrets(await send(labelled, waited.permit));
       prefixes.saw(operation, prefix, outcome);
-      if (outcome.status === 'limited') await slowDown(outcome.retryAfterMs);
+      if (outcome.status === 'limited') await slowDown(waited.permit, outcome.retryAfterMs);
+      if (outcome.status === 'applied') waited.permit.succeeded();
       config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
       return outcome;
     } finally {
@@ -174,25 +179,30 @@ export function createClient(config: ClientConfig): Client {
     }
   }
 
-  async function slowDown(retryAfterMs: number): Promise<void> {
+  async function slowDown(permit: Permit, retryAfterMs: number): Promise<void> {
     counts.limited++;
-    try {
-      await budget.limited(retryAfterMs);
-    } catch {
+    await permit.limited(retryAfterMs).catch(() => {
       // The store is away: the next `take` says so, while the outcome of this call is known all the same.
-    }
+    });
   }
 
-  async function runExchange({ request }: LabelledRequest, options: CallOptions, sink?: BodySink): Promise<Exchanged> {
+  async function runExchange(
+    { request }: LabelledRequest,
+    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
+    permit: Permit,
+    sink?: BodySink,
+  ): Promise<Exchanged> {
     const { signal, dispatchBefore } = options;
     const exchanged = await exchange(pool, request, {
       timeoutMs: options.timeoutMs ?? config.timeoutMs,
-      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      maxBodyBytes: options.maxBodyBytes ?? config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
       ...(signal !== undefined && { signal }),
       ...(dispatchBefore !== undefined && { dispatchBefore }),
       ...(sink !== undefined && { sink }),
     });
     if (exchanged.dispatched) counts.calls++;
+    const hint = exchanged.head && rateHintOf(exchanged.head);
+    if (hint !== undefined) await permit.hinted(hint).catch(() => {}); // as in slowDown
     return exchanged;
   }
 
@@ -203,18 +213,32 @@ export function createClient(config: ClientConfig): Client {
 
   return {
     call(operation, options) {
-      return callAnyPrefix<Outcome>(operation, options, async (labelled) => {
-        const exchanged = await runExchange(labelled, options);
+      return callAnyPrefix<Outcome>(operation, options, async (labelled, permit) => {
+        const exchanged = await runExchange(labelled, options, permit);
         return classify({ operation, label: labelled.label }, exchanged);
       });
     },
     async stream(operation, options) {
       assertList(operation);
-      return callAnyPrefix<StreamOutcome>(operation, options, async (labelled) => {
+      return callAnyPrefix<StreamOutcome>(operation, options, async (labelled, permit) => {
         const call = { operation, label: labelled.label };
         const pouring = pourList(call, dialect, (records) => options.onRecords(records));
-        return pouring.finish(await runExchange(labelled, options, pouring.sink));
+        return pouring.finish(await runExchange(labelled, options, permit, pouring.sink));
       });
+    },
+    async inspect(operation, options) {
+      const prefix = options.prefix ?? prefixes.first(operation);
+      let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
+      const outcome = await callOnce<Outcome>(operation, options, prefix, async (_, permit) => {
+        const asked = withMethod(dialect, options.completeMethod);
+        const { label, request } = buildRequest(operation, options, { endpoint, prefix, dialect: asked });
+        const startedAt = performance.now();
+        const sent = { label, request: withCredentials(request, options.credentials) };
+        const exchanged = await runExchange(sent, options, permit);
+        found = seen(exchanged, { endpoint, durationMs: performance.now() - startedAt });
+        return classify({ operation, label }, exchanged);
+      });
+      return { ...found, outcome };
     },
     stats: () => ({ ...counts }),
     learntPrefixes: () => prefixes.learnt(),

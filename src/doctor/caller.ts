@@ -1,0 +1,106 @@
+/**
+ * Makes an examination's calls, in the interactive lane under the account's budget, and keeps count of them: a service is
+ * not examined with more calls, or for longer, than was said. A call that meets a rate limit is made again when it is over.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CallOptions, Client } from '../client/client.ts';
+import { decodeBody } from '../client/decode.ts';
+import type { Json } from '../client/dialect.ts';
+import type { Inspected, InspectOptions } from '../client/inspect.ts';
+import type { OperationName } from '../contract/operations.ts';
+
+export interface Look extends Inspected {
+  readonly operation: OperationName;
+  /** The whole body; undefined where it is no JSON. */
+  readonly json: Json | undefined;
+}
+
+export type LookOptions = Pick<CallOptions, 'path' | 'query' | 'body'> & InspectOptions;
+
+/** What is kept of every answer, without its body. */
+export type Trace = Pick<Inspected, 'httpStatus' | 'headers' | 'arrivedAtMs' | 'durationMs'>;
+
+export interface Caller {
+  /** @throws NotProbed where no more calls may be made */
+  look(operation: OperationName, options?: LookOptions): Promise<Look>;
+  /** Waits between two looks at the same thing. @throws NotProbed */
+  pause(ms: number): Promise<void>;
+  /** Requests that left. */
+  made(): number;
+  /** Answers that said "slow down". */
+  limited(): number;
+  traces(): readonly Trace[];
+}
+
+export interface Allowance {
+  readonly maxCalls: number;
+  readonly withinMs: number;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Not an error: there is no call left, or no time, to find out with. */
+export class NotProbed extends Error {
+  override readonly name = 'NotProbed';
+}
+
+const TRIES_WHEN_LIMITED = 3;
+
+export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowance): Caller {
+  const { maxCalls, timeoutMs, signal } = allowance;
+  const endsAt = performance.now() + allowance.withinMs;
+  const traces: Trace[] = [];
+  let made = 0;
+  let limited = 0;
+
+  async function once(operation: OperationName, options: LookOptions): Promise<Inspected> {
+    if (signal?.aborted) throw new NotProbed('stopped');
+    if (made >= maxCalls) throw new NotProbed(`the ${maxCalls} calls of an examination are used up`);
+    const leftMs = Math.floor(endsAt - performance.now());
+    if (leftMs <= 0) throw new NotProbed(`the ${allowance.withinMs / 1_000} s of an examination are over`);
+    const inspected = await client.inspect(operation, {
+      ...options,
+      lane: 'interactive',
+      maxWaitMs: leftMs,
+      timeoutMs: Math.min(timeoutMs, leftMs),
+      ...(signal !== undefined && { signal }),
+    });
+    const { outcome, httpStatus, headers, arrivedAtMs, durationMs } = inspected;
+    if (outcome.status === 'not-sent') {
+      if (outcome.reason === 'aborted') throw new NotProbed('stopped');
+      if (outcome.reason === 'budget') throw new NotProbed('the rate budget had no call left in time');
+    } else {
+      made++;
+      traces.push({
+        ...(httpStatus !== undefined && { httpStatus }),
+        ...(headers !== undefined && { headers }),
+        ...(arrivedAtMs !== undefined && { arrivedAtMs }),
+        durationMs,
+      });
+    }
+    if (outcome.status === 'limited') limited++;
+    return inspected;
+  }
+
+  return {
+    async look(operation, options = {}) {
+      let inspected = await once(operation, options);
+      for (let tries = 1; inspected.outcome.status === 'limited' && tries < TRIES_WHEN_LIMITED; tries++) {
+        const leftMs = endsAt - performance.now();
+        if (inspected.outcome.retryAfterMs > leftMs) break; // the budget waits that long before the next call
+        inspected = await once(operation, options);
+      }
+      const decoded = decodeBody(Buffer.from(inspected.body));
+      return { ...inspected, operation, json: decoded.status === 'json' ? decoded.value : undefined };
+    },
+    async pause(ms) {
+      if (performance.now() + ms >= endsAt) throw new NotProbed('the time of an examination is over');
+      await delay(ms, undefined, signal && { signal }).catch(() => {
+        throw new NotProbed('stopped');
+      });
+    },
+    made: () => made,
+    limited: () => limited,
+    traces: () => traces,
+  };
+}

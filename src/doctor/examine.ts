@@ -1,0 +1,160 @@
+/**
+ * Examines an account's service: one probe after the other, each with what it found, and at last a finding for every gap,
+ * those that cannot be probed too. A probe that fails stops no other one.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Json } from '../client/dialect.ts';
+import { type Gap, gaps } from '../contract/gaps.ts';
+import { messageOf } from '../errors.ts';
+import { type Caller, createCaller, NotProbed } from './caller.ts';
+import { listReader } from './lists.ts';
+import type { Examination, Finding, LeftBehind, Probe, ProbedAccount } from './probe.ts';
+import { readingProbes, writingProbes } from './probes.ts';
+
+export interface Report {
+  readonly account: string;
+  readonly baseUrl: string;
+  /** Requests that left. */
+  readonly calls: number;
+  readonly durationMs: number;
+  readonly findings: readonly Finding[];
+  /** By path: those of the findings that are certain. */
+  readonly settings: Readonly<Record<string, Json>>;
+  readonly leftBehind: readonly LeftBehind[];
+  /** Why the service could not be probed, or not to the end. */
+  readonly stopped?: string;
+}
+
+export interface ExamineOptions {
+  readonly writes: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly probe: string;
+  /** From 1. */
+  readonly step: number;
+  readonly steps: number;
+  readonly calls: number;
+}
+
+const SECOND = 1_000;
+/** Each for reading, and once more for writing. */
+export const MAX_CALLS = 60;
+const WITHIN_MS = 55 * SECOND;
+const WRITING_WITHIN_MS = 120 * SECOND;
+const LONGEST_CALL_MS = 10 * SECOND;
+
+export async function examine(account: ProbedAccount, options: ExamineOptions): Promise<Report> {
+  const startedAt = performance.now();
+  const { signal } = options;
+  const timeoutMs = Math.min(account.timeoutMs, LONGEST_CALL_MS);
+  const allowance = { maxCalls: MAX_CALLS, timeoutMs, ...(signal !== undefined && { signal }) };
+  const reading = createCaller(account.client, { ...allowance, withinMs: WITHIN_MS });
+  const left = new Map<string, LeftBehind>();
+  let stopped: string | undefined;
+  const exam: Examination = {
+    account,
+    calls: reading,
+    list: listReader(account, reading),
+    stop: (why) => {
+      stopped ??= why;
+    },
+    marker: randomBytes(4).toString('hex'),
+    leave: (record) => left.set(record.kind, record),
+    written: {},
+  };
+  const probes = options.writes ? [...readingProbes, ...writingProbes] : readingProbes;
+  const findings: Finding[] = [];
+  let writing: Caller | undefined;
+  for (const [index, probe] of probes.entries()) {
+    if (stopped !== undefined) break;
+    if (probe.access === 'writes')
+      writing ??= createCaller(account.client, { ...allowance, withinMs: WRITING_WITHIN_MS });
+    const calls = reading.made() + (writing?.made() ?? 0);
+    options.onProgress?.({ probe: probe.name, step: index + 1, steps: probes.length, calls });
+    findings.push(...(await tryProbe(probe, { ...exam, calls: writing ?? reading })));
+  }
+  if (signal?.aborted) stopped ??= 'stopped by the user';
+  if (stopped === undefined && !(await seesAnyList(exam))) stopped = 'not one list could be read';
+  const known = newest(findings);
+  const all = [...known, ...unprobed(known, options.writes, stopped)];
+  return {
+    account: account.name,
+    baseUrl: account.baseUrl,
+    calls: reading.made() + (writing?.made() ?? 0),
+    durationMs: Math.round(performance.now() - startedAt),
+    findings: all,
+    settings: settingsIn(all),
+    leftBehind: [...left.values()],
+    ...(stopped !== undefined && { stopped }),
+  };
+}
+
+/** The findings that need a person. */
+export function attention({ findings }: Report): readonly Finding[] {
+  return findings.filter(({ needs }) => needs !== undefined);
+}
+
+async function tryProbe(probe: Probe, exam: Examination): Promise<readonly Finding[]> {
+  try {
+    return await probe.run(exam);
+  } catch (error) {
+    const isCutShort = error instanceof NotProbed;
+    const why = isCutShort ? error.message : `the probe failed: ${messageOf(error)}`;
+    const needs = isCutShort
+      ? 'ask again when the service is quicker or the budget has room'
+      : 'report this: it is a defect';
+    return probe.gaps.map(
+      (gap): Finding => ({
+        gap,
+        found: `not probed: ${why}`,
+        sure: 'unknown',
+        does: gaps.find(({ id }) => id === gap)?.clientFindsOut ?? 'goes on without knowing',
+        needs,
+      }),
+    );
+  }
+}
+
+/** The lists are remembered, so that this asks nothing where they were read. */
+async function seesAnyList({ list }: Examination): Promise<boolean> {
+  for (const kind of ['contacts', 'customers', 'orders', 'tasks', 'pipelines'] as const) {
+    const seen = await list(kind).catch(() => undefined);
+    if (seen?.found !== undefined) return true;
+    if (seen?.look?.outcome.status === 'applied' || isTooLarge(seen?.look?.outcome)) return true;
+  }
+  return false;
+}
+
+function isTooLarge(outcome: { status: string; reason?: string } | undefined): boolean {
+  return outcome?.status === 'unknown' && outcome.reason === 'too-large';
+}
+
+/** Of two findings about the same thing the later one knows more: it stands in the place of the earlier. */
+function newest(findings: readonly Finding[]): readonly Finding[] {
+  return [...new Map(findings.map((finding) => [`${finding.gap} ${finding.about ?? ''}`, finding])).values()];
+}
+
+function unprobed(findings: readonly Finding[], writes: boolean, stopped: string | undefined): readonly Finding[] {
+  const answered = new Set(findings.map(({ gap }) => gap));
+  const byWriting = new Set(writingProbes.flatMap((probe) => probe.gaps));
+  const byReading = new Set(readingProbes.flatMap((probe) => probe.gaps));
+  const why = ({ id }: Gap): string => {
+    if (byWriting.has(id) && !writes) return 'not probed: needs --write-probes';
+    if (byReading.has(id) || byWriting.has(id)) return `not probed: ${stopped ?? 'nothing to see it by'}`;
+    return 'cannot be probed';
+  };
+  return gaps
+    .filter(({ id }) => !answered.has(id))
+    .map((gap): Finding => ({ gap: gap.id, found: why(gap), sure: 'unknown', does: gap.clientFindsOut }));
+}
+
+/** Of two findings about one setting the later knows more. */
+function settingsIn(findings: readonly Finding[]): Readonly<Record<string, Json>> {
+  const certain = findings.flatMap(({ sure, setting }) =>
+    sure === 'certain' && setting !== undefined ? [setting] : [],
+  );
+  return Object.fromEntries(certain.map(({ path, value }) => [path, value]));
+}

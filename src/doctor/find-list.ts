@@ -1,0 +1,111 @@
+/** Where in an answer the list of records stands, under which name its records carry their ids, and what stands beside it. */
+import { listIn } from '../client/decode.ts';
+import {
+  autoDialect,
+  type Dialect,
+  idOf,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Kind,
+} from '../client/dialect.ts';
+import { MAX_LIST_DEPTH, mayHoldRecords } from '../client/list-choice.ts';
+
+export interface FoundList {
+  readonly path: readonly string[];
+  readonly records: readonly JsonObject[];
+  /** As the client sees them; a record without one is left out. */
+  readonly ids: readonly string[];
+  /** The member that carries the id; undefined in an empty list. */
+  readonly idName: string | undefined;
+}
+
+/** The list as the settings say, or else by looking; undefined where none can be found or two have an equal claim. */
+export function findList(body: Json, kind: Kind, dialect: Dialect): FoundList | undefined {
+  for (const way of [dialect, autoDialect]) {
+    const list = listIn(body, way, kind);
+    if (list === undefined) continue;
+    const records = list.filter(isJsonObject);
+    const ids = records.map((record) => idOf(record, kind, way)).filter((id) => id !== undefined);
+    const [first] = records;
+    return {
+      path: arraysIn(body).find((spot) => spot.list === list)?.path ?? [],
+      records,
+      ids,
+      idName: first && idNameOf(first, kind, way),
+    };
+  }
+  return undefined;
+}
+
+/** As in the settings: `$` or a dotted path. */
+export function pathText(path: readonly string[]): string {
+  return path.length === 0 ? '$' : path.join('.');
+}
+
+/** Arrays that could be the list: those that hold objects. */
+export function listPlaces(body: Json): readonly string[] {
+  return arraysIn(body)
+    .filter(({ list }) => isJsonObject(list[0]))
+    .map(({ path }) => pathText(path));
+}
+
+/** A member that could be the id of records that show none by a usual name: another one in each, and named like an id. */
+export function likelyIdName(body: Json): string | undefined {
+  const lists = arraysIn(body).filter(({ list }) => isJsonObject(list[0]));
+  const records = lists.length === 1 ? (lists[0]?.list.filter(isJsonObject) ?? []) : [];
+  const [first] = records;
+  if (first === undefined) return undefined;
+  return Object.keys(first).find((name) => {
+    const values = records.map((record) => record[name]);
+    const areIds = values.every((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''));
+    return /(^|_)(id|key|no|number|uuid|guid)$|Id$|ID$/.test(name) && areIds && new Set(values).size === values.length;
+  });
+}
+
+/** Numbers beside a list that tell how many records there are, or which page this is. */
+export function countsBeside(body: Json): ReadonlyMap<'total' | 'page', number> {
+  const counts = new Map<'total' | 'page', number>();
+  const visit = (value: Json, depth: number): void => {
+    if (!isJsonObject(value) || depth > MAX_LIST_DEPTH) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === 'number' && /^(total|count|total_?(count|items|records|elements|rows))$/i.test(name))
+        counts.set('total', member);
+      else if (typeof member === 'number' && /^(page|current_?page|page_?(number|no))$/i.test(name))
+        counts.set('page', member);
+      else visit(member, depth + 1);
+    }
+  };
+  visit(body, 0);
+  return counts;
+}
+
+interface Spot {
+  readonly path: readonly string[];
+  readonly list: readonly Json[];
+}
+
+function arraysIn(body: Json): readonly Spot[] {
+  const spots: Spot[] = [];
+  const visit = (value: Json, path: readonly string[]): void => {
+    if (isJsonArray(value)) {
+      if (mayHoldRecords(path)) spots.push({ path, list: value });
+    } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {
+      for (const [name, member] of Object.entries(value)) visit(member, [...path, name]);
+    }
+  };
+  visit(body, []);
+  return spots;
+}
+
+/** The name that decides: of those that would do alone, the one that wins against each other one. */
+function idNameOf(record: JsonObject, kind: Kind, dialect: Dialect): string | undefined {
+  if (dialect.idField[kind] !== 'auto') return dialect.idField[kind];
+  const names = Object.entries(record).flatMap(([name, value]) =>
+    idOf({ [name]: value }, kind, dialect) === undefined ? [] : [name],
+  );
+  return names.find((name) =>
+    names.every((other) => other === name || idOf({ [other]: 'other', [name]: 'own' }, kind, dialect) === 'own'),
+  );
+}

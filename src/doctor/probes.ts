@@ -1,0 +1,36 @@
+/** Every probe, in the order in which they are made: what stops an examination first, and what a stranger needs most. */
+import type { Probe } from './probe.ts';
+import { address } from './probes/address.ts';
+import { envelope, errors } from './probes/answers.ts';
+import { contactsPaging } from './probes/contacts-paging.ts';
+import { key } from './probes/key.ts';
+import { order } from './probes/order.ts';
+import { pace } from './probes/pace.ts';
+import { prefix } from './probes/prefix.ts';
+import { records } from './probes/records.ts';
+import { search } from './probes/search.ts';
+import { shapes } from './probes/shapes.ts';
+import { tasksPaging } from './probes/tasks-paging.ts';
+import { wholeLists } from './probes/whole-lists.ts';
+import { writeContact } from './probes/write-contact.ts';
+import { writeImport } from './probes/write-import.ts';
+import { writeTask } from './probes/write-task.ts';
+
+export const readingProbes: readonly Probe[] = [
+  address,
+  key,
+  prefix,
+  shapes,
+  wholeLists,
+  contactsPaging,
+  tasksPaging,
+  order,
+  envelope,
+  errors,
+  records,
+  search,
+  pace,
+];
+
+/** Made only where the user asks for them. */
+export const writingProbes: readonly Probe[] = [writeContact, writeImport, writeTask];

@@ -1,0 +1,86 @@
+/** Does the address answer, does it speak the protocol the settings name, and is it the service that answers? */
+import type { Look } from '../caller.ts';
+import type { Examination, Finding, Probe } from '../probe.ts';
+import { answerWords, headerIn } from '../words.ts';
+
+const GAP = 'address';
+const DOES = 'sends every call there; a redirect is never followed, so that the key goes nowhere else';
+
+export const address: Probe = { name: 'the address', gaps: [GAP], access: 'reads', run };
+
+async function run(exam: Examination): Promise<readonly Finding[]> {
+  const { look } = await exam.list('contacts');
+  if (look === undefined) return [];
+  const { outcome } = look;
+  if (outcome.status === 'not-sent' || look.httpStatus === undefined) {
+    exam.stop('the address cannot be reached');
+    const found = 'message' in outcome ? outcome.message : 'no answer came';
+    return [{ gap: GAP, found, sure: 'certain', does: 'nothing can be sent', needs: remedyFor(look, exam) }];
+  }
+  if (outcome.status === 'limited') {
+    exam.stop('the service answers every call with “slow down”');
+    const needs = 'wait until the limit is over, see what else uses this key, and lower the account’s budget.requests';
+    return [
+      { gap: 'rate-limit', found: answerWords(look), sure: 'certain', does: 'waits as long as it is told', needs },
+    ];
+  }
+  const isPage = outcome.status === 'unknown' && (outcome.reason === 'html' || outcome.reason === 'redirect');
+  if (isPage || isTlsPort(look)) return [{ gap: GAP, ...pageInstead(look, exam), sure: 'certain', does: DOES }];
+  return [protocolOf(exam)];
+}
+
+function protocolOf({ account }: Examination): Finding {
+  const { protocol, hostname, origin } = new URL(account.baseUrl);
+  if (protocol === 'https:') {
+    return { gap: GAP, found: `${origin} answers, and its certificate is valid`, sure: 'certain', does: DOES };
+  }
+  const isHere = /^(localhost|127\.|\[::1\])/.test(hostname);
+  return {
+    gap: GAP,
+    found: isHere
+      ? `${origin} answers, on this machine`
+      : `${origin} answers, without TLS: the key is sent in the open`,
+    sure: 'certain',
+    does: DOES,
+    ...(!isHere && { needs: `set accounts.${account.name}.url to the https:// address, if there is one` }),
+  };
+}
+
+function remedyFor({ outcome }: Look, { account }: Examination): string {
+  if (outcome.status === 'not-sent' && outcome.reason === 'budget-away')
+    return 'start the budget’s store, then try again';
+  if (outcome.status === 'not-sent' && outcome.reason === 'certificate') {
+    return `mend the certificate of ${account.baseUrl}, or trust its authority by NODE_EXTRA_CA_CERTS`;
+  }
+  const other = account.baseUrl.startsWith('https:') ? 'http://' : 'https://';
+  return `check accounts.${account.name}.url (${account.baseUrl}): the host, the port, and whether it should be ${other}`;
+}
+
+/** nginx and others say so in a 400. */
+function isTlsPort({ httpStatus, body }: Look): boolean {
+  return (
+    httpStatus === 400 &&
+    /plain HTTP request was sent to (an )?HTTPS|requires? TLS|client sent an HTTP request to an HTTPS/i.test(body)
+  );
+}
+
+function pageInstead(look: Look, { account }: Examination): { found: string; needs: string } {
+  const setting = `accounts.${account.name}.url`;
+  if (isTlsPort(look)) {
+    return { found: 'the port speaks https, and the address says http', needs: `begin ${setting} with https://` };
+  }
+  const location = headerIn(look, 'location')?.split(/[?#]/, 1)[0];
+  if (location === undefined) {
+    const needs = `set ${setting} to the address of the API, not of its web pages; nothing after it but an optional path`;
+    return { found: `${answerWords(look)} where JSON was expected, under both prefixes`, needs };
+  }
+  const target = URL.canParse(location, account.baseUrl) ? new URL(location, account.baseUrl) : undefined;
+  const own = new URL(account.baseUrl);
+  const isUpgrade = target?.protocol === 'https:' && own.protocol === 'http:' && target.hostname === own.hostname;
+  return {
+    found: `a redirect (HTTP ${look.httpStatus}) to ${location}`,
+    needs: isUpgrade
+      ? `set ${setting} to https://${target.host}${own.pathname.replace(/\/$/, '')}`
+      : `set ${setting} to the address that answers itself; a redirect to a login page means that this is no API`,
+  };
+}

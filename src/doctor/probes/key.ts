@@ -1,0 +1,122 @@
+/**
+ * Is the key accepted, does it arrive at all, and is Authorization needed? The same read is made with the key, with a
+ * wrong one, and with none: a service that answers all three alike has never seen the header.
+ *
+ * `API_KEY` has an underscore, and nginx drops such headers unless `underscores_in_headers` is on (its documentation,
+ * ngx_http_core_module); AWS load balancers do where `drop_invalid_header_fields` is on.
+ */
+import type { Credentials } from '../../client/inspect.ts';
+import { isKeyRefused } from '../../client/retry-policy.ts';
+import type { Look } from '../caller.ts';
+import type { Examination, Finding, Probe } from '../probe.ts';
+import { answerWords, headerIn } from '../words.ts';
+
+const GAP = 'authentication';
+const DOES =
+  'sends the key as API_KEY with every call; a 401 or 403 suspends the account until the key is accepted again';
+const REMEDY_PROXY =
+  'let the proxy pass headers with underscores: `underscores_in_headers on;` in the server block of nginx, or the like';
+
+export const key: Probe = { name: 'the key', gaps: [GAP], access: 'reads', run };
+
+async function run(exam: Examination): Promise<readonly Finding[]> {
+  const list = await exam.list('contacts');
+  const own = list.look;
+  if (own === undefined || own.outcome.status === 'unknown' || own.outcome.status === 'limited') {
+    return [
+      { gap: GAP, about: 'the key', found: 'nothing that answers says anything about it', sure: 'unknown', does: DOES },
+    ];
+  }
+  const { pageParam, rowsPerPageParam } = exam.account.dialect;
+  const ask = (credentials: Credentials) =>
+    exam.calls.look('contacts.getall', {
+      credentials,
+      query: { [pageParam]: 0, [rowsPerPageParam]: 1 },
+      ...(list.prefix !== undefined && { prefix: list.prefix }),
+    });
+  const wrong = await ask('wrong-key');
+  const none = await ask('no-key');
+  if (own.outcome.status === 'refused' && isKeyRefused(own.outcome)) {
+    exam.stop('the key is refused');
+    return [refusedKey(exam, own, { wrong, none })];
+  }
+  const bare = exam.account.hasAuthorization ? await ask('no-authorization') : undefined;
+  return [acceptedKey(exam, { wrong, none }), authorization(exam, bare)];
+}
+
+function refusedKey({ account }: Examination, own: Look, { wrong, none }: Record<'wrong' | 'none', Look>): Finding {
+  const about = 'the key';
+  const does = 'sends nothing more for this account';
+  const said = own.outcome.status === 'refused' ? own.outcome.message : '';
+  const refusal = `refused (HTTP ${own.httpStatus}: ${said})`;
+  const asksAuthorization =
+    headerIn(own, 'www-authenticate') ?? (/authori[sz]ation|bearer/i.test(said) ? said : undefined);
+  if (asksAuthorization !== undefined && !account.hasAuthorization) {
+    const needs = `give accounts.${account.name}.authorization a scheme and a token, as the service’s operator says`;
+    return { gap: GAP, about, found: `${refusal}: it seems to want Authorization too`, sure: 'likely', does, needs };
+  }
+  const checkKey = `check the key of account "${account.name}" (${account.keySource}), and that it has not been revoked`;
+  if (fingerprint(wrong) !== fingerprint(none)) {
+    return { gap: GAP, about, found: `it arrives and is ${refusal}`, sure: 'certain', does, needs: checkKey };
+  }
+  const server = headerIn(own, 'server') ?? '';
+  const saysMissing = /missing|no api|not (provided|present|found|given|set)|required|absent|without/i.test(said);
+  const isNginx = /nginx|openresty|tengine/i.test(server);
+  const alike = `${refusal}, and a wrong key or none is answered in the same way`;
+  if (isNginx || saysMissing) {
+    const by = isNginx
+      ? `its proxy (Server: ${server}) drops headers with underscores`
+      : 'a proxy drops the header API_KEY';
+    return {
+      gap: GAP,
+      about,
+      found: `${alike}: probably ${by}`,
+      sure: 'likely',
+      does,
+      needs: `${REMEDY_PROXY}; else ${checkKey}`,
+    };
+  }
+  const found = `${alike}: the key is wrong, or a proxy drops the header API_KEY`;
+  return { gap: GAP, about, found, sure: 'unknown', does, needs: `${checkKey}; if it is right, ${REMEDY_PROXY}` };
+}
+
+function acceptedKey({ account }: Examination, { wrong, none }: Record<'wrong' | 'none', Look>): Finding {
+  const about = 'the key';
+  if (wrong.outcome.status !== 'applied' && none.outcome.status !== 'applied') {
+    const found = `accepted; a wrong one gets ${answerWords(wrong)}, none gets ${answerWords(none)}`;
+    return { gap: GAP, about, found, sure: 'certain', does: DOES };
+  }
+  const who = wrong.outcome.status === 'applied' ? 'a wrong key' : 'a call without a key';
+  const needs = `find out whose records these are: ${account.baseUrl} shows them to ${who}, too`;
+  return {
+    gap: GAP,
+    about,
+    found: `accepted, and so is ${who}: the key decides nothing here`,
+    sure: 'certain',
+    does: DOES,
+    needs,
+  };
+}
+
+function authorization({ account }: Examination, bare: Look | undefined): Finding {
+  const about = 'Authorization';
+  if (bare === undefined) {
+    return { gap: GAP, about, found: 'not needed', sure: 'certain', does: 'sends none' };
+  }
+  if (bare.outcome.status === 'applied') {
+    const does = 'sends it, as the settings say';
+    return {
+      gap: GAP,
+      about,
+      found: `not needed: accounts.${account.name}.authorization may go`,
+      sure: 'certain',
+      does,
+    };
+  }
+  return { gap: GAP, about, found: `needed: without it comes ${answerWords(bare)}`, sure: 'certain', does: 'sends it' };
+}
+
+/** Two answers with the same fingerprint tell nothing apart: what differs from call to call is left out. */
+function fingerprint({ httpStatus, body }: Look): string {
+  return `${httpStatus} ${body.slice(0, 2_000).replace(/[0-9a-f-]{8,}|\d+/gi, '#')}`;
+}

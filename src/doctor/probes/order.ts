@@ -1,0 +1,86 @@
+/** In which order lists come, and whether it holds still: the same list is read twice. */
+import type { JsonObject, Kind } from '../../client/dialect.ts';
+import type { FoundList } from '../find-list.ts';
+import { readAgain } from '../lists.ts';
+import { type Examination, type Finding, nothingToSee, type Probe } from '../probe.ts';
+
+const GAP = 'list-order';
+const KINDS_READ: readonly Kind[] = ['contacts', 'tasks', 'customers', 'orders'];
+const DOES = 'reads overlapping pages, and calls a scan proven only where the order held';
+
+export const order: Probe = {
+  name: 'the order of lists',
+  gaps: [GAP],
+  access: 'reads',
+  async run(exam) {
+    const findings: Finding[] = [];
+    for (const kind of KINDS_READ) {
+      const { found } = await exam.list(kind);
+      if (found === undefined) continue;
+      findings.push(found.ids.length < 2 ? nothingToSee(GAP, kind, DOES) : await orderOf(exam, kind, found));
+    }
+    return findings;
+  },
+};
+
+async function orderOf(exam: Examination, kind: Kind, first: FoundList): Promise<Finding> {
+  const list = await exam.list(kind);
+  const second = (await readAgain(exam, list, list.query)).found;
+  const direction = directionOf(first);
+  if (second === undefined) return { gap: GAP, about: kind, found: direction, sure: 'likely', does: DOES };
+  if (isSame(first.ids, second.ids)) {
+    return { gap: GAP, about: kind, found: `${direction}; the same when read again`, sure: 'certain', does: DOES };
+  }
+  // Somebody may have added a record in between: of that, a third reading shows nothing new.
+  const third = (await readAgain(exam, list, list.query)).found;
+  if (!hasMoved(first.ids, second.ids) && third !== undefined && isSame(second.ids, third.ids)) {
+    const found = `${direction}; records came or went while it was read`;
+    return { gap: GAP, about: kind, found, sure: 'likely', does: DOES };
+  }
+  const isPaged = kind === 'contacts' || kind === 'tasks';
+  return {
+    gap: GAP,
+    about: kind,
+    found: 'unstable: read again, the same records stand in another order',
+    sure: hasMoved(first.ids, second.ids) ? 'certain' : 'likely',
+    does: isPaged ? 'scans until two scans agree, and calls none of them proven' : 'reads the whole list, in any order',
+    ...(isPaged && {
+      needs: 'ask the service’s operator for a stable order; until then look at the scan line of each run',
+    }),
+  };
+}
+
+/** Two records that both readings show stand the other way round. */
+function hasMoved(first: readonly string[], second: readonly string[]): boolean {
+  const inFirst = new Set(first);
+  const inSecond = new Set(second);
+  return !isSame(
+    first.filter((id) => inSecond.has(id)),
+    second.filter((id) => inFirst.has(id)),
+  );
+}
+
+function directionOf({ ids, records }: FoundList): string {
+  const numbers = ids.map(Number);
+  if (numbers.every(Number.isSafeInteger)) {
+    const way = wayOf(numbers);
+    if (way !== undefined) return `${way} first, by id`;
+  }
+  for (const name of ['created_at', 'createdAt', 'updated_at', 'updatedAt']) {
+    const times = records.map((record: JsonObject) => Date.parse(String(record[name])));
+    const way = times.some(Number.isNaN) ? undefined : wayOf(times);
+    if (way !== undefined) return `${way} first, by ${name}`;
+  }
+  return 'no order that ids or dates would show';
+}
+
+function wayOf(values: readonly number[]): 'oldest' | 'newest' | undefined {
+  const steps = values.slice(1).map((value, i) => value - (values[i] ?? value));
+  if (steps.every((step) => step === 0)) return undefined;
+  if (steps.every((step) => step >= 0)) return 'oldest';
+  return steps.every((step) => step <= 0) ? 'newest' : undefined;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((id, i) => id === b[i]);
+}

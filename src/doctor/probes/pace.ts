@@ -1,0 +1,85 @@
+/** What all the calls of the examination showed on their way: rate limits, the service's clock, and how long a call takes. */
+import type { Trace } from '../caller.ts';
+import type { Examination, Finding, Probe } from '../probe.ts';
+import { headerIn } from '../words.ts';
+
+const SECOND = 1_000;
+/** Dates are whole seconds, and a minute does no harm yet. */
+const SKEW_TO_MEND_MS = 60 * SECOND;
+
+export const pace: Probe = {
+  name: 'rate, clock and latency',
+  gaps: ['rate-limit', 'clock', 'latency'],
+  access: 'reads',
+  run: async (exam) => [rate(exam), clock(exam.calls.traces()), latency(exam)],
+};
+
+function rate({ account, calls }: Examination): Finding {
+  const gap = 'rate-limit';
+  const does = `makes ${formatRate(account.ratePerSecond)} at most with this key, and fewer where it is told to slow down`;
+  const sent = new Map<string, string>();
+  for (const trace of calls.traces()) {
+    for (const name of Object.keys(trace.headers ?? {})) {
+      if (/rate-?limit|^retry-after$/.test(name)) sent.set(name, headerIn(trace, name) ?? '');
+    }
+  }
+  const headers = [...sent].map(([name, value]) => `${name}: ${value}`).join(', ');
+  if (calls.limited() > 0) {
+    const found = `${calls.limited()} of ${calls.made()} calls met a limit${headers === '' ? '' : ` (last: ${headers})`}`;
+    const needs = `lower accounts.${account.name}.budget to what the service allows, or find out what else uses this key`;
+    return { gap, found, sure: 'certain', does, needs };
+  }
+  if (headers !== '') return { gap, found: `none was met; the service says ${headers}`, sure: 'certain', does };
+  return { gap, found: `none was met in ${calls.made()} calls, and no header tells of one`, sure: 'unknown', does };
+}
+
+/** Each Date header narrows it down: the service's clock stood within that second at some time between asking and answer. */
+export function skewOf(traces: readonly Trace[]): { readonly fromMs: number; readonly toMs: number } | undefined {
+  let skew: { fromMs: number; toMs: number } | undefined;
+  for (const trace of traces) {
+    const date = Date.parse(headerIn(trace, 'date') ?? '');
+    const isCached = headerIn(trace, 'age') !== undefined;
+    if (Number.isNaN(date) || isCached || trace.arrivedAtMs === undefined) continue;
+    const fromMs = date - trace.arrivedAtMs;
+    const toMs = date + SECOND - (trace.arrivedAtMs - trace.durationMs);
+    const narrowed: { fromMs: number; toMs: number } = {
+      fromMs: Math.max(skew?.fromMs ?? fromMs, fromMs),
+      toMs: Math.min(skew?.toMs ?? toMs, toMs),
+    };
+    // Several machines with clocks of their own may answer: then the last one is as good as any.
+    skew = narrowed.fromMs <= narrowed.toMs ? narrowed : { fromMs, toMs };
+  }
+  return skew;
+}
+
+function clock(traces: readonly Trace[]): Finding {
+  const gap = 'clock';
+  const does = 'measures a date in Retry-After against the service’s own clock';
+  const skew = skewOf(traces);
+  if (skew === undefined) return { gap, found: 'no answer carries a Date', sure: 'unknown', does };
+  if (skew.fromMs <= 0 && skew.toMs >= 0)
+    return { gap, found: 'agrees with ours to the second', sure: 'certain', does };
+  const middleMs = (skew.fromMs + skew.toMs) / 2;
+  const found = `${(Math.abs(middleMs) / SECOND).toFixed(1)} s ${middleMs > 0 ? 'ahead of' : 'behind'} ours`;
+  const needs = 'set this machine’s clock by NTP, or tell the service’s operator that theirs is wrong';
+  return { gap, found, sure: 'certain', does, ...(Math.abs(middleMs) > SKEW_TO_MEND_MS && { needs }) };
+}
+
+function latency({ account, calls }: Examination): Finding {
+  const gap = 'latency';
+  const sorted = calls
+    .traces()
+    .map(({ durationMs }) => durationMs)
+    .sort((a, b) => a - b);
+  const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+  const most = (account.concurrency * SECOND) / Math.max(1, median);
+  const found = `${Math.round(median)} ms (median of ${sorted.length} calls); the slowest took ${Math.round(sorted.at(-1) ?? 0)} ms`;
+  const does = `keeps ${account.concurrency} calls in flight at most, so up to ${formatRate(most)}`;
+  if (most >= account.ratePerSecond) return { gap, found, sure: 'certain', does };
+  const needs = `raise accounts.${account.name}.budget.concurrency to use the whole rate of ${formatRate(account.ratePerSecond)}`;
+  return { gap, found, sure: 'certain', does, needs };
+}
+
+function formatRate(perSecond: number): string {
+  return perSecond >= 1 ? `${Math.floor(perSecond)} calls a second` : `${Math.floor(perSecond * 60)} calls a minute`;
+}

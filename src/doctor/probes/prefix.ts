@@ -1,0 +1,80 @@
+/** Which of the two documented prefixes does each kind of record answer under? */
+import type { Kind } from '../../client/dialect.ts';
+import { PREFIXES, type Prefix } from '../../contract/operations.ts';
+import { type ListSeen, lacksRoute, listOf } from '../lists.ts';
+import { type Examination, type Finding, type Probe, settingOf } from '../probe.ts';
+import { listed, whyNot } from '../words.ts';
+
+const GAP = 'prefix';
+const ASKED: readonly Kind[] = ['contacts', 'customers', 'orders', 'tasks', 'pipelines'];
+/** Of an answer that only has to be there. */
+const ENOUGH_BYTES = 64 * 1024;
+
+export const prefix: Probe = { name: 'the prefix', gaps: [GAP], access: 'reads', run };
+
+async function run(exam: Examination): Promise<readonly Finding[]> {
+  const seen: ListSeen[] = [];
+  for (const kind of ASKED) seen.push(await exam.list(kind));
+  const silent = seen
+    .filter((one) => one.prefix === undefined)
+    .map(({ kind, look }): Finding => {
+      const why = look === undefined ? '' : `: ${whyNot(look)}`;
+      const needs = `ask the service’s operator where the ${kind} are; both prefixes were tried`;
+      return {
+        gap: GAP,
+        about: kind,
+        found: `no list under either prefix${why}`,
+        sure: 'likely',
+        does: 'cannot read them',
+        needs,
+      };
+    });
+  const answering = seen.filter(({ prefix }) => prefix !== undefined);
+  if (answering.length === 0) return silent;
+  return [...silent, await verdict(exam, answering)];
+}
+
+async function verdict(exam: Examination, answering: readonly ListSeen[]): Promise<Finding> {
+  const { account } = exam;
+  const under = new Map(PREFIXES.map((prefix) => [prefix, answering.filter((one) => one.prefix === prefix)]));
+  const used = PREFIXES.filter((prefix) => under.get(prefix)?.length !== 0);
+  const [only] = used;
+  if (only === undefined || used.length > 1) {
+    const places = used.map((one) => `${listed(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
+    const needs = `set accounts.${account.name}.prefix to auto: no single prefix fits`;
+    const does = 'finds the prefix for each operation by itself';
+    return { gap: GAP, found: places.join('; '), sure: 'certain', does, ...(account.prefix !== 'auto' && { needs }) };
+  }
+  const other = PREFIXES.find((one) => one !== only) ?? only;
+  const both = await alsoUnder(exam, answering, other);
+  if (both.length > 0) {
+    const found = `every list answers under ${only}; ${listed(both)} under ${other} as well`;
+    return { gap: GAP, found, sure: 'certain', does: `asks under ${only}` };
+  }
+  const isWhole = answering.length === ASKED.length;
+  const needs = `set accounts.${account.name}.prefix to ${only}`;
+  const isWrong = account.prefix !== 'auto' && account.prefix !== only;
+  return {
+    gap: GAP,
+    found: `${only}, and nothing under ${other}`,
+    sure: isWhole ? 'certain' : 'likely',
+    does: `asks under ${only}`,
+    ...(isWhole && { setting: settingOf(account, 'prefix', only) }),
+    ...(isWrong && { needs }),
+  };
+}
+
+/** The kinds that answer under `other`, too; asked for as little as can be. */
+async function alsoUnder({ calls, account }: Examination, lists: readonly ListSeen[], other: Prefix): Promise<Kind[]> {
+  const both: Kind[] = [];
+  for (const { kind, tries } of lists) {
+    const query = kind === 'contacts' ? { [account.dialect.rowsPerPageParam]: 1 } : {};
+    const look =
+      tries.find((one) => one.prefix === other)?.look ??
+      (await calls.look(listOf(kind), { prefix: other, query, maxBodyBytes: ENOUGH_BYTES }));
+    const { outcome } = look;
+    const isThere = outcome.status === 'applied' || (outcome.status === 'unknown' && outcome.reason === 'too-large');
+    if (isThere && !lacksRoute(look)) both.push(kind);
+  }
+  return both;
+}

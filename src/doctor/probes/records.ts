@@ -1,0 +1,84 @@
+/** What the records that were read show by themselves: their fields, flags, amounts and dates. Values are never reported. */
+import type { JsonObject, Kind } from '../../client/dialect.ts';
+import { type Operation, operations } from '../../contract/operations.ts';
+import type { Examination, Finding, Probe } from '../probe.ts';
+import { listed } from '../words.ts';
+
+const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
+const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;
+const MAX_NAMES = 8;
+
+export const records: Probe = { name: 'the records', gaps: GAPS, access: 'reads', run };
+
+async function run(exam: Examination): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const seen = new Map<Kind, readonly JsonObject[]>();
+  for (const kind of KINDS_READ) {
+    const records = (await exam.list(kind)).found?.records ?? [];
+    seen.set(kind, records);
+    if (records.length > 0) findings.push(fieldsOf(kind, records));
+  }
+  const flags = typesOf([...(seen.get('contacts') ?? []), ...(seen.get('tasks') ?? [])], /^(by_|is[A-Z])/);
+  const amounts = typesOf(seen.get('orders') ?? [], /^amount$/);
+  if (flags.length + amounts.length > 0) {
+    const found = [
+      flags.length > 0 && `flags as ${listed(flags)}`,
+      amounts.length > 0 && `amounts as ${listed(amounts)}`,
+    ];
+    const does = 'understands flags and amounts in either form';
+    findings.push({ gap: 'booleans', found: found.filter(Boolean).join('; '), sure: 'certain', does });
+  }
+  return [...findings, ...datesOf(seen.get('tasks') ?? []), ...linkOf(seen.get('customers') ?? [])];
+}
+
+function fieldsOf(kind: (typeof KINDS_READ)[number], records: readonly JsonObject[]): Finding {
+  const names = new Set(records.flatMap((record) => Object.keys(record)));
+  const { result }: Operation = operations[`${kind}.get`];
+  const known = result !== undefined && 'shape' in result ? Object.keys(result.shape as object) : [];
+  const others = [...names].filter((name) => !known.includes(name));
+  const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : '';
+  const besides =
+    others.length === 0 ? 'none that we do not know' : `among them ${others.slice(0, MAX_NAMES).join(', ')}${more}`;
+  return {
+    gap: 'record-fields',
+    about: kind,
+    found: `${names.size} fields, ${besides}`,
+    sure: 'certain',
+    does: 'reads those it needs, and passes over the others',
+  };
+}
+
+function typesOf(records: readonly JsonObject[], name: RegExp): readonly string[] {
+  const values = records.flatMap((record) => Object.entries(record).filter(([one]) => name.test(one)));
+  const types = values.flatMap(([, value]) => {
+    if (value === null || value === undefined) return [];
+    if (typeof value === 'boolean') return ['true and false'];
+    return [
+      typeof value === 'number'
+        ? Number.isInteger(value) && !/amount/.test(name.source)
+          ? '1 and 0'
+          : 'numbers'
+        : 'text',
+    ];
+  });
+  return [...new Set(types)];
+}
+
+function datesOf(tasks: readonly JsonObject[]): readonly Finding[] {
+  const dates = tasks
+    .flatMap(({ startDate, endDate }) => [startDate, endDate])
+    .filter((date) => typeof date === 'string');
+  if (dates.length === 0) return [];
+  const forms = new Set(dates.map((date) => date.replace(/\d/g, '0').replace(/\.0+/, '.000')));
+  const found = `written as ${listed([...forms].slice(0, 3))}`;
+  return [{ gap: 'task-dates', found, sure: 'certain', does: 'compares them as text' }];
+}
+
+function linkOf(customers: readonly JsonObject[]): readonly Finding[] {
+  if (customers.length === 0) return [];
+  const names = ['contact_id', 'contactId', 'contact', 'crm_contact_id'];
+  const name = names.find((one) => customers.some((customer) => Object.hasOwn(customer, one)));
+  const found = name === undefined ? 'customers do not say which contact they came from' : `customers carry ${name}`;
+  const does = 'keeps its own links, and matches customers by what they say';
+  return [{ gap: 'import-link', found, sure: name === undefined ? 'likely' : 'certain', does }];
+}

@@ -1,0 +1,49 @@
+/** How contacts.search matches: a contact that is known is searched for by a part of its e-mail address or name. */
+import type { JsonObject } from '../../client/dialect.ts';
+import { listFrom } from '../lists.ts';
+import { type Examination, type Finding, nothingToSee, type Probe } from '../probe.ts';
+import { whyNot } from '../words.ts';
+
+const GAP = 'search-match';
+const DOES = 'takes a search for a hint, and compares the records itself';
+const FIELDS = ['email', 'first_name', 'last_name', 'phone'] as const;
+const SHORTEST = 4;
+
+export const search: Probe = { name: 'the search', gaps: [GAP], access: 'reads', run };
+
+async function run(exam: Examination): Promise<readonly Finding[]> {
+  const { found, prefix } = await exam.list('contacts');
+  const known = someKnown(found?.records ?? []);
+  if (known === undefined) return [nothingToSee(GAP, 'contacts', DOES)];
+  const finds = async (term: string): Promise<boolean | string> => {
+    const look = await exam.calls.look('contacts.search', {
+      query: { search_term: term },
+      ...(prefix !== undefined && { prefix }),
+    });
+    const list = listFrom(look, 'contacts', exam.account);
+    if (list === undefined) return whyNot(look);
+    return list.records.some((record) => record[known.field] === known.value);
+  };
+  const finding = (words: string): readonly Finding[] => [
+    { gap: GAP, about: known.field, found: words, sure: 'certain', does: DOES },
+  ];
+  const inner = await finds(swapCase(known.value.slice(1, -1)));
+  if (typeof inner === 'string') return [{ gap: GAP, found: inner, sure: 'unknown', does: DOES }];
+  if (inner) return finding('found by a part of it, in either case');
+  return finding((await finds(known.value)) === true ? 'found as a whole only, or in its own case' : 'not found by it');
+}
+
+function someKnown(records: readonly JsonObject[]): { field: string; value: string } | undefined {
+  for (const record of records) {
+    for (const field of FIELDS) {
+      const value = record[field];
+      if (typeof value === 'string' && value.trim() === value && value.length >= SHORTEST + 2) return { field, value };
+    }
+  }
+  return undefined;
+}
+
+function swapCase(text: string): string {
+  const upper = text.toUpperCase();
+  return upper === text ? text.toLowerCase() : upper;
+}

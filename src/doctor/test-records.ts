@@ -1,0 +1,54 @@
+/** The records a writing examination makes: named so that a person recognises them, and found again by their marker. */
+import { isKeyRefused } from '../client/retry-policy.ts';
+import type { Look } from './caller.ts';
+import type { Examination, LeftBehind } from './probe.ts';
+
+const SECOND = 1_000;
+/** Longer than a read-back should ever take, and short enough to wait for. */
+export const LONGEST_LAG_MS = 20 * SECOND;
+const SHORTEST_WAIT_MS = 2 * SECOND;
+const LONGEST_PAUSE_MS = 2 * SECOND;
+
+export function testName(marker: string): string {
+  return `Lockstep Doctor (safe to delete) ${marker}`;
+}
+
+const PLACES = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Tasks' } as const;
+
+/** Remembers what is, or may be, left behind. Called again once more is known about it. */
+export function leave(exam: Examination, kind: keyof typeof PLACES, id?: string): void {
+  const where = `on the service’s web or mobile platform, under ${PLACES[kind]}: look for ${exam.marker}`;
+  const record: LeftBehind = { kind, name: testName(exam.marker), where, ...(id !== undefined && { id }) };
+  exam.leave(record);
+}
+
+/** Whether the record may be there: all but a refusal and what was never sent. */
+export function mayHaveWritten({ outcome }: Look): boolean {
+  return outcome.status === 'applied' || outcome.status === 'unknown';
+}
+
+/** A refused key stops the examination wherever it is met. */
+export function stopIfKeyRefused(exam: Examination, { outcome }: Look): void {
+  if (outcome.status === 'refused' && isKeyRefused(outcome)) exam.stop('the key is refused');
+}
+
+/** How long to look for a write, by what is known of the lag. */
+export function patienceMs({ written }: Examination): number {
+  return Math.max(SHORTEST_WAIT_MS, 3 * (written.lagMs ?? LONGEST_LAG_MS / 3));
+}
+
+/** Looks again and again, ever less often, until `find` finds or the time is over; `afterMs` counts from the call. */
+export async function lookFor<T>(
+  { calls }: Examination,
+  withinMs: number,
+  find: () => Promise<T | undefined>,
+): Promise<{ readonly found: T; readonly afterMs: number } | undefined> {
+  const startedAt = performance.now();
+  for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    const found = await find();
+    const afterMs = performance.now() - startedAt;
+    if (found !== undefined) return { found, afterMs };
+    if (afterMs + pauseMs > withinMs) return undefined;
+    await calls.pause(pauseMs);
+  }
+}

@@ -1,0 +1,41 @@
+/** What came back, in words for a report; never a value out of a record. */
+import { looksLike } from '../client/decode.ts';
+import { isJsonArray, isJsonObject } from '../client/dialect.ts';
+import type { Look } from './caller.ts';
+
+/** `HTTP 404 with JSON`, `HTTP 200 with an HTML page`, `nothing: the connection was refused …` */
+export function answerWords(look: Look): string {
+  const { httpStatus, outcome } = look;
+  if (httpStatus === undefined) return 'message' in outcome ? outcome.message : 'no answer';
+  return `HTTP ${httpStatus} with ${bodyWords(look)}`;
+}
+
+export function bodyWords({ body, json, outcome }: Look): string {
+  if (body.trim() === '') return 'an empty body';
+  if (json === undefined) {
+    if (outcome.status === 'unknown' && outcome.reason === 'too-large') return 'more than was wanted';
+    return looksLike(body);
+  }
+  if (outcome.status === 'refused' && outcome.httpStatus < 300) return 'an envelope that reports a failure';
+  if (isJsonArray(json)) return 'a JSON list';
+  return isJsonObject(json) ? 'a JSON object' : `the JSON ${json === null ? 'null' : typeof json}`;
+}
+
+/** The service's or the client's own words about a call that came to nothing. */
+export function whyNot({ outcome }: Look): string {
+  if (outcome.status === 'applied') return 'it was answered, and no list is to be seen in it';
+  if (outcome.status === 'limited') return `the service asked to slow down (HTTP ${outcome.httpStatus})`;
+  return outcome.message;
+}
+
+/** `contacts, tasks and orders` */
+export function listed(names: readonly string[]): string {
+  if (names.length < 2) return names.join('');
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** The header's values as sent, with commas between them. */
+export function headerIn({ headers }: Pick<Look, 'headers'>, name: string): string | undefined {
+  const value = headers?.[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { keepLearnt, readLearnt } from '../../src/ledger/learnt.ts';
+import { seedWorkspace } from '../../src/service/seed.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { startHttpServer } from '../support/http-server.ts';
+import { command, databaseUrl, scratchFolders } from './command.ts';
+
+const DEMO_KEY = 'the-key-of-the-demo-account';
+const SETTINGS = `# Written by a person.
+accounts:
+  demo: # The embedded one.
+    apiKey: { env: DEMO_KEY }   # three blanks
+    dialect: auto # found out
+    budget: { requests: 2000, per: 1s }
+`;
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+let cwd: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  await seedWorkspace(database.pool, { contacts: 330, tenants: [{ name: 'demo', key: DEMO_KEY }] });
+});
+beforeEach(async () => {
+  cwd = await folder();
+  await writeFile(path.join(cwd, 'lockstep.yaml'), SETTINGS);
+});
+afterAll(() => database.close());
+
+function doctor(...args: readonly string[]) {
+  const env = { DATABASE_URL: databaseUrl(database.connection), DEMO_KEY };
+  return command(['doctor', '--account', 'demo', ...args, '--config', 'lockstep.yaml'], { cwd, env });
+}
+
+async function settingsNow(): Promise<string> {
+  return readFile(path.join(cwd, 'lockstep.yaml'), 'utf8');
+}
+
+test('a healthy service is reported gap by gap, and nothing is written', async () => {
+  const { code, stdout } = await doctor();
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Asked http:\/\/127\.0\.0\.1:\d+ \(account demo\) in [345]\d calls/);
+  expect(stdout).toMatch(
+    /\n {2}record-id \(contacts, customers, orders, tasks, pipelines\): id, a number; .* \[certain\]/,
+  );
+  expect(stdout).toMatch(/\n {2}import-body: not probed: needs --write-probes/);
+  expect(stdout).toMatch(/Settings that say so outright \(lockstep doctor --account demo --save .*firstTaskPage: 0/s);
+  expect(await settingsNow()).toBe(SETTINGS);
+  expect((await readLearnt(database.pool, 'demo')).has('doctor')).toBe(false);
+});
+
+test('--json gives the report as one object', async () => {
+  const { code, json, stdout } = await doctor('--json');
+  expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
+  expect(json).toMatchObject({
+    account: 'demo',
+    baseUrl: expect.any(String),
+    calls: expect.any(Number),
+    leftBehind: [],
+  });
+  expect(json.calls).toBeLessThanOrEqual(60);
+  expect(json.settings['accounts.demo.dialect.firstTaskPage']).toBe(0);
+  expect(json.findings).toContainEqual(expect.objectContaining({ gap: 'list-order', sure: 'certain' }));
+});
+
+test('--write-probes --save keeps what is certain in the settings and the ledger, and lists what is left behind', async () => {
+  const { code, json } = await doctor('--write-probes', '--save', '--json');
+  expect([code, json.saved.status]).toEqual([0, 'saved']);
+  expect(json.leftBehind).toHaveLength(3);
+  const text = await settingsNow();
+  expect(text.split('\n').slice(0, 4)).toEqual(SETTINGS.split('\n').slice(0, 4));
+  expect(text).toMatch(/dialect: \{ .* \} # found out\n {4}budget/);
+  expect(parse(text).accounts.demo.dialect).toMatchObject({
+    firstTaskPage: 0,
+    importBody: { contact_id: '$id' },
+    completeMethod: 'PUT',
+    idField: { subtasks: 'id' },
+  });
+  expect((await readLearnt(database.pool, 'demo')).get('doctor')).toMatchObject({ account: 'demo', calls: json.calls });
+  expect((await doctor('--save')).stdout).toMatch(/There was nothing to change/);
+});
+
+test('what was learnt of the shapes of lists is learnt anew by the next run', async () => {
+  await keepLearnt(database.pool, 'demo', 'shape:contacts', { path: 'data', idField: '_id' });
+  await keepLearnt(database.pool, 'demo', 'import', true);
+  await doctor();
+  const learnt = await readLearnt(database.pool, 'demo');
+  expect([learnt.has('shape:contacts'), learnt.get('import')]).toEqual([false, true]);
+});
+
+test('--save without a file of one’s own says so, after the report', async () => {
+  const env = { DATABASE_URL: databaseUrl(database.connection), LOCKSTEP_DEMO_KEY: DEMO_KEY };
+  const { code, stderr, json } = await command(['doctor', '--account', 'demo', '--save', '--json'], { cwd, env });
+  expect([code, json.saved.status]).toEqual([2, 'refused']);
+  expect(stderr).toMatch(/Nothing was written into .*lockstep\.yaml: it comes with Lockstep/);
+});
+
+test('what needs a person ends with 1, and what cannot be probed with 3', async () => {
+  const open = await startHttpServer({ body: [] });
+  onTestFinished(() => open.close());
+  const at = (url: string) => `accounts: { demo: { url: "${url}", apiKey: { env: DEMO_KEY } } }`;
+  await writeFile(path.join(cwd, 'lockstep.yaml'), at(open.url));
+  const careless = await doctor();
+  expect([careless.code, careless.stdout]).toEqual([
+    1,
+    expect.stringMatching(/\n! authentication .*This needs a person:/s),
+  ]);
+  await writeFile(path.join(cwd, 'lockstep.yaml'), at('http://127.0.0.1:9'));
+  const away = await doctor('--json');
+  expect([away.code, away.json.stopped]).toEqual([3, 'the address cannot be reached']);
+});
+
+test('help teaches, and an account that is missing or misspelt is wrong use', async () => {
+  const help = await command(['doctor', '--help'], { cwd });
+  for (const words of ['Examples:', '--write-probes', 'API deletes nothing', 'at most 60 calls', '--save']) {
+    expect(help.stdout.replace(/\s+/g, ' ')).toContain(words);
+  }
+  expect((await command(['doctor'], { cwd })).code).toBe(2);
+  expect((await command(['doctor', '--account', 'dem'], { cwd })).stderr).toMatch(/did you mean "demo"/);
+});

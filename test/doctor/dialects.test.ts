@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAX_CALLS } from '../../src/doctor/examine.ts';
+import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import { type DoctorBed, findingIn, openDoctorBed } from './doctor-bed.ts';
+
+let bed: DoctorBed;
+beforeAll(async () => {
+  bed = await openDoctorBed(330);
+});
+afterAll(() => bed.close());
+
+type Seen = readonly [gap: string, about: string | undefined, found: RegExp, sure: string];
+
+const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, ...seen: Seen[]])[] = [
+  [
+    {},
+    ['address', undefined, /answers, on this machine/, 'certain'],
+    ['prefix', undefined, /every list answers under \/api\/v1/, 'certain'],
+    ['authentication', 'the key', /accepted; a wrong one gets HTTP 401/, 'certain'],
+    ['list-place', 'orders', /^content$/, 'certain'],
+    ['record-id', 'pipelines', /^id, a number; a get by it/, 'certain'],
+    ['rows-per-page', 'page numbers', /^counted from 0$/, 'certain'],
+    ['unpaged-lists', 'orders', /^whole/, 'likely'],
+    ['list-order', 'tasks', /^oldest first, by id; the same/, 'certain'],
+    ['errors', 'contacts', /HTTP 404 with a JSON object/, 'certain'],
+    ['envelope-values', undefined, /status is "success"/, 'certain'],
+    ['only-body', 'contacts', /a JSON list/, 'certain'],
+    ['search-match', 'email', /a part of it, in either case/, 'certain'],
+    ['booleans', undefined, /flags as true and false; amounts as numbers/, 'certain'],
+    ['rate-limit', undefined, /none was met/, 'unknown'],
+    ['clock', undefined, /agrees with ours/, 'certain'],
+    ['latency', undefined, /median of \d+ calls/, 'certain'],
+    ['read-after-write', undefined, /needs --write-probes/, 'unknown'],
+    ['idempotency', undefined, /cannot be probed/, 'unknown'],
+  ],
+  [{ listShape: 'bare' }, ['list-place', 'contacts', /the answer itself/, 'certain']],
+  [{ listShape: { path: 'content.data.items' } }, ['list-place', 'customers', /^content\.data\.items$/, 'certain']],
+  [{ idField: 'kind_id' }, ['record-id', 'customers', /^customer_id, a number; a get by it/, 'certain']],
+  [{ idType: 'string' }, ['record-id', 'tasks', /^id, text; a get by it/, 'certain']],
+  [{ prefixes: ['/v1'] }, ['prefix', undefined, /^\/v1, and nothing under \/api\/v1/, 'certain']],
+  [{ prefixes: ['/v1'], errors: 'html' }, ['prefix', undefined, /^\/v1, and nothing/, 'certain']],
+  [{ prefixes: ['/v1'], errors: 'envelope200' }, ['prefix', undefined, /^\/v1, and nothing/, 'certain']],
+  [{ tasksFirstPage: 1 }, ['tasks-paging', undefined, /counted from 1; 17 on the first page/, 'certain']],
+  [{ errors: 'envelope200' }, ['errors', 'orders', /HTTP 200 with an envelope that reports a failure/, 'certain']],
+  [{ errors: 'html' }, ['errors', 'contacts', /HTTP 404 with an HTML page/, 'certain']],
+  [{ errors: 'empty' }, ['errors', 'contacts', /HTTP 404 with an empty body/, 'certain']],
+  [
+    { maxRowsPerPage: 100, defaultRowsPerPage: 20 },
+    ['rows-per-page', 'rows_per_page', /100 at most: .* more followed; 20 where none/, 'certain'],
+  ],
+  [{ ignoreRowsPerPage: true }, ['rows-per-page', 'rows_per_page', /^ignored: 100 rows come whatever/, 'certain']],
+  [{ order: 'newest' }, ['list-order', 'contacts', /^newest first, by id/, 'certain']],
+  [
+    { booleans01: true, amountsAsStrings: true },
+    ['booleans', undefined, /flags as 1 and 0; amounts as text/, 'certain'],
+  ],
+];
+
+const CASES = DIALECTS.map(([behaviour, ...seen]) => [behaviour, seen] as const);
+
+test.each(CASES)('of a service that is %j it finds the dialect, in few calls', async (behaviour, seen) => {
+  const { report, arrived, writes } = await bed.examine(behaviour);
+  for (const [gap, about, found, sure] of seen) {
+    expect(findingIn(report, gap, about)).toMatchObject({ found: expect.stringMatching(found), sure });
+  }
+  // Only a request for a route that is missing is counted by us alone.
+  const uncounted = behaviour.prefixes === undefined ? 0 : report.calls - arrived;
+  expect([report.calls, writes]).toEqual([arrived + uncounted, 0]);
+  expect(report.calls).toBeLessThanOrEqual(MAX_CALLS);
+  expect(report.findings.filter(({ needs }) => needs !== undefined)).toEqual([]);
+  expect(report.stopped).toBeUndefined();
+});
+
+test('every gap of the contract is in the report, with what the worker does', async () => {
+  const { gaps } = await import('../../src/contract/gaps.ts');
+  const { report } = await bed.examine();
+  for (const { id } of gaps) expect(findingIn(report, id)).toMatchObject({ gap: id, does: expect.stringMatching(/./) });
+});
+
+test('what is certain becomes a setting, and what only may be so does not', async () => {
+  const { report } = await bed.examine({ prefixes: ['/v1'], tasksFirstPage: 1, idField: 'kind_id', listShape: 'bare' });
+  expect(report.settings).toMatchObject({
+    'accounts.demo.prefix': '/v1',
+    'accounts.demo.dialect.firstTaskPage': 1,
+    'accounts.demo.dialect.idField.contacts': 'contact_id',
+    'accounts.demo.dialect.listPath.pipelines': '$',
+  });
+  expect((await bed.examine()).report.settings).not.toHaveProperty(['accounts.demo.prefix']);
+});
+
+test('an unstable order and ignored pages need a person', async () => {
+  const unstable = (await bed.examine({ order: 'unstable' })).report;
+  expect(findingIn(unstable, 'list-order', 'contacts')).toMatchObject({ sure: 'certain', needs: expect.any(String) });
+  const unpaged = (await bed.examine({ ignorePaging: true })).report;
+  expect(findingIn(unpaged, 'rows-per-page', 'page numbers')).toMatchObject({
+    found: 'ignored: every page is the first',
+    needs: expect.any(String),
+  });
+});
+
+test('the headers of a rate limit are shown as they were sent', async () => {
+  const rateLimit = { requestsPerSecond: 1_000, burst: 1_000 };
+  const { report } = await bed.examine({ rateLimit, rateLimitHeaders: true });
+  const found = expect.stringMatching(/^none was met; .*ratelimit-limit: 1000, ratelimit-remaining: 9\d\d/);
+  expect(findingIn(report, 'rate-limit')).toMatchObject({ found, sure: 'certain' });
+});
+
+test('Authorization that is needed is told from one that is not', async () => {
+  const authorization = { scheme: 'Bearer', token: 'token-1' };
+  const needed = (await bed.examine({ requiredAuthorization: authorization }, { authorization })).report;
+  expect(findingIn(needed, 'authentication', 'Authorization')?.found).toMatch(/^needed: without it comes HTTP 401/);
+  const needless = (await bed.examine({}, { authorization })).report;
+  expect(findingIn(needless, 'authentication', 'Authorization')?.found).toMatch(/^not needed: .* may go$/);
+  const missing = (await bed.examine({ requiredAuthorization: authorization })).report;
+  expect(missing.stopped).toBe('the key is refused');
+  expect(findingIn(missing, 'authentication')).toMatchObject({ found: expect.stringMatching(/wants? Authorization/) });
+});
+
+test('no record’s value and no secret is in the report', async () => {
+  const { report } = await bed.examine();
+  const said = JSON.stringify(report);
+  expect(said).not.toContain('canary');
+  expect(said).not.toMatch(/@/);
+});

@@ -1,0 +1,265 @@
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { MAX_CALLS } from '../../src/doctor/examine.ts';
+import { type Answer, type Reply, type SeenRequest, startHttpServer, startTcpServer } from '../support/http-server.ts';
+import { examineAt, findingIn, KEY } from './doctor-bed.ts';
+
+async function serverOf(answer: Answer | Reply): Promise<Awaited<ReturnType<typeof startHttpServer>>> {
+  const server = await startHttpServer(answer);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const REFUSED: Reply = { status: 401, body: { status: 'error', content: null, message: 'unauthorized' } };
+
+/** Lists of numbered records, `customers` of them customers; a wrong key is refused. */
+function lists(customers: number, own: (request: SeenRequest) => Reply | undefined = () => undefined): Answer {
+  return (request) => {
+    if (request.headers.api_key !== KEY) return REFUSED;
+    const instead = own(request);
+    if (instead !== undefined) return instead;
+    const records = Array.from({ length: customers }, (_, i) => ({ id: i + 1, full_name: `C${i + 1}` }));
+    return { body: { status: 'success', content: request.path.includes('/customers/') ? records : [], message: 'OK' } };
+  };
+}
+
+test('a refused connection ends it early', async () => {
+  const server = await serverOf({});
+  await server.close();
+  const report = await examineAt(server.url);
+  expect(report).toMatchObject({ stopped: 'the address cannot be reached', calls: 0, leftBehind: [] });
+  expect(findingIn(report, 'address')).toMatchObject({
+    found: expect.stringMatching(/refused: is the service running/),
+    needs: expect.stringContaining('accounts.demo.url'),
+  });
+});
+
+test('https to a port that speaks plain HTTP is named as that', async () => {
+  const server = await serverOf({});
+  const report = await examineAt(server.url.replace('http:', 'https:'));
+  expect(report.stopped).toBe('the address cannot be reached');
+  expect(findingIn(report, 'address')?.found).toMatch(/does not speak TLS/);
+});
+
+test('http to a port that speaks TLS is named as that', async () => {
+  const server = await serverOf({ status: 400, body: '<h1>400</h1>The plain HTTP request was sent to HTTPS port' });
+  const report = await examineAt(server.url);
+  expect(findingIn(report, 'address')).toMatchObject({ needs: 'begin accounts.demo.url with https://' });
+});
+
+test('a certificate that is not accepted is named as that', async () => {
+  const message = 'the server’s certificate is not accepted (CERT_HAS_EXPIRED)';
+  const inspect = async () => ({
+    outcome: { status: 'not-sent' as const, reason: 'certificate' as const, message },
+    body: '',
+    durationMs: 0,
+  });
+  const report = await examineAt('https://demo.example', { client: { inspect } });
+  expect([report.stopped, report.calls]).toEqual(['the address cannot be reached', 0]);
+  expect(findingIn(report, 'address')).toMatchObject({
+    found: message,
+    needs: expect.stringContaining('NODE_EXTRA_CA'),
+  });
+});
+
+test('what is no HTTP at all ends it early', async () => {
+  const server = await startTcpServer((socket) => socket.end('220 mail ready\r\n'));
+  onTestFinished(() => server.close());
+  const report = await examineAt(server.url);
+  expect([report.stopped, findingIn(report, 'address')?.found]).toEqual([
+    'the address cannot be reached',
+    expect.stringContaining('does not speak HTTP'),
+  ]);
+});
+
+test('a service that never answers ends it early', async () => {
+  const server = await serverOf(() => undefined);
+  const report = await examineAt(server.url, { timeoutMs: 100 });
+  expect([report.stopped, report.calls]).toEqual(['the address cannot be reached', 1]);
+});
+
+test('a login page is named, and nothing else is believed', async () => {
+  const server = await serverOf({
+    headers: { 'content-type': 'text/html' },
+    body: '<!doctype html><html>Log in</html>',
+  });
+  const report = await examineAt(server.url);
+  expect(findingIn(report, 'address')).toMatchObject({ needs: expect.stringContaining('the address of the API') });
+  expect([report.stopped, report.settings]).toEqual(['not one list could be read', {}]);
+});
+
+test('a redirect is named with its target, and the https address is suggested where that is the target', async () => {
+  const login = await serverOf({ status: 302, headers: { location: '/login?next=secret' } });
+  expect(findingIn(await examineAt(login.url), 'address')?.found).toBe('a redirect (HTTP 302) to /login');
+  const upgrade = await serverOf({ status: 301, headers: { location: 'https://127.0.0.1/api/v1/contacts/getall' } });
+  expect(findingIn(await examineAt(upgrade.url), 'address')?.needs).toBe('set accounts.demo.url to https://127.0.0.1');
+});
+
+test('a refused key that arrives is told from a header that a proxy drops', async () => {
+  const seesKey = await serverOf(({ headers }) => ({
+    status: 401,
+    body: { message: headers.api_key ? 'bad key' : 'no key' },
+  }));
+  const arrives = await examineAt(seesKey.url);
+  expect(findingIn(arrives, 'authentication')).toMatchObject({
+    found: expect.stringMatching(/^it arrives and is refused \(HTTP 401: bad key\)/),
+    sure: 'certain',
+    needs: expect.stringContaining('accounts.demo.apiKey'),
+  });
+  expect([arrives.stopped, arrives.calls]).toEqual(['the key is refused', 3]);
+  const proxy = await serverOf({ ...REFUSED, headers: { server: 'nginx/1.25.3' } });
+  const dropped = await examineAt(proxy.url);
+  expect(findingIn(dropped, 'authentication')).toMatchObject({
+    found: expect.stringContaining('its proxy (Server: nginx/1.25.3) drops headers with underscores'),
+    sure: 'likely',
+    needs: expect.stringContaining('underscores_in_headers on'),
+  });
+});
+
+test('where nothing tells the two apart, both are named', async () => {
+  const { sure, needs } = findingIn(await examineAt((await serverOf(REFUSED)).url), 'authentication') ?? {};
+  expect([sure, needs]).toEqual(['unknown', expect.stringMatching(/check the key .*`underscores_in_headers on/)]);
+});
+
+test('a service that lets everyone in needs a person', async () => {
+  const report = await examineAt((await serverOf({ body: [] })).url);
+  expect(findingIn(report, 'authentication')).toMatchObject({
+    found: expect.stringContaining('the key decides nothing'),
+  });
+  expect(findingIn(report, 'authentication')?.needs).toContain('find out whose records these are');
+});
+
+test('429 to everything ends it early, with few calls', async () => {
+  const server = await serverOf({ status: 429, headers: { 'retry-after': '0' } });
+  const report = await examineAt(server.url);
+  expect([report.stopped, report.calls]).toEqual(['the service answers every call with “slow down”', 3]);
+});
+
+test('endless answers are cut off, and stop no other probe', async () => {
+  const chunk = Buffer.alloc(1024 * 1024, '[');
+  const endless = await serverOf(
+    lists(3, ({ path }) => (path.includes('/orders/') ? { body: Buffer.concat(Array(9).fill(chunk)) } : undefined)),
+  );
+  const report = await examineAt(endless.url);
+  expect(findingIn(report, 'unpaged-lists', 'orders')?.found).toMatch(/more than 8388608 bytes/);
+  expect(findingIn(report, 'record-id', 'customers')?.found).toMatch(/^id, a number/);
+});
+
+test('errors in answers of HTTP 200 are no lists', async () => {
+  const server = await serverOf({ body: { status: 'error', content: null, message: 'database is away' } });
+  const report = await examineAt(server.url);
+  expect([report.stopped, report.settings]).toEqual(['not one list could be read', {}]);
+  expect(findingIn(report, 'prefix', 'contacts')?.found).toContain('database is away');
+});
+
+test('a list of customers that is cut off at a round number is suspected, or proven by a get', async () => {
+  const suspected = await examineAt((await serverOf(lists(100))).url);
+  expect(findingIn(suspected, 'unpaged-lists', 'customers')).toMatchObject({
+    sure: 'likely',
+    needs: expect.any(String),
+  });
+  const hidden: Reply = { body: { status: 'success', content: { id: 101, full_name: 'C101' }, message: 'OK' } };
+  const server = await serverOf(lists(100, ({ query }) => (query.get('id') === '101' ? hidden : undefined)));
+  expect(findingIn(await examineAt(server.url), 'unpaged-lists', 'customers')).toMatchObject({
+    found: expect.stringContaining('a get shows one that is not among them'),
+    sure: 'certain',
+  });
+});
+
+test('a list of customers that has pages is found by its second page', async () => {
+  const paged = lists(0, ({ path, query }) => {
+    if (!path.endsWith('/customers/getall')) return undefined;
+    const from = Number(query.get('page') ?? 0) * 7;
+    return { body: Array.from({ length: 7 }, (_, i) => ({ id: from + i + 1 })) };
+  });
+  const report = await examineAt((await serverOf(paged)).url);
+  expect(findingIn(report, 'unpaged-lists', 'customers')).toMatchObject({
+    found: 'paged: 7 come, and a second page shows others',
+    sure: 'certain',
+    needs: expect.any(String),
+  });
+});
+
+test('contacts counted from page 1 are seen, also where page 0 is empty', async () => {
+  const contacts = (isZeroEmpty: boolean) =>
+    lists(3, ({ path, query }) => {
+      if (!path.endsWith('/contacts/getall')) return undefined;
+      const page = Number(query.get('page') ?? 1);
+      if (page === 0 && isZeroEmpty) return { body: [] };
+      const size = Number(query.get('rows_per_page') ?? 10);
+      const from = Math.max(0, page - 1) * size;
+      return { body: Array.from({ length: 25 }, (_, i) => ({ id: i + 1 })).slice(from, from + size) };
+    });
+  for (const isZeroEmpty of [false, true]) {
+    const report = await examineAt((await serverOf(contacts(isZeroEmpty))).url);
+    expect(findingIn(report, 'rows-per-page', 'page numbers')?.found).toMatch(/^counted from 1/);
+  }
+});
+
+test('two lists with an equal claim, and ids of an unusual name, need a person', async () => {
+  const odd = lists(0, ({ path }) => {
+    if (path.endsWith('/orders/getall')) return { body: { recent: [{ id: 1 }], older: [{ id: 2 }] } };
+    if (path.endsWith('/tasks/getall')) return { body: [{ task_no: 5 }, { task_no: 6 }] };
+    return undefined;
+  });
+  const report = await examineAt((await serverOf(odd)).url);
+  expect(findingIn(report, 'list-place', 'orders')).toMatchObject({
+    found: expect.stringContaining('recent and older'),
+  });
+  expect(findingIn(report, 'record-id', 'tasks')?.needs).toContain('dialect.idField.tasks to task_no');
+});
+
+test('a clock that is wrong is measured by the Date of the answers', async () => {
+  const answer = lists(3);
+  const server = createServer(async (incoming, response) => {
+    const headers = { ...incoming.headers };
+    const url = new URL(incoming.url ?? '/', 'http://loopback');
+    const request = { method: '', path: url.pathname, query: url.searchParams, headers, rawHeaders: [], body: '' };
+    const reply = await answer(request, response);
+    response.writeHead(reply?.status ?? 200, { date: new Date(Date.now() + 300_000).toUTCString() });
+    response.end(JSON.stringify(reply?.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const report = await examineAt(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
+  expect(findingIn(report, 'clock')).toMatchObject({ found: expect.stringMatching(/^(299|300)\.\d s ahead of ours/) });
+  expect(findingIn(report, 'clock')?.needs).toContain('NTP');
+});
+
+test('an examination makes no more calls than it may, whatever it meets', async () => {
+  let n = 0;
+  const chaos = await serverOf(
+    lists(100, () => (++n % 3 === 0 ? { status: 429, headers: { 'retry-after': '0' } } : undefined)),
+  );
+  const report = await examineAt(chaos.url);
+  expect(report.calls).toBeLessThanOrEqual(MAX_CALLS);
+  expect(chaos.requests).toHaveLength(report.calls);
+  expect(chaos.requests.every(({ method, path }) => method === 'GET' || path.includes('/pipelines/get'))).toBe(true);
+});
+
+test('one that is stopped says so, and what it has found', async () => {
+  const stop = new AbortController();
+  let n = 0;
+  const server = await serverOf(
+    lists(3, () => {
+      if (++n === 8) stop.abort();
+      return undefined;
+    }),
+  );
+  const report = await examineAt(server.url, { signal: stop.signal });
+  expect(report.stopped).toBe('stopped by the user');
+  expect(findingIn(report, 'authentication')?.sure).toBe('certain');
+});
+
+test('a probe that the budget has no call for is left out, and says so', async () => {
+  let n = 0;
+  const away = { status: 'not-sent' as const, reason: 'budget' as const, message: 'no token', retryAfterMs: 60_000 };
+  const content = { status: 'applied' as const, httpStatus: 200, content: [] };
+  const inspect = async () => ({ outcome: ++n > 9 ? away : content, httpStatus: 200, body: '[]', durationMs: 1 });
+  const report = await examineAt('http://127.0.0.1:9', { client: { inspect } });
+  expect([report.calls, report.stopped]).toEqual([9, undefined]);
+  const needs = expect.stringContaining('ask again');
+  expect(findingIn(report, 'only-body')).toMatchObject({ found: expect.stringContaining('no call left'), needs });
+  expect(findingIn(report, 'latency')?.found).toContain('median of 9 calls');
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { MAX_CALLS } from '../../src/doctor/examine.ts';
+import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import { startHttpServer } from '../support/http-server.ts';
+import { type DoctorBed, examineAt, findingIn, KEY, openDoctorBed } from './doctor-bed.ts';
+
+let bed: DoctorBed;
+beforeAll(async () => {
+  bed = await openDoctorBed(60);
+});
+afterAll(() => bed.close());
+
+type Seen = readonly [gap: string, found: RegExp];
+
+const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, writes: number, ...seen: Seen[]])[] = [
+  [
+    {},
+    4,
+    ['write-answers', /an envelope that tells no id/],
+    ['import-body', /^\{"contact_id":"\$id"\} makes/],
+    ['import-link', /^contact_id of a customer/],
+    ['import-mapping', /full_name .* and email came along/],
+    ['complete-method', /^PUT completes/],
+    ['completion-default', /^a new task is open/],
+    ['hidden-marker', /an HTML comment and zero-width letters/],
+    ['read-after-write', /at once/],
+  ],
+  [
+    { createAnswers: 'nothing', importBody: 'id' },
+    4,
+    ['write-answers', /nothing$/],
+    ['import-body', /^\{"id":"\$id"\}/],
+  ],
+  [
+    { createAnswers: 'id', importBody: 'contact_ids' },
+    4,
+    ['write-answers', /its id$/],
+    ['import-body', /^\{"contact_ids"/],
+  ],
+  [
+    { createAnswers: 'record', completeMethods: ['GET'] },
+    4,
+    ['write-answers', /the record$/],
+    ['complete-method', /^GET/],
+  ],
+  [{ importBody: 'refused-400' }, 3, ['import-body', /^no form made a customer/], ['import-or-create', /did not work/]],
+  [{ importBody: 'refused-404', errors: 'html' }, 3, ['import-or-create', /did not work/]],
+  [
+    { order: 'newest', idType: 'string', idField: 'kind_id' },
+    4,
+    ['import-link', /contact_id/],
+    ['complete-method', /^PUT/],
+  ],
+  [
+    { readLagMs: 400 },
+    4,
+    ['read-after-write', /\((4|5|6|7|8|9)\d\d ms\)|[1-3]\.\d s/],
+    ['import-body', /makes a customer/],
+  ],
+  [{ tasksFirstPage: 1, defaultRowsPerPage: 2 }, 4, ['complete-method', /^PUT/]],
+];
+
+const CASES = DIALECTS.map(([behaviour, committed, ...seen]) => [behaviour, committed, seen] as const);
+
+test.each(CASES)('with --write-probes, of a service that is %j', async (behaviour, committed, seen) => {
+  const { report, writes } = await bed.examine(behaviour, { writes: true });
+  for (const [gap, found] of seen) expect(findingIn(report, gap)?.found).toMatch(found);
+  expect([report.stopped, writes]).toEqual([undefined, committed]);
+  expect(report.calls).toBeLessThanOrEqual(2 * MAX_CALLS);
+  const kinds = committed === 4 ? ['contacts', 'customers', 'tasks'] : ['contacts', 'tasks'];
+  expect(report.leftBehind.map(({ kind }) => kind)).toEqual(kinds);
+  for (const { id, name, where } of report.leftBehind) {
+    expect([id, name]).toEqual([
+      expect.any(String),
+      expect.stringMatching(/^Lockstep Doctor \(safe to delete\) \w{8}$/),
+    ]);
+    expect(where).toContain(name.slice(-8));
+  }
+});
+
+test('what a write showed for certain is a setting', async () => {
+  const { report } = await bed.examine({ importBody: 'id', completeMethods: ['GET'] }, { writes: true });
+  expect(report.settings).toMatchObject({
+    'accounts.demo.dialect.importBody': { id: '$id' },
+    'accounts.demo.dialect.completeMethod': 'GET',
+  });
+});
+
+test('a write whose answer is lost is in the list of what is left behind', async () => {
+  const faults = { rate: 1, kinds: ['reset-after' as const], operations: ['contacts.create', 'tasks.create'] };
+  const { report } = await bed.examine({ faults }, { writes: true });
+  expect(findingIn(report, 'write-answers')?.found).toMatch(/a create is answered/);
+  expect(report.leftBehind.map(({ kind, id }) => [kind, id !== undefined])).toEqual([
+    ['contacts', true],
+    ['customers', true],
+    ['tasks', true],
+  ]);
+});
+
+test('an import that is answered with 200 and makes nothing is not believed', async () => {
+  const contacts: object[] = [];
+  const customers: object[] = [];
+  const server = await startHttpServer(({ path, headers, body }) => {
+    if (headers.api_key !== KEY) return { status: 401 };
+    const sent = body === '' ? {} : JSON.parse(body);
+    if (path.endsWith('/contacts/create')) contacts.push({ id: 7, ...sent });
+    if (path.endsWith('/customers/import') && sent.id === 7) customers.push({ ...contacts[0], id: 9 });
+    if (path.includes('/contacts/')) return { body: contacts };
+    return { body: path.endsWith('/customers/getall') ? customers : [] };
+  });
+  onTestFinished(() => server.close());
+  const report = await examineAt(server.url, { writes: true });
+  expect(findingIn(report, 'import-body')).toMatchObject({ found: '{"id":"$id"} makes a customer', sure: 'certain' });
+  expect(report.leftBehind).toContainEqual(expect.objectContaining({ kind: 'customers', id: '9' }));
+});
