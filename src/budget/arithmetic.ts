@@ -1,5 +1,6 @@
 /**
- * The budget's decision, pure: GCRA (the generic cell rate algorithm) with two lanes, turns and a block.
+ * The budget's decision, pure: GCRA (the generic cell rate algorithm) with two lanes, turns and a block, at the rate that
+ * was learnt (learning.ts) and for the calls that may be in flight (slots.ts).
  * This is the one truth; the Lua script and the Postgres function mirror it line by line, and a test replays them here.
  * All times are microseconds; doubles, as in Lua and in Postgres, so that the three agree to the bit.
  *
@@ -9,9 +10,12 @@
  * used on time. Interactive work reserves further ahead than batch work; so it goes first, without preempting anyone.
  * Batch work earns a share of the rate all the same.
  */
-import type { AcquireRequest, Lane } from './budget.ts';
+import type { AcquireRequest, BudgetMode, Lane, SlotAsk } from './budget.ts';
+import { allowedRate, FLOOR_RATE, type Learnt, learnFrom429, NOTHING_LEARNT } from './learning.ts';
+import { ALL_RETRIES, addSuccesses, type Retries } from './retries.ts';
+import { allot, type Holder } from './slots.ts';
 
-/** One key's durable state. */
+/** One key's state. */
 export interface BudgetState {
   readonly tatUs: number;
   /** Where the turns given to waiting processes end, a lane: a tat as it will be once they have come back. */
@@ -21,6 +25,15 @@ export interface BudgetState {
   readonly shareUs: number;
   /** No token before; also the moment a state began (see `decide`). */
   readonly blockedUntilUs: number;
+  readonly learnt: Learnt;
+  /** Until when callers are known to be kept waiting by the rate, and up to when that is counted as growth. */
+  readonly waitedForUntilUs: number;
+  readonly countedUntilUs: number;
+  /** The service's own headers allow no more than this until then; 0 where they were never heard. */
+  readonly boundRate: number;
+  readonly boundUntilUs: number;
+  readonly retries: Retries;
+  readonly holders: readonly Holder[];
 }
 
 /** A request in the numbers that Lua and SQL are given. */
@@ -28,13 +41,17 @@ export interface Demand {
   readonly lane: Lane;
   readonly want: number;
   readonly cost: number;
-  readonly intervalUs: number;
+  readonly ceiling: number;
   readonly burst: number;
-  /** How far ahead of its time a token may be reserved in this lane. */
-  readonly aheadUs: number;
+  readonly mode: BudgetMode;
   readonly withinUs: number;
   /** The part of the rate this lane gets in any case; 0 for none. */
   readonly share: number;
+  /** 0 for none. */
+  readonly boundRate: number;
+  readonly boundForUs: number;
+  readonly successes: number;
+  readonly slots: SlotAsk | undefined;
 }
 
 export interface Decision {
@@ -44,11 +61,13 @@ export interface Decision {
   readonly firstInUs: number;
   readonly retryInUs: number;
   readonly blockedForUs: number;
+  readonly rate: number;
+  readonly slots: number;
 }
 
-const INTERACTIVE_AHEAD_US = 1e6;
+export const INTERACTIVE_AHEAD_US = 1e6;
 /** How late a process may be for its turn and no token is lost; a burst covers the same. */
-const LATE_US = 50_000;
+export const LATE_US = 50_000;
 const SHARE: Readonly<Record<Lane, number>> = { interactive: 0, batch: 0.1 };
 const NO_LIMIT_US = 1e12;
 /** The most one answer grants: this much of the rate. */
@@ -59,43 +78,76 @@ export const TURN_US = 50_000;
 export const MAX_TURNS = 16;
 /** A thousandth of a token, against the rounding of times since 1970. */
 export const EPSILON = 1e-3;
+/** Of a discovered rate, beyond one call: nobody knows the service's burst. */
+export const DISCOVERED_BURST_S = 0.0025;
 
 export function demandOf(request: AcquireRequest): Demand {
-  const intervalUs = 1e6 / request.pace.ratePerSecond;
-  const withinUs = request.withinMs === undefined ? NO_LIMIT_US : Math.min(request.withinMs * 1000, NO_LIMIT_US);
+  const { lane, want, cost, pace, withinMs, bound, successes = 0, slots } = request;
   return {
-    lane: request.lane,
-    want: request.want,
-    cost: request.cost,
-    intervalUs,
-    burst: request.pace.burst,
-    aheadUs: Math.min(
-      request.lane === 'interactive' ? INTERACTIVE_AHEAD_US : batchAheadUs(request, intervalUs),
-      withinUs,
-    ),
-    withinUs,
-    share: SHARE[request.lane],
+    lane,
+    want,
+    cost,
+    ceiling: pace.ratePerSecond,
+    burst: pace.burst,
+    mode: pace.mode ?? 'fixed',
+    withinUs: withinMs === undefined ? NO_LIMIT_US : Math.min(withinMs * 1000, NO_LIMIT_US),
+    share: SHARE[lane],
+    boundRate: bound?.ratePerSecond ?? 0,
+    boundForUs: (bound?.forMs ?? 0) * 1000,
+    successes,
+    slots,
   };
 }
 
-/** No more than it takes to use the whole rate: a person who comes now waits for what batch work has reserved. */
-function batchAheadUs({ cost, pace }: AcquireRequest, intervalUs: number): number {
-  const afterFirstUs = Math.max(0, Math.floor(TURN_US / (cost * intervalUs)) - 1) * cost * intervalUs;
-  return afterFirstUs + Math.max(0, LATE_US - (pace.burst - 1) * intervalUs);
+/** A key that nobody remembers. It counts as blocked until now: see `decide`. */
+export function newState(nowUs: number): BudgetState {
+  return {
+    tatUs: 0,
+    interactiveTurnsUs: 0,
+    batchTurnsUs: 0,
+    shareUs: 0,
+    blockedUntilUs: nowUs,
+    learnt: NOTHING_LEARNT,
+    waitedForUntilUs: 0,
+    countedUntilUs: 0,
+    boundRate: 0,
+    boundUntilUs: 0,
+    retries: ALL_RETRIES,
+    holders: [],
+  };
 }
 
 /**
  * Grants what the state allows now. Without a state (a new key, or a store that lost it) the key counts as blocked until
  * now, and after a block there is no burst: tokens that nobody remembers may be in use, so it starts at the plain rate.
  */
-export function decide(before: BudgetState | undefined, demand: Demand, nowUs: number): Decision {
-  const { want, cost, intervalUs, burst, aheadUs, withinUs, share } = demand;
+export function decide(known: BudgetState | undefined, demand: Demand, nowUs: number): Decision {
+  const before = known ?? newState(nowUs);
+  const { cost, withinUs, share } = demand;
+  const { blockedUntilUs } = before;
+  const learnt = grow(before, nowUs);
+  let { boundRate, boundUntilUs } = before;
+  if (demand.boundRate > 0 && (nowUs >= boundUntilUs || demand.boundRate <= boundRate)) {
+    boundRate = demand.boundRate;
+    boundUntilUs = nowUs + demand.boundForUs;
+  }
+  const rate = rateNow({ learnt, boundRate, boundUntilUs }, demand.ceiling, demand.mode, nowUs);
+  const intervalUs = 1e6 / rate;
+  const burst = demand.mode === 'discover' ? Math.min(demand.burst, 1 + rate * DISCOVERED_BURST_S) : demand.burst;
+  const allotment = demand.slots && allot(before.holders, demand.slots, nowUs);
+  const more = demand.slots && allotment ? Math.min(demand.slots.extra, allotment.slots - demand.slots.holding) : 0;
+  const want = demand.want + Math.max(0, more);
+
   const cellUs = cost * intervalUs;
   const roomUs = Math.max(burst, cost) * intervalUs; // a call heavier than the burst waits until the bucket is full
-  const blockedUntilUs = before?.blockedUntilUs ?? nowUs;
-  let tatUs = Math.max(before?.tatUs ?? 0, nowUs, blockedUntilUs + (burst - 1) * intervalUs);
-  let shareUs = before?.shareUs ?? 0;
-  let turnsUs = (demand.lane === 'interactive' ? before?.interactiveTurnsUs : before?.batchTurnsUs) ?? 0;
+  const aheadUs = Math.min(
+    demand.lane === 'interactive' ? INTERACTIVE_AHEAD_US : batchAheadUs(cellUs, burst, intervalUs),
+    withinUs,
+  );
+  let tatUs = Math.max(before.tatUs, nowUs, blockedUntilUs + (burst - 1) * intervalUs);
+  let shareUs = before.shareUs;
+  let turnsUs = demand.lane === 'interactive' ? before.interactiveTurnsUs : before.batchTurnsUs;
+  let { waitedForUntilUs } = before;
   const leaseCalls = Math.max(1, Math.floor(LEASE_US / cellUs));
 
   let granted = 0;
@@ -119,6 +171,7 @@ export function decide(before: BudgetState | undefined, demand: Demand, nowUs: n
       shareUs = Math.min(shareUs + (granted * cellUs) / share, nowUs + spanUs);
     }
     tatUs += granted * cellUs;
+    if (granted > 0) waitedForUntilUs = Math.max(waitedForUntilUs, nowUs + firstInUs + (granted - 1) * cellUs);
 
     if (granted < want) {
       const left = want - granted;
@@ -133,15 +186,68 @@ export function decide(before: BudgetState | undefined, demand: Demand, nowUs: n
       if (byShareUs < retryInUs) retryInUs = byShareUs;
       else turnsUs = turnEndUs;
       retryInUs = Math.max(0, retryInUs);
+      waitedForUntilUs = Math.max(waitedForUntilUs, nowUs + retryInUs + LATE_US);
     }
   }
 
   const state: BudgetState = {
     tatUs,
-    interactiveTurnsUs: demand.lane === 'interactive' ? turnsUs : (before?.interactiveTurnsUs ?? 0),
-    batchTurnsUs: demand.lane === 'batch' ? turnsUs : (before?.batchTurnsUs ?? 0),
+    interactiveTurnsUs: demand.lane === 'interactive' ? turnsUs : before.interactiveTurnsUs,
+    batchTurnsUs: demand.lane === 'batch' ? turnsUs : before.batchTurnsUs,
     shareUs,
     blockedUntilUs,
+    learnt,
+    waitedForUntilUs,
+    countedUntilUs: nowUs,
+    boundRate,
+    boundUntilUs,
+    retries: addSuccesses(before.retries, demand.successes),
+    holders: allotment?.holders ?? before.holders,
   };
-  return { state, granted, firstInUs, retryInUs, blockedForUs };
+  return { state, granted, firstInUs, retryInUs, blockedForUs, rate, slots: allotment?.slots ?? 0 };
+}
+
+/** No more than it takes to use the whole rate: a person who comes now waits for what batch work has reserved. */
+function batchAheadUs(cellUs: number, burst: number, intervalUs: number): number {
+  const afterFirstUs = Math.max(0, Math.floor(TURN_US / cellUs) - 1) * cellUs;
+  return afterFirstUs + Math.max(0, LATE_US - (burst - 1) * intervalUs);
+}
+
+/** Counts the time since the last decision in which callers waited and the key was not blocked. */
+function grow(before: BudgetState, nowUs: number): Learnt {
+  const { learnt, waitedForUntilUs, countedUntilUs, blockedUntilUs } = before;
+  const fromUs = Math.max(countedUntilUs, learnt.recoverFromUs, blockedUntilUs);
+  return { ...learnt, grownUs: learnt.grownUs + Math.max(0, Math.min(nowUs, waitedForUntilUs) - fromUs) };
+}
+
+function rateNow(
+  { learnt, boundRate, boundUntilUs }: Pick<BudgetState, 'learnt' | 'boundRate' | 'boundUntilUs'>,
+  ceiling: number,
+  mode: BudgetMode,
+  nowUs: number,
+): number {
+  const rate = allowedRate(learnt, ceiling, mode, nowUs);
+  return nowUs < boundUntilUs ? Math.min(rate, Math.max(boundRate, FLOOR_RATE)) : rate;
+}
+
+export interface Refusal {
+  readonly forUs: number;
+  readonly admittedAtUs: number;
+  readonly ceiling: number;
+  readonly mode: BudgetMode;
+}
+
+/** A 429: blocks the key, and cuts its rate once per congestion. */
+export function hear429(
+  known: BudgetState | undefined,
+  { forUs, admittedAtUs, ceiling, mode }: Refusal,
+  nowUs: number,
+): { readonly state: BudgetState; readonly isCut: boolean; readonly rate: number } {
+  const before = known ?? newState(nowUs);
+  const blockedUntilUs = Math.max(before.blockedUntilUs, nowUs + forUs);
+  const grown = grow(before, nowUs);
+  const rate = rateNow({ ...before, learnt: grown }, ceiling, mode, nowUs);
+  const { learnt, isCut } = learnFrom429(grown, { rate, admittedAtUs, blockedUntilUs }, nowUs);
+  const state = { ...before, blockedUntilUs, learnt, countedUntilUs: nowUs };
+  return { state, isCut, rate: rateNow(state, ceiling, mode, nowUs) };
 }

@@ -2,24 +2,60 @@
  * The rate budget of one API key, shared by every process that uses the key.
  * Source: our choice throughout, the service's contract names no limit (contract, "Limits" 3).
  */
+import type { RateHint } from './hints.ts';
 
 /** A person waits for `interactive` work; `batch` work takes what is left and never less than a tenth. */
 export type Lane = 'interactive' | 'batch';
 
-/** What one key may do, as its owner says: the service sees at most `ratePerSecond · t + burst` calls in any time t. */
+/** `fixed`: the owner knows what the service allows. `discover`: nobody does, the rate is found by trying (learning.ts). */
+export type BudgetMode = 'fixed' | 'discover';
+
+/**
+ * What one key may do, as its owner says: the service sees at most `ratePerSecond · t + burst` calls in any time t, and
+ * less after it has answered 429. Where the rate is discovered this is what it never grows beyond.
+ */
 export interface BudgetLimits {
   /** Sustained calls per second, > 0. */
   readonly ratePerSecond: number;
   /** Calls that may be made at once after a pause, ≥ 1. */
   readonly burst: number;
-  /** Calls in flight at once from one process, ≥ 1. */
+  /** Calls in flight at once, from all processes together, ≥ 1. */
   readonly concurrency: number;
+  /** Default: fixed. */
+  readonly mode?: BudgetMode;
 }
 
-/** What a store enforces: the limits less their margin for jitter (safe-limits.ts). `burst` ≥ 1 and need not be whole. */
+/**
+ * What a store enforces: the limits less their margin for jitter (safe-limits.ts), and less what was learnt. `burst` ≥ 1
+ * and need not be whole.
+ */
 export interface Pace {
   readonly ratePerSecond: number;
   readonly burst: number;
+  /** Default: fixed. */
+  readonly mode?: BudgetMode;
+}
+
+/** No more than `ratePerSecond` for the next `forMs`, because the service's own headers say so. */
+export interface RateBound {
+  readonly ratePerSecond: number;
+  readonly forMs: number;
+}
+
+/** One process's part of the calls that may be in flight: what it holds on to and what it could use (slots.ts). */
+export interface SlotAsk {
+  /** Names the process, as long as it lives. */
+  readonly holder: string;
+  /** Counts this holder's asks: one that arrives after a later one changes nothing. */
+  readonly seq: number;
+  /** It has no more calls in flight until it hears the answer. */
+  readonly holding: number;
+  /** In flight and waiting; 0 with nothing held gives all back. */
+  readonly wanted: number;
+  /** Calls in flight at most, all processes together. */
+  readonly cap: number;
+  /** Calls to grant a token each, beyond `want`, for slots that are given beyond `holding`. */
+  readonly extra: number;
 }
 
 export interface AcquireRequest {
@@ -31,11 +67,15 @@ export interface AcquireRequest {
   /** How long the most patient of these calls can wait; no token is granted for later. Default: no limit. */
   readonly withinMs?: number;
   readonly pace: Pace;
+  readonly slots?: SlotAsk;
+  readonly bound?: RateBound;
+  /** Calls that went well since the last request: each gives a tenth of a retry back. */
+  readonly successes?: number;
 }
 
 /** What a store answers to `acquire`; times are delays in milliseconds from `storeNowMs`, with fractions. */
 export interface Grant {
-  /** Calls granted, 0 … want. */
+  /** Calls granted, 0 … want + extra. */
   readonly granted: number;
   /** The store's clock when it decided, in milliseconds since 1970. */
   readonly storeNowMs: number;
@@ -46,13 +86,34 @@ export interface Grant {
   readonly retryInMs: number;
   /** > 0 while the key is blocked: tokens granted earlier must not be used either. */
   readonly blockedForMs: number;
+  /** Calls this process may have in flight from now on, where it asked for slots; may be less than it has. */
+  readonly slots: number;
+  /** The key's rate as it is now: the pace's, or the lower one that was learnt. */
+  readonly ratePerSecond: number;
+}
+
+/** A 429, as a store is told of it. */
+export interface Congestion {
+  /** No token for anyone until then. */
+  readonly forMs: number;
+  /** When the refused call was let go, on the store's clock. */
+  readonly admittedAtMs: number;
+  readonly pace: Pace;
+}
+
+export interface Cut {
+  /** False where the call was let go before an earlier cut took hold: it was of the same congestion. */
+  readonly isCut: boolean;
+  readonly ratePerSecond: number;
+  /** As in Grant. */
+  readonly storeNowMs: number;
 }
 
 /**
  * Where the budget of all keys lives: twins in Redis and Postgres that pass one suite and mirror arithmetic.ts.
- * `acquire` and `block` are atomic, on the store's clock. A key is an account's name, never the API key itself.
+ * Each method is atomic, on the store's clock. A key is an account's name, never the API key itself.
  * Every method throws when the store is away: the budget fails closed, nothing is sent without a token.
- * A store uses a connection that its caller opened and closes.
+ * What was learnt about the rate survives restarts. A store uses a connection that its caller opened and closes.
  */
 export interface BudgetStore {
   /** For messages: what and where, without credentials. */
@@ -62,12 +123,27 @@ export interface BudgetStore {
   acquire(key: string, request: AcquireRequest): Promise<Grant>;
   /** No token for anyone until `forMs` from now; a shorter block never shortens a longer one. */
   block(key: string, forMs: number): Promise<void>;
+  /** Blocks, and cuts the rate once per congestion. */
+  limited(key: string, congestion: Congestion): Promise<Cut>;
+  /** Takes one retry; `successes` as in `acquire`. */
+  retry(key: string, successes: number): Promise<RetryTaken>;
 }
+
+export type RetryTaken = { readonly status: 'granted' } | { readonly status: 'empty'; readonly retryAfterMs: number };
 
 /** Taken before every call and given back after it. */
 export interface Permit {
   /** Ends the call in flight; idempotent. */
   release(): void;
+  /**
+   * The call was answered with 429: everyone stops for `retryAfterMs`, other processes within 250 ms, and goes on slower.
+   * Throws BUDGET_STORE_AWAY.
+   */
+  limited(retryAfterMs: number): Promise<void>;
+  /** What the answer's headers say of the limit; it only ever lowers the rate. Throws BUDGET_STORE_AWAY. */
+  hinted(hint: RateHint): Promise<void>;
+  /** The call went well. */
+  succeeded(): void;
 }
 
 export interface TakeOptions {
@@ -86,14 +162,31 @@ export type Taken =
   | { readonly status: 'taken'; readonly permit: Permit }
   | { readonly status: 'wait'; readonly retryAfterMs: number };
 
+/** Within 5%; undefined where nobody has waited yet. */
+export interface WaitStats {
+  readonly p50Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+}
+
+/** Of this process, but for the rate. */
 export interface BudgetStats {
-  /** Tokens used by this process. */
+  /** Tokens used. */
   readonly used: number;
+  /** Tokens the store granted, used or not. */
+  readonly granted: number;
   /** Tokens that were granted and expired unused. */
   readonly expired: number;
-  /** 429 answers reported by this process. */
+  /** 429 answers reported. */
   readonly limited: number;
+  /** 429 answers that made the rate lower. */
+  readonly cuts: number;
+  /** The key's rate as the store last said; undefined before its first answer. */
+  readonly ratePerSecond: number | undefined;
   readonly storeCalls: number;
+  /** Retries granted and refused. */
+  readonly retries: { readonly granted: number; readonly empty: number };
+  /** How long callers that got a token waited for it. */
+  readonly waits: Readonly<Record<Lane, WaitStats>>;
 }
 
 /** One key's budget in this process: one acquirer feeds all its callers. */
@@ -105,8 +198,8 @@ export interface Budget {
    * and BUDGET_COST for a cost that no burst allows.
    */
   take(options: TakeOptions): Promise<Taken>;
-  /** A 429 arrived: everyone stops for `retryAfterMs`, other processes within 250 ms. Throws BUDGET_STORE_AWAY. */
-  limited(retryAfterMs: number): Promise<void>;
+  /** Asked before a call is repeated: retries are rationed per key, a tenth of what goes well. Throws BUDGET_STORE_AWAY. */
+  retry(): Promise<RetryTaken>;
   stats(): BudgetStats;
   /** Ends every waiting `take` with BUDGET_CLOSED; calls in flight are their callers' business. Idempotent. */
   close(): Promise<void>;

@@ -2,11 +2,26 @@
  * One key's budget in this process: callers queue here, one acquirer leases tokens for all of them from the store, and
  * each token goes to the next caller at its time.
  */
-import { LockstepError } from '../errors.ts';
-import type { Budget, BudgetLimits, BudgetStats, BudgetStore, Lane, Permit, Taken, TakeOptions } from './budget.ts';
+import { Alarm, MAX_TIMER_MS } from './alarm.ts';
+import type {
+  Budget,
+  BudgetLimits,
+  BudgetStats,
+  BudgetStore,
+  Lane,
+  Permit,
+  RetryTaken,
+  SlotAsk,
+  Taken,
+  TakeOptions,
+} from './budget.ts';
+import { assertCost, closedError } from './errors.ts';
 import { Forecast } from './forecast.ts';
+import type { RateHint } from './hints.ts';
 import { Leases } from './leases.ts';
 import { safeLimits } from './safe-limits.ts';
+import { type Load, SlotLease } from './slot-lease.ts';
+import { WaitTimes } from './wait-times.ts';
 import { type Waiter, Waiting } from './waiting.ts';
 
 export interface BudgetOptions {
@@ -27,8 +42,8 @@ const RENEW_AHEAD_MS = 50;
 const MAX_BLOCK_MS = 15 * 60 * 1000;
 /** The answer to a caller whose patience ended while nobody knew when its turn comes. */
 const UNKNOWN_WAIT_MS = 100;
-/** setTimeout fires at once for more than this. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** What one lease can bring: no more slots are wanted ahead of the tokens for them. */
+const LEASE_S = 0.25;
 
 export function createBudget(options: BudgetOptions): Budget {
   return new KeyBudget(options);
@@ -43,11 +58,13 @@ class KeyBudget implements Budget {
   readonly #horizonMs: number;
   readonly #waiting = new Waiting();
   readonly #forecasts: Readonly<Record<Lane, Forecast>> = { interactive: new Forecast(), batch: new Forecast() };
+  readonly #waits: Readonly<Record<Lane, WaitTimes>> = { interactive: new WaitTimes(), batch: new WaitTimes() };
+  readonly #slots: SlotLease;
   readonly #counts = { used: 0, limited: 0 };
+  readonly #retries = { granted: 0, empty: 0 };
   #inFlight = 0;
   #soon: NodeJS.Immediate | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAtMs = Number.POSITIVE_INFINITY;
+  readonly #alarm = new Alarm(() => this.#pump());
   #isClosed = false;
 
   constructor({ key, limits, store, now = () => performance.now(), storeTimeoutMs = 2000 }: BudgetOptions) {
@@ -55,14 +72,16 @@ class KeyBudget implements Budget {
     this.limits = limits;
     this.#key = key;
     this.#now = now;
-    this.#leases = new Leases({ key, store, safe, now, storeTimeoutMs });
+    this.#slots = new SlotLease(limits.concurrency);
+    this.#leases = new Leases({ key, store, safe, slots: this.#slots, now, storeTimeoutMs });
     this.#horizonMs = safe.graceMs;
   }
 
   async take({ lane, cost = 1, signal, maxWaitMs = Number.POSITIVE_INFINITY }: TakeOptions): Promise<Taken> {
     signal?.throwIfAborted();
-    if (this.#isClosed) throw this.#closedError();
-    this.#checkCost(cost);
+    if (this.#isClosed) throw closedError(this.#key);
+    assertCost(this.#key, cost, this.limits.burst);
+    const cameAtMs = this.#now();
     return new Promise((resolve, reject) => {
       let patience: NodeJS.Timeout | undefined;
       const leave = () => {
@@ -73,10 +92,11 @@ class KeyBudget implements Budget {
       const waiter: Waiter = {
         lane,
         cost,
-        deadlineMs: this.#now() + maxWaitMs,
-        give: () => {
+        deadlineMs: cameAtMs + maxWaitMs,
+        give: (nowMs) => {
           leave();
-          resolve({ status: 'taken', permit: this.#permit() });
+          this.#waits[lane].add(nowMs - cameAtMs);
+          resolve({ status: 'taken', permit: this.#permit(nowMs) });
         },
         sendAway: (retryAfterMs) => {
           leave();
@@ -97,24 +117,35 @@ class KeyBudget implements Budget {
     });
   }
 
-  async limited(retryAfterMs: number): Promise<void> {
-    this.#counts.limited++;
-    const blocked = this.#leases.block(Math.min(Math.max(0, retryAfterMs), MAX_BLOCK_MS));
-    this.#pump();
-    await blocked;
+  async retry(): Promise<RetryTaken> {
+    if (this.#isClosed) throw closedError(this.#key);
+    const taken = await this.#leases.retry();
+    this.#retries[taken.status]++;
+    return taken;
   }
 
   stats(): BudgetStats {
     this.#leases.expire(this.#now());
-    return { ...this.#counts, expired: this.#leases.expired, storeCalls: this.#leases.storeCalls };
+    const { interactive, batch } = this.#waits;
+    return {
+      ...this.#counts,
+      ...this.#leases.counts,
+      ratePerSecond: this.#leases.ratePerSecond,
+      retries: { ...this.#retries },
+      waits: { interactive: interactive.stats(), batch: batch.stats() },
+    };
   }
 
   async close(): Promise<void> {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#alarm.clear();
     clearImmediate(this.#soon);
     this.#leases.drop();
-    this.#failAll(this.#closedError());
+    this.#failAll(closedError(this.#key));
+    // The next process need not wait until our slots expire; where the store is away, it does.
+    const giveBack = this.#slots.giveBack(this.#inFlight, this.#now());
+    if (giveBack) await this.#leases.refresh(giveBack).catch(() => undefined);
   }
 
   /** Gives out what is due now; whatever else there is to do waits for the other callers of this turn of the loop. */
@@ -130,14 +161,14 @@ class KeyBudget implements Budget {
   #giveOut(nowMs: number): void {
     const expired = this.#leases.expire(nowMs);
     if (expired > 0 && this.#waiting.size === 0) for (const lane of LANES) this.#forecasts[lane].wasTooHigh(nowMs);
-    while (this.#inFlight < this.limits.concurrency) {
+    while (this.#slots.room(this.#inFlight) > 0) {
       const token = this.#leases.due(nowMs);
       const waiter = token && this.#waiting.next(token.cost);
       if (waiter === undefined) return;
       this.#leases.use();
       this.#counts.used++;
       this.#forecasts[waiter.lane].used(nowMs);
-      waiter.give();
+      waiter.give(nowMs);
     }
   }
 
@@ -145,32 +176,43 @@ class KeyBudget implements Budget {
   #lookAhead(): void {
     const nowMs = this.#now();
     this.#giveOut(nowMs); // time has passed since
+    this.#slots.see(this.#load(), nowMs);
     let nextAtMs = this.#askForMore(nowMs);
     if (this.#waiting.hasImpatient) this.#sendAwayTheImpatient(nowMs);
-    if (this.#waiting.size > 0 && this.#inFlight < this.limits.concurrency) {
-      if (this.#leases.mustRefresh(nowMs)) void this.#hear(this.#leases.refresh());
+    if (this.#waiting.size > 0 && this.#slots.room(this.#inFlight) > 0) {
+      if (this.#leases.mustRefresh(nowMs)) this.#refresh();
       nextAtMs = Math.min(nextAtMs, this.#leases.attentionAtMs(nowMs));
     }
-    this.#wakeAt(nextAtMs, nowMs);
+    if (this.#slots.mustTell(this.#load(), nowMs)) this.#refresh();
+    nextAtMs = Math.min(nextAtMs, this.#slots.attentionAtMs(this.#load(), nowMs));
+    this.#alarm.set(nextAtMs, nowMs, this.#waiting.size > 0);
   }
 
   /** Asks in each lane that has callers ready to send and no token for them; gives when to look again. */
   #askForMore(nowMs: number): number {
-    let slots = this.limits.concurrency - this.#inFlight;
+    let room = this.#slots.room(this.#inFlight);
+    let more = this.#slots.mayAskFor(this.#load(), nowMs);
+    const isShortOfSlots = more > 0;
     let coveredBefore = 0;
     let nextAtMs = Number.POSITIVE_INFINITY;
     for (const lane of LANES) {
       const first = this.#waiting.first(lane);
       if (first === undefined) continue;
-      const ready = this.#waiting.alike(lane, slots);
+      const inRoom = this.#waiting.alike(lane, room);
+      const ready = this.#waiting.alike(lane, room + more);
       const covered = Math.min(ready, Math.max(0, this.#leases.covers(first.cost) - coveredBefore));
       coveredBefore += covered;
-      slots -= Math.min(slots, this.#waiting.in(lane));
+      const inLane = this.#waiting.in(lane);
+      more -= Math.min(more, Math.max(0, inLane - room));
+      room -= Math.min(room, inLane);
       if (covered === ready || this.#leases.isAsking(lane)) continue;
       const askAtMs = this.#askAtMs(lane);
-      if (askAtMs <= nowMs) this.#ask(lane, first.cost, ready - covered, nowMs);
+      const uncovered = Math.max(0, inRoom - covered);
+      if (askAtMs <= nowMs) this.#ask(lane, first.cost, { uncovered, extra: ready - covered - uncovered }, nowMs);
       else nextAtMs = Math.min(nextAtMs, askAtMs);
     }
+    // Tokens are in hand and only slots are wanting.
+    if (isShortOfSlots && coveredBefore > this.#slots.room(this.#inFlight)) this.#refresh();
     return nextAtMs;
   }
 
@@ -180,11 +222,28 @@ class KeyBudget implements Budget {
     return Math.max(this.#leases.turnAtMs(lane), leaseEndsAtMs - RENEW_AHEAD_MS);
   }
 
-  #ask(lane: Lane, cost: number, uncovered: number, nowMs: number): void {
+  #ask(lane: Lane, cost: number, calls: { readonly uncovered: number; readonly extra: number }, nowMs: number): void {
     const patienceMs = this.#waiting.patienceMs(lane) - nowMs;
     const withinMs = patienceMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, patienceMs);
     const expected = patienceMs > this.#horizonMs ? this.#forecasts[lane].tokens(nowMs, this.#horizonMs) : 0;
-    void this.#hear(this.#leases.acquire({ lane, want: Math.max(uncovered, expected), cost, withinMs }));
+    const slots = this.#askForSlots(calls.extra);
+    if (calls.uncovered === 0 && slots === undefined) return; // the other lane asks for the slots
+    const want = calls.uncovered === 0 ? 0 : Math.max(calls.uncovered, expected);
+    void this.#hear(this.#leases.acquire({ lane, want, cost, withinMs, slots }));
+  }
+
+  #refresh(): void {
+    if (this.#leases.isAsking('refresh')) return;
+    void this.#hear(this.#leases.refresh(this.#askForSlots(0)));
+  }
+
+  #askForSlots(extra: number): SlotAsk | undefined {
+    return this.#slots.ask(this.#load(), extra, this.#now());
+  }
+
+  #load(): Load {
+    const soon = Math.ceil((this.#leases.ratePerSecond ?? this.limits.ratePerSecond) * LEASE_S) + 1;
+    return { inFlight: this.#inFlight, waiting: Math.min(this.#waiting.size, soon) };
   }
 
   async #hear(answer: Promise<void>): Promise<void> {
@@ -210,7 +269,7 @@ class KeyBudget implements Budget {
     }
   }
 
-  #permit(): Permit {
+  #permit(admittedAtMs: number): Permit {
     let isHeld = true;
     this.#inFlight++;
     const release = () => {
@@ -219,34 +278,18 @@ class KeyBudget implements Budget {
       this.#inFlight--;
       this.#pump();
     };
-    return { release };
-  }
-
-  #wakeAt(atMs: number, nowMs: number): void {
-    const isIdle = atMs === Number.POSITIVE_INFINITY;
-    if (!isIdle && this.#timer !== undefined && this.#timerAtMs <= atMs) return; // comes early and sets the next
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (isIdle) return; // no timer without a caller: it would keep the process alive
-    const wake = () => {
-      this.#timer = undefined;
+    const limited = async (retryAfterMs: number) => {
+      this.#counts.limited++;
+      const stopped = this.#leases.limited(Math.min(Math.max(0, retryAfterMs), MAX_BLOCK_MS), admittedAtMs);
       this.#pump();
+      await stopped;
     };
-    this.#timerAtMs = atMs;
-    this.#timer = setTimeout(wake, Math.min(Math.max(1, atMs - nowMs), MAX_TIMER_MS));
+    const hinted = (hint: RateHint) => this.#leases.hinted(hint);
+    const succeeded = () => this.#leases.succeeded();
+    return { release, limited, hinted, succeeded };
   }
 
   #failAll(error: unknown): void {
     for (const waiter of this.#waiting.inOrder()) waiter.fail(error);
-  }
-
-  #closedError(): LockstepError {
-    return new LockstepError('BUDGET_CLOSED', `The budget of "${this.#key}" is closed: this process is shutting down.`);
-  }
-
-  #checkCost(cost: number): void {
-    if (Number.isInteger(cost) && cost >= 1 && cost <= this.limits.burst) return;
-    const message = `A call of cost ${cost} does not fit the budget of "${this.#key}": expected a whole number from 1 to its burst, ${this.limits.burst}.`;
-    throw new LockstepError('BUDGET_COST', message);
   }
 }

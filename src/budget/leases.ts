@@ -4,9 +4,11 @@
  * stops all of them that fast.
  * A token that expires is not given back: its time is past, and the service's bucket may have overflowed in that time.
  */
-import type { BudgetStore, Grant, Lane } from './budget.ts';
+import type { BudgetStore, Grant, Lane, RetryTaken, SlotAsk } from './budget.ts';
 import { Hand, type Token } from './hand.ts';
+import { Bounds, type RateHint, stopOf } from './hints.ts';
 import type { SafeLimits } from './safe-limits.ts';
+import type { SlotLease } from './slot-lease.ts';
 import { orStoreAway } from './store-away.ts';
 import { createStoreClock } from './store-clock.ts';
 
@@ -14,6 +16,7 @@ export interface LeasesOptions {
   readonly key: string;
   readonly store: BudgetStore;
   readonly safe: SafeLimits;
+  readonly slots: SlotLease;
   readonly now: () => number;
   readonly storeTimeoutMs: number;
 }
@@ -23,11 +26,17 @@ export interface LeaseRequest {
   readonly want: number;
   readonly cost: number;
   readonly withinMs: number | undefined;
+  /** Where another ask for slots is under way, this one is about tokens alone. */
+  readonly slots: SlotAsk | undefined;
 }
 
 const FRESH_MS = 250;
 /** A store not heard lately is asked again this long before the next token's time. */
 const REFRESH_AHEAD_MS = 20;
+/** A discovered rate may be slow, and a token dear: it may be late by this part of its interval. */
+const DISCOVERED_GRACE = 0.25;
+/** Headers round to whole seconds: a stop that ends so little later is the one that is known. */
+const SAME_STOP_MS = 1000;
 
 export class Leases {
   readonly #options: LeasesOptions;
@@ -35,21 +44,24 @@ export class Leases {
   readonly #clock = createStoreClock();
   readonly #asking = new Set<Lane | 'refresh'>();
   readonly #turnAtMs: Record<Lane, number> = { interactive: 0, batch: 0 };
+  readonly #bounds = new Bounds();
+  readonly #counts = { granted: 0, expired: 0, storeCalls: 0, cuts: 0 };
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #blockedUntilMs = 0;
-  #storeCalls = 0;
-  #expired = 0;
+  #ratePerSecond: number | undefined;
+  #successes = 0;
 
   constructor(options: LeasesOptions) {
     this.#options = options;
   }
 
-  get storeCalls(): number {
-    return this.#storeCalls;
+  get counts(): Readonly<Record<'granted' | 'expired' | 'storeCalls' | 'cuts', number>> {
+    return this.#counts;
   }
 
-  get expired(): number {
-    return this.#expired;
+  /** As the store last said; undefined before its first answer. */
+  get ratePerSecond(): number | undefined {
+    return this.#ratePerSecond;
   }
 
   /** When the last token held may be used; undefined where none is held. */
@@ -57,8 +69,8 @@ export class Leases {
     return this.#hand.last?.usableAtMs;
   }
 
-  isAsking(lane: Lane): boolean {
-    return this.#asking.has(lane);
+  isAsking(asking: Lane | 'refresh'): boolean {
+    return this.#asking.has(asking);
   }
 
   /** Before then, asking the store in this lane makes no sense. */
@@ -76,7 +88,7 @@ export class Leases {
     const held = this.#hand.at(place);
     if (held !== undefined) return held.usableAtMs;
     const last = this.#hand.last;
-    const intervalMs = 1000 / this.#options.safe.pace.ratePerSecond;
+    const intervalMs = 1000 / (this.#ratePerSecond ?? this.#options.safe.pace.ratePerSecond);
     const afterLastMs = last === undefined ? 0 : last.usableAtMs + (place - this.#hand.size + 1) * intervalMs;
     return Math.max(this.#turnAtMs[lane], afterLastMs);
   }
@@ -95,12 +107,12 @@ export class Leases {
   /** Lets go of tokens past their grace; gives their number. */
   expire(nowMs: number): number {
     const expired = this.#hand.expire(nowMs);
-    this.#expired += expired;
+    this.#counts.expired += expired;
     return expired;
   }
 
   drop(): void {
-    this.#expired += this.#hand.drop();
+    this.#counts.expired += this.#hand.drop();
   }
 
   /** When the next token wants attention: its time, or before it the time to hear the store again. */
@@ -117,9 +129,9 @@ export class Leases {
     return token.usableAtMs - REFRESH_AHEAD_MS <= nowMs && !this.#isFresh(Math.max(nowMs, token.usableAtMs));
   }
 
-  /** Asks whether the key was blocked meanwhile. Throws BUDGET_STORE_AWAY. */
-  refresh(): Promise<void> {
-    return this.#ask('refresh', { lane: 'batch', want: 0, cost: 1, withinMs: undefined });
+  /** Asks whether the key was blocked meanwhile, and says what slots are needed. Throws BUDGET_STORE_AWAY. */
+  refresh(slots: SlotAsk | undefined): Promise<void> {
+    return this.#ask('refresh', { lane: 'batch', want: 0, cost: 1, withinMs: undefined, slots });
   }
 
   /** Leases what the store can give now. Throws BUDGET_STORE_AWAY. */
@@ -127,40 +139,80 @@ export class Leases {
     return this.#ask(request.lane, request);
   }
 
-  /** Stops this process at once and, through the store, all others. Throws BUDGET_STORE_AWAY. */
-  async block(forMs: number): Promise<void> {
-    const { key, store, now } = this.#options;
+  /** A 429 for a call let go at that time: stops this process at once and, through the store, all others. Throws BUDGET_STORE_AWAY. */
+  async limited(forMs: number, admittedAtMs: number): Promise<void> {
+    const { key, store, safe, now } = this.#options;
     this.#blockUntil(now() + forMs);
-    await this.#call(store.block(key, forMs));
+    const congestion = { forMs, admittedAtMs: this.#clock.toStore(admittedAtMs), pace: safe.pace };
+    const { isCut, ratePerSecond } = await this.#call(store.limited(key, congestion));
+    if (isCut) this.#counts.cuts++;
+    this.#ratePerSecond = ratePerSecond;
+  }
+
+  /** Bounds go with the next ask; only a stop that is news is told at once. Throws BUDGET_STORE_AWAY. */
+  async hinted(hint: RateHint): Promise<void> {
+    const { key, store, now } = this.#options;
+    this.#bounds.hear(hint, now());
+    const forMs = stopOf(hint);
+    if (forMs === undefined) return;
+    const isKnown = now() + forMs <= this.#blockedUntilMs + SAME_STOP_MS;
+    this.#blockUntil(now() + forMs);
+    if (!isKnown) await this.#call(store.block(key, forMs));
+  }
+
+  /** The store hears of it with the next ask. */
+  succeeded(): void {
+    this.#successes++;
+  }
+
+  retry(): Promise<RetryTaken> {
+    const { key, store } = this.#options;
+    return this.#call(store.retry(key, this.#tellSuccesses()));
   }
 
   async #ask(asking: Lane | 'refresh', request: LeaseRequest): Promise<void> {
-    const { key, store, safe, now } = this.#options;
+    const { key, store, safe, now, slots } = this.#options;
     const sentAtMs = now();
+    const bound = this.#bounds.tightest(sentAtMs);
     this.#asking.add(asking);
     try {
-      const grant = await this.#call(store.acquire(key, { ...request, pace: safe.pace }));
+      const told = { ...request, pace: safe.pace, bound, successes: this.#tellSuccesses() };
+      const grant = await this.#call(store.acquire(key, told));
       this.#clock.observe(sentAtMs, now(), grant.storeNowMs);
       this.#heardAtMs = Math.max(this.#heardAtMs, sentAtMs);
+      if (request.slots) slots.heard(request.slots, grant.slots, now());
       this.#keep(request, grant);
+    } catch (error) {
+      if (request.slots) slots.failed();
+      throw error;
     } finally {
       this.#asking.delete(asking);
     }
   }
 
-  #keep({ lane, want, cost }: LeaseRequest, grant: Grant): void {
+  #tellSuccesses(): number {
+    const successes = this.#successes;
+    this.#successes = 0;
+    return successes;
+  }
+
+  #keep({ lane, want, cost, slots }: LeaseRequest, grant: Grant): void {
     const { safe, now } = this.#options;
+    this.#ratePerSecond = grant.ratePerSecond;
+    this.#counts.granted += grant.granted;
+    const asked = want + (slots ? Math.max(0, Math.min(slots.extra, grant.slots - slots.holding)) : 0);
+    const lateMs = safe.pace.mode === 'discover' ? grant.intervalMs * DISCOVERED_GRACE : 0;
     const decidedAtMs = this.#clock.toOwn(grant.storeNowMs);
     if (grant.blockedForMs > 0) this.#blockUntil(decidedAtMs + grant.blockedForMs);
     const isBlocked = now() < this.#blockedUntilMs; // the answer may be from before the block
     if (isBlocked || !this.#clock.isSettled(safe.graceMs)) {
-      this.#expired += grant.granted;
+      this.#counts.expired += grant.granted;
       return;
     }
-    if (want > 0) this.#turnAtMs[lane] = grant.granted < want ? decidedAtMs + grant.retryInMs : 0;
+    if (asked > 0) this.#turnAtMs[lane] = grant.granted < asked ? decidedAtMs + grant.retryInMs : 0;
     for (let index = 0; index < grant.granted; index++) {
       const inMs = grant.usableInMs + index * grant.intervalMs;
-      const expiresAtMs = decidedAtMs + Math.max(0, inMs) + safe.graceMs;
+      const expiresAtMs = decidedAtMs + Math.max(0, inMs) + Math.max(safe.graceMs, lateMs);
       this.#hand.add({ cost, usableAtMs: decidedAtMs + inMs, expiresAtMs });
     }
   }
@@ -178,7 +230,7 @@ export class Leases {
 
   #call<T>(answer: Promise<T>): Promise<T> {
     const { key, store, storeTimeoutMs } = this.#options;
-    this.#storeCalls++;
+    this.#counts.storeCalls++;
     return orStoreAway(answer, key, store, storeTimeoutMs);
   }
 }

@@ -1,8 +1,10 @@
 /**
- * The `budget` schema: one row a key and the functions that decide on it. `budget.acquire` mirrors arithmetic.ts, with its
+ * The `budget` schema: one row a key and the functions that decide on it. What decides now is in postgres-learning.ts; the
+ * first `budget.acquire` is there for processes that were started before it. It mirrors arithmetic.ts, with its
  * constants written out, because a released migration never changes; `test/budget/store-suite.ts` notices a difference.
  */
 import type { Migration } from '../database/migrate.ts';
+import { learningMigration } from './postgres-learning.ts';
 
 export const budgetMigrations: readonly Migration[] = [
   {
@@ -119,4 +121,5 @@ begin
 end $$;
 `,
   },
+  learningMigration,
 ];

@@ -13,7 +13,7 @@
  * of 200/s. The full rate needs a burst of 1 + rate · 10 ms (3 at 200/s), and bears a busy machine or a shared network
  * from 1 + rate · 100 ms on (21 at 200/s).
  */
-import type { Pace } from './budget.ts';
+import type { BudgetLimits, Pace } from './budget.ts';
 
 export interface SafeLimits {
   readonly pace: Pace;
@@ -32,9 +32,15 @@ const MIN_JITTER_MS = 10;
 const MAX_JITTER_MS = 500;
 /** A third of the jitter may be ours, the rest is for the way to the service. */
 const GRACE_SHARE = 1 / 3;
+/** A service of unknown limits is taken to forgive this much, and is learnt from where it does not. */
+const DISCOVERED_JITTER_MS = 50;
 
-export function safeLimits(limits: { readonly ratePerSecond: number; readonly burst: number }): SafeLimits {
+export function safeLimits(limits: Omit<BudgetLimits, 'concurrency'>): SafeLimits {
   const burst = Math.floor(limits.burst);
+  if (limits.mode === 'discover') {
+    const pace: Pace = { ratePerSecond: limits.ratePerSecond * RATE_SHARE, burst, mode: 'discover' };
+    return { pace, jitterMs: DISCOVERED_JITTER_MS, graceMs: DISCOVERED_JITTER_MS * GRACE_SHARE };
+  }
   const intervalMs = 1000 / limits.ratePerSecond;
   const forgivenMs = (burst - 1) * intervalMs;
   const jitterMs = Math.min(Math.max(forgivenMs * JITTER_SHARE, MIN_JITTER_MS), MAX_JITTER_MS);

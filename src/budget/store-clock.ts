@@ -17,6 +17,8 @@ export interface StoreClock {
   isSettled(errorMs: number): boolean;
   /** This process's time for a time of the store; only after an observation. */
   toOwn(storeMs: number): number;
+  /** The other way round, too early rather than too late. */
+  toStore(ownMs: number): number;
 }
 
 export function createStoreClock(): StoreClock {
@@ -42,5 +44,6 @@ export function createStoreClock(): StoreClock {
     },
     isSettled: (errorMs) => high - low <= errorMs || answers >= ENOUGH_ANSWERS,
     toOwn: (storeMs) => storeMs - low,
+    toStore: (ownMs) => ownMs + low,
   };
 }

@@ -9,7 +9,7 @@ export interface Waiter {
   readonly cost: number;
   /** Infinity for a caller without a limit. */
   readonly deadlineMs: number;
-  give(): void;
+  give(nowMs: number): void;
   sendAway(retryAfterMs: number): void;
   fail(error: unknown): void;
 }

@@ -1,7 +1,7 @@
 /** The settings of one account: where it is, its key, how its service answers, and its budget. */
 import { z } from 'zod';
 import { dialectSetting } from '../client/dialect.ts';
-import { PREFIXES } from '../contract/operations.ts';
+import { type OperationName, operations, PREFIXES } from '../contract/operations.ts';
 import { duration } from './durations.ts';
 import {
   envName,
@@ -14,12 +14,15 @@ import {
   toSource,
 } from './fields.ts';
 import { explainType } from './issues.ts';
+import { didYouMean } from './words.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
 const DEFAULT_REQUESTS = 20;
 const DEFAULT_PER_MS = 1 * SECOND;
+/** A discovered rate ends somewhere, too. */
+const DISCOVERED_REQUESTS = 10_000;
 
 const oneToken = exactlyOneOf(['env', 'file', 'token']);
 
@@ -49,14 +52,37 @@ const requestCount = z.int({ error: (issue) => whenWrongType(issue, () => explai
   error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
 });
 
+// Safe: the keys of the table are the operations' names.
+const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
+
+const weights = z.partialRecord(
+  z.enum(operationNames),
+  z.int({ error: (issue) => whenWrongType(issue, () => explainType('a whole number of calls', issue.input)) }).min(1),
+  { error: explainWeights },
+);
+
 const budgetKeys = z.strictObject(
   {
-    requests: requestCount.optional().describe('Calls allowed in each `per`. Default: 20.'),
+    mode: z
+      .enum(['fixed', 'discover'])
+      .prefault('fixed')
+      .describe(
+        'fixed: the service allows what requests and per say; discover: nobody knows, it is found out, and they are the most it may be. Default: fixed.',
+      ),
+    requests: requestCount
+      .optional()
+      .describe('Calls allowed in each `per`. Default: 20; 10000 where the mode is discover.'),
     per: duration().optional().describe('The time those calls may take. Default: 1s.'),
     burst: count
       .optional()
       .describe('Calls that may be made at once after a pause. Default: one second of the rate, at least 1.'),
-    concurrency: count.max(1000).prefault(16).describe('Calls in flight at once, a process. Default: 16.'),
+    concurrency: count
+      .max(1000)
+      .prefault(16)
+      .describe('Calls in flight at once with this key, all processes together. Default: 16.'),
+    weights: weights
+      .prefault({})
+      .describe('How many calls one call of an operation counts as, by its name. Default: 1 each.'),
     timeout: duration({ minMs: 10, maxMs: 60 * MINUTE })
       .prefault('15s')
       .describe('How long one call may take. Default: 15s.'),
@@ -75,14 +101,25 @@ const budget = budgetKeys
     when: ({ value, issues }) =>
       typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys'),
   })
-  .transform(({ requests = DEFAULT_REQUESTS, per = DEFAULT_PER_MS, burst, concurrency, timeout, settle }) => ({
-    requests,
-    perMs: per,
-    burst: burst ?? defaultBurst(requests, per),
-    concurrency,
-    timeoutMs: timeout,
-    settleMs: settle ?? Math.max(MINUTE, 4 * timeout),
-  }));
+  .transform(({ mode, requests, per = DEFAULT_PER_MS, burst, concurrency, weights, timeout, settle }, context) => {
+    const allowed = requests ?? (mode === 'discover' ? DISCOVERED_REQUESTS : DEFAULT_REQUESTS);
+    const atOnce = burst ?? defaultBurst(allowed, per);
+    for (const [name, weight] of Object.entries(weights)) {
+      if (weight <= atOnce) continue;
+      const message = `a weight of ${weight} is more than the burst, ${atOnce}: such a call could never be made; raise burst`;
+      context.addIssue({ code: 'custom', path: ['weights', name], message });
+    }
+    return {
+      mode,
+      requests: allowed,
+      perMs: per,
+      burst: atOnce,
+      concurrency,
+      weights,
+      timeoutMs: timeout,
+      settleMs: settle ?? Math.max(MINUTE, 4 * timeout),
+    };
+  });
 
 const dialect = z.union(dialectSetting.options, {
   error: ({ input }) => explainType('auto or a map such as { firstTaskPage: 1 }', input),
@@ -114,6 +151,14 @@ function whenWrongType(issue: { readonly code: string }, explain: () => string):
 /** One second of the rate, as long as the budget has that many calls at all. */
 function defaultBurst(requests: number, perMs: number): number {
   return Math.max(1, Math.min(Math.floor((requests * SECOND) / perMs), requests));
+}
+
+function explainWeights(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'unrecognized_keys') {
+    return whenWrongType(issue, () => explainType('a map such as { customers.getall: 5 }', issue.input));
+  }
+  // One line a key: issues.ts takes them apart again.
+  return issue.keys.map((name) => `no operation has this name${didYouMean(name, operationNames)}`).join('\n');
 }
 
 function explainBudget(input: unknown): string {

@@ -2,9 +2,9 @@
  * The settings as the rest of Lockstep sees them: checked, defaults filled in, every reference known to exist.
  * Secrets are named here and never held in the open (secrets.ts); durations are in milliseconds.
  */
-import type { BudgetLimits } from '../budget/budget.ts';
+import type { BudgetLimits, BudgetMode } from '../budget/budget.ts';
 import type { Dialect } from '../client/dialect.ts';
-import type { Prefix } from '../contract/operations.ts';
+import type { OperationName, Prefix } from '../contract/operations.ts';
 import { LockstepError } from '../errors.ts';
 import type { ListenAddress, SecretSource } from './fields.ts';
 import type { Hidden } from './hidden.ts';
@@ -45,10 +45,13 @@ export interface AccountSettings {
 }
 
 export interface BudgetSettings {
+  readonly mode: BudgetMode;
   readonly requests: number;
   readonly perMs: number;
   readonly burst: number;
   readonly concurrency: number;
+  /** Tokens a call of an operation takes; those that are not named take one. */
+  readonly weights: Readonly<Partial<Record<OperationName, number>>>;
   readonly timeoutMs: number;
   readonly settleMs: number;
 }
@@ -113,6 +116,7 @@ export function budgetLimits({ budget }: AccountSettings): BudgetLimits {
     ratePerSecond: (budget.requests * 1000) / budget.perMs,
     burst: budget.burst,
     concurrency: budget.concurrency,
+    mode: budget.mode,
   };
 }
 

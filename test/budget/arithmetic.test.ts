@@ -18,7 +18,7 @@ class Key {
     const decision = decide(this.state, demand, this.nowUs);
     this.state = decision.state;
     for (let index = 0; index < decision.granted; index++) {
-      const at = this.nowUs + decision.firstInUs + index * demand.cost * demand.intervalUs;
+      const at = this.nowUs + decision.firstInUs + (index * demand.cost * SECOND) / decision.rate;
       this.usableUs.push(Math.max(at, this.nowUs));
     }
     return decision;

@@ -1,6 +1,6 @@
 /** Budgets on a fake clock, over a simulated store. */
 import { afterEach, beforeEach, vi } from 'vitest';
-import type { Budget, BudgetLimits, TakeOptions } from '../../src/budget/budget.ts';
+import type { Budget, BudgetLimits, Permit, TakeOptions } from '../../src/budget/budget.ts';
 import { type BudgetOptions, createBudget } from '../../src/budget/key-budget.ts';
 import { SimulatedStore } from './simulated-store.ts';
 
@@ -13,7 +13,9 @@ export function useFakeClock(): void {
     vi.useFakeTimers();
   });
   afterEach(async () => {
-    for (const budget of opened.splice(0)) await budget.close();
+    const closing = Promise.all(opened.splice(0).map((budget) => budget.close()));
+    await vi.advanceTimersByTimeAsync(5000); // the store may take its time
+    await closing;
     vi.useRealTimers();
   });
 }
@@ -25,14 +27,27 @@ export function openBudget(given: Partial<BudgetOptions> & { store?: SimulatedSt
   return { budget, store };
 }
 
-/** Callers that all come now; gives when each was served, as it happens. */
+/** Callers that all come now, and whose calls take no time; gives when each was served, as it happens. */
 export function callers(budget: Budget, count: number, options: Partial<TakeOptions> = {}): number[] {
   const servedAtMs: number[] = [];
   for (let caller = 0; caller < count; caller++) {
     void budget.take({ lane: 'batch', ...options }).then(
-      (taken) => taken.status === 'taken' && servedAtMs.push(performance.now()),
+      (taken) => {
+        if (taken.status !== 'taken') return;
+        servedAtMs.push(performance.now());
+        taken.permit.release();
+      },
       () => undefined,
     );
   }
   return servedAtMs;
+}
+
+/** A permit for a call that is on its way. */
+export async function permit(budget: Budget): Promise<Permit> {
+  const taking = budget.take({ lane: 'interactive' });
+  await vi.advanceTimersByTimeAsync(20);
+  const taken = await taking;
+  if (taken.status !== 'taken') throw new Error('there was no token');
+  return taken.permit;
 }

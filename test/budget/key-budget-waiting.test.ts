@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { callers, LIMITS, openBudget, useFakeClock } from './fake-clock.ts';
+import { callers, LIMITS, openBudget, permit, useFakeClock } from './fake-clock.ts';
 
 useFakeClock();
 
@@ -31,8 +31,7 @@ test('a caller without patience takes a token that is free now, and else is told
 
 test('a caller whose patience ends while all its process may send is in flight is sent away', async () => {
   const { budget } = openBudget({ limits: { ...LIMITS, concurrency: 1 } });
-  callers(budget, 1);
-  await vi.advanceTimersByTimeAsync(1);
+  await permit(budget);
   const second = budget.take({ lane: 'batch', maxWaitMs: 50 });
   await vi.advanceTimersByTimeAsync(52);
   expect(await second).toEqual({ status: 'wait', retryAfterMs: 100 });
@@ -78,9 +77,10 @@ test('a store that does not answer counts as away, and a token it grants later i
 
 test('a 429 stops this process at once and for as long as the service said', async () => {
   const { budget } = openBudget();
+  const refused = await permit(budget);
   const served = callers(budget, 50);
   await vi.advanceTimersByTimeAsync(100);
-  void budget.limited(2000);
+  void refused.limited(2000);
   const before = served.length;
   await vi.advanceTimersByTimeAsync(1990);
   expect(served).toHaveLength(before);
@@ -95,9 +95,10 @@ test('a 429 stops this process at once and for as long as the service said', asy
 test('a 429 seen by one process stops the others within 250 ms, whatever they have leased', async () => {
   const { budget: one, store } = openBudget();
   const { budget: other } = openBudget({ store });
+  const refused = await permit(one);
   const served = callers(other, 80, { lane: 'interactive' });
   await vi.advanceTimersByTimeAsync(100);
-  void one.limited(5000);
+  void refused.limited(5000);
   await vi.advanceTimersByTimeAsync(250);
   const before = served.length;
   await vi.advanceTimersByTimeAsync(4600);

@@ -52,7 +52,11 @@ test('whatever callers, stores and stalls do, the service refuses nothing', asyn
         store.latencyMs = latencyMs;
         for (let caller = 0; caller < count; caller++) {
           const taking = budgets[process].take({ lane, maxWaitMs });
-          void taking.then(({ status }) => status === 'taken' && served.push(now()));
+          void taking.then((taken) => {
+            if (taken.status !== 'taken') return;
+            served.push(now());
+            taken.permit.release();
+          });
         }
         await vi.advanceTimersByTimeAsync(afterMs);
         stalledMs += stallMs; // time passes and no timer fires

@@ -19,6 +19,13 @@ describe('the Postgres store', () => {
       await pool.end();
       return store;
     },
+    setLearnt: async (key, { rateAtCut, recoverFromUs, grownUs }) => {
+      const set = 'update budget.keys set rate_at_cut = $2, recover_from = $3, grown = $4 where key = $1';
+      await database.pool.query(set, [key, rateAtCut, recoverFromUs, grownUs]);
+    },
+    crash: async () => {
+      await database.pool.query('truncate budget.keys, budget.holders'); // as Postgres does with unlogged tables
+    },
   });
 
   test('many processes may open it at the same time', async () => {

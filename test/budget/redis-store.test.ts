@@ -22,15 +22,23 @@ describeWithRedis('the Redis store', ({ url }) => {
       redis.on('error', () => undefined); // the store's caller hears of it by the rejected call
       return createRedisStore({ redis, prefix: 'test' });
     },
+    setLearnt: async (key, { rateAtCut, recoverFromUs, grownUs }) => {
+      const learnt = { rateAtCut, recoverFrom: recoverFromUs, grown: grownUs };
+      await connect(url).hset(`{test:${key}}:budget`, learnt);
+    },
+    crash: async () => undefined, // what it keeps is its own persistence's business
   });
 
-  test('a key lives in one hash slot and is forgotten a day after its last use', async () => {
+  test('a key lives in one hash slot and is forgotten a week after its last use, so that a nightly job finds what it learnt', async () => {
     const redis = connect(url);
-    await createRedisStore({ redis, prefix: 'slots' }).block('demo', 1);
-    expect(await redis.keys('*slots*')).toEqual(['{slots:demo}:budget']);
-    const ttlMs = await redis.pttl('{slots:demo}:budget');
-    expect(ttlMs).toBeGreaterThan(23 * 60 * 60 * 1000);
-    await redis.del('{slots:demo}:budget');
+    const slots = { holder: 'a', seq: 1, holding: 0, wanted: 1, cap: 1, extra: 0 };
+    const pace = { ratePerSecond: 1, burst: 1 };
+    await createRedisStore({ redis, prefix: 'one' }).acquire('demo', { lane: 'batch', want: 0, cost: 1, pace, slots });
+    const keys = ['{one:demo}:budget', '{one:demo}:slots'] as const;
+    expect((await redis.keys('*one:*')).sort()).toEqual(keys);
+    expect(await redis.pttl(keys[0])).toBeGreaterThan(7 * 24 * 60 * 60 * 1000);
+    expect(await redis.pttl(keys[1])).toBeGreaterThan(0);
+    await redis.del(...keys);
   });
 
   test('its name says where it is and keeps the password', () => {

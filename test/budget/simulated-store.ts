@@ -1,6 +1,7 @@
 /** A store for the tests of one process: the arithmetic itself on this process's clock, which may be a fake one. */
-import { type BudgetState, decide, demandOf } from '../../src/budget/arithmetic.ts';
-import type { AcquireRequest, BudgetStore, Grant } from '../../src/budget/budget.ts';
+import { type BudgetState, decide, demandOf, hear429, newState } from '../../src/budget/arithmetic.ts';
+import type { AcquireRequest, BudgetStore, Congestion, Cut, Grant, RetryTaken } from '../../src/budget/budget.ts';
+import { takeRetry } from '../../src/budget/retries.ts';
 
 export class SimulatedStore implements BudgetStore {
   readonly name = 'the simulated store';
@@ -12,15 +13,9 @@ export class SimulatedStore implements BudgetStore {
   away: Error | undefined;
   /** Set, no call ever returns. */
   isSilent = false;
-  readonly #now: () => number;
   /** As of a key that was known, and idle, for ever: its burst is there. */
-  #state: BudgetState = {
-    tatUs: 0,
-    interactiveTurnsUs: 0,
-    batchTurnsUs: 0,
-    shareUs: 0,
-    blockedUntilUs: -1e12,
-  };
+  state: BudgetState = newState(-1e12);
+  readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
@@ -30,24 +25,34 @@ export class SimulatedStore implements BudgetStore {
     await this.#way();
     this.requests.push(request);
     const nowUs = this.#now() * 1000;
-    const demand = demandOf(request);
-    const { state, granted, firstInUs, retryInUs, blockedForUs } = decide(this.#state, demand, nowUs);
-    this.#state = state;
+    const decision = decide(this.state, demandOf(request), nowUs);
+    this.state = decision.state;
     await this.#way();
-    return {
-      granted,
-      storeNowMs: nowUs / 1000,
-      usableInMs: firstInUs / 1000,
-      intervalMs: (demand.intervalUs * demand.cost) / 1000,
-      retryInMs: retryInUs / 1000,
-      blockedForMs: blockedForUs / 1000,
-    };
+    return grantOf(decision, request.cost, nowUs / 1000);
   }
 
   async block(_key: string, forMs: number): Promise<void> {
     await this.#way();
     const untilUs = (this.#now() + forMs) * 1000;
-    this.#state = { ...this.#state, blockedUntilUs: Math.max(this.#state.blockedUntilUs, untilUs) };
+    this.state = { ...this.state, blockedUntilUs: Math.max(this.state.blockedUntilUs, untilUs) };
+  }
+
+  async limited(_key: string, { forMs, admittedAtMs, pace }: Congestion): Promise<Cut> {
+    await this.#way();
+    const { ratePerSecond: ceiling, mode = 'fixed' } = pace;
+    const refusal = { forUs: forMs * 1000, admittedAtUs: admittedAtMs * 1000, ceiling, mode };
+    const nowUs = this.#now() * 1000;
+    const { state, isCut, rate } = hear429(this.state, refusal, nowUs);
+    this.state = state;
+    await this.#way();
+    return { isCut, ratePerSecond: rate, storeNowMs: nowUs / 1000 };
+  }
+
+  async retry(_key: string, successes: number): Promise<RetryTaken> {
+    await this.#way();
+    const { retries, isGranted, retryInUs } = takeRetry(this.state.retries, successes, this.#now() * 1000);
+    this.state = { ...this.state, retries };
+    return isGranted ? { status: 'granted' } : { status: 'empty', retryAfterMs: Math.ceil(retryInUs / 1000) };
   }
 
   async #way(): Promise<void> {
@@ -56,4 +61,18 @@ export class SimulatedStore implements BudgetStore {
     const halfMs = this.latencyMs / 2;
     if (halfMs > 0) await new Promise((resolve) => setTimeout(resolve, halfMs));
   }
+}
+
+/** A decision as a store answers it. */
+export function grantOf(decision: ReturnType<typeof decide>, cost: number, storeNowMs: number): Grant {
+  return {
+    granted: decision.granted,
+    storeNowMs,
+    usableInMs: decision.firstInUs / 1000,
+    intervalMs: (cost * (1e6 / decision.rate)) / 1000,
+    retryInMs: decision.retryInUs / 1000,
+    blockedForMs: decision.blockedForUs / 1000,
+    slots: decision.slots,
+    ratePerSecond: decision.rate,
+  };
 }

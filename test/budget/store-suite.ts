@@ -2,21 +2,26 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { type BudgetState, decide, demandOf } from '../../src/budget/arithmetic.ts';
-import type { AcquireRequest, BudgetStore, Grant, Lane } from '../../src/budget/budget.ts';
+import { type BudgetState, decide, demandOf, hear429 } from '../../src/budget/arithmetic.ts';
+import type { AcquireRequest, BudgetStore, Congestion, Grant, Lane } from '../../src/budget/budget.ts';
 import { createBudget } from '../../src/budget/key-budget.ts';
+import { allowedRate, type Learnt } from '../../src/budget/learning.ts';
 import { refusals } from './service-bucket.ts';
+import { grantOf } from './simulated-store.ts';
 
 export interface StoreSuite {
   /** One more store over the same place, as another process would open it. */
   open(): Promise<BudgetStore>;
   /** A store whose place cannot be reached. */
   openAway(): Promise<BudgetStore>;
+  setLearnt(key: string, learnt: Learnt): Promise<void>;
+  /** Loses what such a store loses when its machine fails; nothing where it loses nothing. */
+  crash(): Promise<void>;
 }
 
 const SLOW = { ratePerSecond: 10, burst: 3 };
 
-export function testStore({ open, openAway }: StoreSuite): void {
+export function testStore({ open, openAway, setLearnt, crash }: StoreSuite): void {
   const newKey = () => `demo-${randomBytes(6).toString('hex')}`;
   const request = (given: Partial<AcquireRequest>): AcquireRequest => ({
     lane: 'batch',
@@ -28,28 +33,136 @@ export function testStore({ open, openAway }: StoreSuite): void {
 
   test('it decides what the arithmetic decides, to the bit, whatever is asked in whatever order', async () => {
     const store = await open();
-    const random = seeded(7);
-    const pick = <T>(values: readonly T[]): T =>
-      values[Math.floor(random() * values.length)] ?? fail('nothing to pick');
-    for (let keys = 0; keys < 10; keys++) {
+    const { random, pick } = seeded(7);
+    for (let keys = 0; keys < 24; keys++) {
       const key = newKey();
-      const pace = pick([SLOW, { ratePerSecond: 197.3, burst: 2.7 }, { ratePerSecond: 1980, burst: 12.84 }]);
+      const mode = pick(['fixed', 'discover'] as const);
+      const pace = {
+        ...pick([SLOW, { ratePerSecond: 197.3, burst: 2.7 }, { ratePerSecond: 1980, burst: 12.84 }]),
+        mode,
+      };
+      const seqs = { a: 0, b: 0, c: 0 };
       let state: BudgetState | undefined;
-      for (let step = 0; step < 30; step++) {
-        const lane = pick<Lane>(['interactive', 'batch']);
-        const asked = {
-          lane,
+      for (let step = 0; step < 40; step++) {
+        if (random() < 0.1) {
+          const admittedAtMs = pick([0, (state?.countedUntilUs ?? 0) / 1000, 9e12]);
+          const congestion = { forMs: pick([0, 0, 0.004, 2]), admittedAtMs, pace };
+          const cut = await store.limited(key, congestion);
+          const heard = hear429(state, refusalOf(congestion), Math.round(cut.storeNowMs * 1000));
+          state = heard.state;
+          expect(cut).toMatchObject({ isCut: heard.isCut, ratePerSecond: heard.rate });
+        }
+        const holder = pick(['a', 'b', 'c'] as const);
+        seqs[holder] += pick([1, 1, 1, 0]);
+        const [holding, wanted] = [pick([0, 0, 1, 4]), pick([0, 1, 4, 30])];
+        const slots = { holder, seq: seqs[holder], holding, wanted, cap: pick([2, 16]), extra: pick([0, 0, 3]) };
+        const asked: AcquireRequest = {
+          lane: pick<Lane>(['interactive', 'batch']),
           want: pick([0, 1, 5, 300]),
           cost: pick([1, 1, 3]),
           withinMs: pick([1e9, 0, 40]),
           pace,
+          slots: pick([slots, slots, undefined]),
+          bound: pick([undefined, undefined, undefined, { ratePerSecond: 7.3, forMs: 1.5 }]),
+          successes: pick([0, 3]),
         };
         const grant = await store.acquire(key, asked);
         const decision = decide(state, demandOf(asked), Math.round(grant.storeNowMs * 1000));
         state = decision.state;
-        expect(grant).toEqual(asGrant(decision, asked, grant.storeNowMs));
+        expect(grant).toEqual(grantOf(decision, asked.cost, grant.storeNowMs));
       }
     }
+  });
+
+  test.each(['fixed', 'discover'] as const)(
+    'a %s rate grows in the store as in the arithmetic, to the bit, at every time after a cut',
+    async (mode) => {
+      const store = await open();
+      const key = newKey();
+      const pace = { ratePerSecond: 8123.3, burst: 3, mode };
+      const asked = request({ want: 0, pace });
+      for (const grownS of [0, 0.3, 7, 19.99, 20.01, 45.5, 300, 1e6]) {
+        for (const rateAtCut of [613.7, 0.001, 0]) {
+          const { storeNowMs } = await store.acquire(key, asked);
+          const learnt = {
+            rateAtCut,
+            recoverFromUs: Math.round((storeNowMs - grownS * 1000) * 1000),
+            grownUs: grownS * 1e6,
+          };
+          await setLearnt(key, learnt);
+          const grant = await store.acquire(key, asked);
+          const nowUs = Math.round(grant.storeNowMs * 1000);
+          expect(grant.ratePerSecond).toBe(allowedRate(learnt, pace.ratePerSecond, mode, nowUs));
+        }
+      }
+    },
+  );
+
+  test('a 429 slows every process down, once for all calls that had been let go before', async () => {
+    const [one, other] = [await open(), await open()];
+    const key = newKey();
+    const { storeNowMs } = await one.acquire(key, request({}));
+    const congestion = { forMs: 1, admittedAtMs: storeNowMs, pace: SLOW };
+    expect(await one.limited(key, congestion)).toMatchObject({ isCut: true, ratePerSecond: SLOW.ratePerSecond * 0.7 });
+    expect(await other.limited(key, congestion)).toMatchObject({
+      isCut: false,
+      ratePerSecond: SLOW.ratePerSecond * 0.7,
+    });
+    const grant = await other.acquire(key, request({}));
+    expect(grant.ratePerSecond).toBeCloseTo(7, 1);
+    expect(grant.intervalMs).toBeCloseTo(1000 / 7, 0);
+  });
+
+  test('what was learnt is there for processes that start later, and after the store has crashed', async () => {
+    const key = newKey();
+    await (await open()).limited(key, { forMs: 0, admittedAtMs: Date.now(), pace: { ratePerSecond: 100, burst: 1 } });
+    await crash();
+    const grant = await (await open()).acquire(key, request({ pace: { ratePerSecond: 100, burst: 1 } }));
+    expect(grant.ratePerSecond).toBeCloseTo(70, 0);
+  });
+
+  test('a hundred retries are granted, then one for every ten calls that went well', async () => {
+    const store = await open();
+    const key = newKey();
+    for (let retry = 0; retry < 100; retry++) expect(await store.retry(key, 0)).toEqual({ status: 'granted' });
+    const empty = await store.retry(key, 0);
+    expect(empty.status === 'empty' && empty.retryAfterMs).toBeGreaterThan(9_000);
+    await store.acquire(key, request({ successes: 15 }));
+    expect((await store.retry(key, 0)).status).toBe('granted');
+    expect((await store.retry(key, 3)).status).toBe('empty');
+    expect((await store.retry(key, 5)).status).toBe('granted');
+  });
+
+  test('calls in flight are shared out, and a process that says it holds none gives all back', async () => {
+    const [one, other] = [await open(), await open()];
+    const key = newKey();
+    const ask = (holder: string, seq: number, holding: number, wanted: number) =>
+      request({ want: 0, slots: { holder, seq, holding, wanted, cap: 10, extra: 0 } });
+    expect((await one.acquire(key, ask('a', 1, 0, 8))).slots).toBe(8);
+    expect((await other.acquire(key, ask('b', 1, 0, 8))).slots).toBe(2);
+    expect((await one.acquire(key, ask('a', 2, 8, 8))).slots).toBe(5);
+    expect((await one.acquire(key, ask('a', 3, 5, 8))).slots).toBe(5);
+    expect((await other.acquire(key, ask('b', 2, 2, 8))).slots).toBe(5);
+    await one.acquire(key, ask('a', 4, 0, 0));
+    expect((await other.acquire(key, ask('b', 3, 5, 8))).slots).toBe(8);
+  });
+
+  test('where processes outnumber the slots, one that has had them for half a second makes room for the one that waits', async () => {
+    const store = await open();
+    const key = newKey();
+    const seqs = { a: 0, b: 0 };
+    const ask = async (holder: 'a' | 'b', holding: number) => {
+      const slots = { holder, seq: ++seqs[holder], holding, wanted: 1, cap: 1, extra: 0 };
+      return store.acquire(key, request({ want: 0, slots }));
+    };
+    const first = await ask('a', 0);
+    expect([first.slots, (await ask('b', 0)).slots]).toEqual([1, 0]);
+    const over = await vi.waitUntil(async () => {
+      const grant = await ask('a', 1);
+      return grant.slots === 0 && grant;
+    });
+    expect(over.storeNowMs - first.storeNowMs).toBeGreaterThanOrEqual(500);
+    expect([(await ask('a', 0)).slots, (await ask('b', 0)).slots, (await ask('a', 0)).slots]).toEqual([0, 1, 0]);
   });
 
   test('processes that ask at the same moment never get one token twice', async () => {
@@ -135,6 +248,8 @@ export function testStore({ open, openAway }: StoreSuite): void {
     const store = await openAway();
     await expect(store.acquire('demo', request({}))).rejects.toThrow();
     await expect(store.block('demo', 10)).rejects.toThrow();
+    await expect(store.limited('demo', { forMs: 1, admittedAtMs: 0, pace: SLOW })).rejects.toThrow();
+    await expect(store.retry('demo', 0)).rejects.toThrow();
     expect(store.name).not.toBe('');
     expect(store.remedy).toContain('check that it runs');
   });
@@ -144,28 +259,24 @@ function timesOf({ granted, storeNowMs, usableInMs, intervalMs }: Grant): number
   return Array.from({ length: granted }, (_, call) => storeNowMs + Math.max(0, usableInMs + call * intervalMs));
 }
 
-function asGrant(decision: ReturnType<typeof decide>, { cost, pace }: AcquireRequest, storeNowMs: number): Grant {
+function refusalOf({ forMs, admittedAtMs, pace }: Congestion) {
   return {
-    granted: decision.granted,
-    storeNowMs,
-    usableInMs: decision.firstInUs / 1000,
-    intervalMs: (cost * (1e6 / pace.ratePerSecond)) / 1000,
-    retryInMs: decision.retryInUs / 1000,
-    blockedForMs: decision.blockedForUs / 1000,
+    forUs: forMs * 1000,
+    admittedAtUs: admittedAtMs * 1000,
+    ceiling: pace.ratePerSecond,
+    mode: pace.mode ?? 'fixed',
   };
 }
 
 /** Mulberry32: the same numbers every run. */
-function seeded(seed: number): () => number {
+function seeded(seed: number) {
   let state = seed;
-  return () => {
+  const random = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function fail(message: string): never {
-  throw new Error(message);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T; // never empty
+  return { random, pick };
 }

@@ -1,7 +1,7 @@
 /** Whether a call left: the line between `not-sent` and `unknown`, on real sockets. */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { freeBudget } from '../support/free-budget.ts';
+import { FREE_PERMIT, freeBudget } from '../support/free-budget.ts';
 import { startHttpServer, startTcpServer } from '../support/http-server.ts';
 import { openClient, openWithBudget } from './support.ts';
 
@@ -100,7 +100,7 @@ test('past its time a call is not sent, even if that time passed while it waited
   const slow = freeBudget(async ({ maxWaitMs = 0 }) => {
     const until = performance.now() + maxWaitMs;
     while (performance.now() < until) await new Promise(setImmediate);
-    return { status: 'taken', permit: { release: () => released++ } };
+    return { status: 'taken', permit: { ...FREE_PERMIT, release: () => released++ } };
   });
   const late = openClient(server, { budget: slow });
   const outcome = await late.call('orders.create', { lane, body, dispatchBefore: performance.now() + 30 });

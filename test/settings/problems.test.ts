@@ -85,6 +85,38 @@ test.each([
     'budget: { requests: 600 }',
     'accounts.demo.budget: requests and per go together: requests: 20, per: 1s is 20 calls a second',
   ],
+  [
+    'budget: { per: 1m }',
+    'accounts.demo.budget: requests and per go together: requests: 20, per: 1s is 20 calls a second',
+  ],
+  [
+    'budget: { requests: 10, per: 60 }',
+    'accounts.demo.budget.per: expected a duration with its unit (ms, s, m or h), such as 250ms, 15s or 5m; got 60 without a unit: write 60s if seconds are meant',
+  ],
+  [
+    'budget: { mode: discovr }',
+    'accounts.demo.budget.mode: expected fixed or discover, got "discovr"; did you mean "discover"?',
+  ],
+  [
+    'budget: { weights: { customer.getall: 5 } }',
+    'accounts.demo.budget.weights["customer.getall"]: no operation has this name; did you mean "customers.getall"?',
+  ],
+  [
+    'budget: { weights: { customers.getall: 0 } }',
+    'accounts.demo.budget.weights["customers.getall"]: expected at least 1, got 0',
+  ],
+  [
+    'budget: { weights: { customers.getall: 1.5 } }',
+    'accounts.demo.budget.weights["customers.getall"]: expected a whole number of calls, got the number 1.5',
+  ],
+  [
+    'budget: { weights: 5 }',
+    'accounts.demo.budget.weights: expected a map such as { customers.getall: 5 }, got the number 5',
+  ],
+  [
+    'budget: { requests: 5, per: 1s, weights: { customers.getall: 6 } }',
+    'accounts.demo.budget.weights["customers.getall"]: a weight of 6 is more than the burst, 5: such a call could never be made; raise burst',
+  ],
   ['budget: { burst: 0 }', 'accounts.demo.budget.burst: expected at least 1, got 0'],
   ['budget: { concurrency: 5000 }', 'accounts.demo.budget.concurrency: expected at most 1000, got 5000'],
   [

@@ -28,11 +28,16 @@ test.each([250, 1000, 1500, 60_000, 90_000, 7_200_000, 0])(
 );
 
 test.each([
-  ['{}', { ratePerSecond: 20, burst: 20, concurrency: 16 }],
-  ['{ requests: 600, per: 1m }', { ratePerSecond: 10, burst: 10, concurrency: 16 }],
-  ['{ requests: 5, per: 1m }', { ratePerSecond: 5 / 60, burst: 1, concurrency: 16 }],
-  ['{ requests: 3, per: 100ms }', { ratePerSecond: 30, burst: 3, concurrency: 16 }],
-  ['{ requests: 600, per: 1m, burst: 50, concurrency: 2 }', { ratePerSecond: 10, burst: 50, concurrency: 2 }],
+  ['{}', { ratePerSecond: 20, burst: 20, concurrency: 16, mode: 'fixed' }],
+  ['{ requests: 600, per: 1m }', { ratePerSecond: 10, burst: 10, concurrency: 16, mode: 'fixed' }],
+  ['{ requests: 5, per: 1m }', { ratePerSecond: 5 / 60, burst: 1, concurrency: 16, mode: 'fixed' }],
+  ['{ requests: 3, per: 100ms }', { ratePerSecond: 30, burst: 3, concurrency: 16, mode: 'fixed' }],
+  [
+    '{ requests: 600, per: 1m, burst: 50, concurrency: 2 }',
+    { ratePerSecond: 10, burst: 50, concurrency: 2, mode: 'fixed' },
+  ],
+  ['{ mode: discover }', { ratePerSecond: 10_000, burst: 10_000, concurrency: 16, mode: 'discover' }],
+  ['{ mode: discover, requests: 600, per: 1m }', { ratePerSecond: 10, burst: 10, concurrency: 16, mode: 'discover' }],
 ])('the budget %s allows %j', (budget, limits) => {
   expect(budgetLimits(budgetOf(budget))).toEqual(limits);
 });
@@ -44,6 +49,12 @@ test.each([
   ['{ timeout: 30s, settle: 40s }', 30_000, 40_000],
 ])('with the budget %s a call may take %s ms and is settled after %s ms', (budget, timeoutMs, settleMs) => {
   expect(budgetOf(budget).budget).toMatchObject({ timeoutMs, settleMs });
+});
+
+test('an operation may weigh more than one call, up to the burst', () => {
+  const { budget } = budgetOf('{ requests: 5, per: 1s, weights: { customers.getall: 5, orders.create: 1 } }');
+  expect(budget.weights).toEqual({ 'customers.getall': 5, 'orders.create': 1 });
+  expect(budgetOf('{}').budget.weights).toEqual({});
 });
 
 test('an account has its own service, or the one of all accounts', () => {

@@ -1,23 +1,44 @@
 /** A budget that grants every call at once and keeps account of what it was told. */
-import type { Budget, Taken, TakeOptions } from '../../src/budget/budget.ts';
+import type { Budget, Permit, RetryTaken, Taken, TakeOptions } from '../../src/budget/budget.ts';
+import type { RateHint } from '../../src/budget/hints.ts';
 
 export interface FreeBudget extends Budget {
   readonly takes: readonly TakeOptions[];
   /** The waits reported by 429 answers, in milliseconds. */
   readonly limits429: readonly number[];
+  /** What the headers of answers said, where they said anything. */
+  readonly hints: readonly RateHint[];
+  /** Calls reported to have gone well. */
+  readonly successes: () => number;
   /** Permits not yet given back. */
   readonly open: () => number;
 }
 
-/** `answer` stands in for the grant where a test needs another. */
-export function freeBudget(answer?: (options: TakeOptions) => Promise<Taken>): FreeBudget {
+/** A permit that keeps no account of anything, to be spread and changed. */
+export const FREE_PERMIT: Permit = {
+  release: () => undefined,
+  limited: async () => undefined,
+  hinted: async () => undefined,
+  succeeded: () => undefined,
+};
+
+/** `answer` stands in for the grant where a test needs another, `retry` for the retry that is always granted. */
+export function freeBudget(
+  answer?: (options: TakeOptions) => Promise<Taken>,
+  retry: () => Promise<RetryTaken> = async () => ({ status: 'granted' }),
+): FreeBudget {
   const takes: TakeOptions[] = [];
   const limits429: number[] = [];
+  const hints: RateHint[] = [];
   let open = 0;
+  let successes = 0;
+  const nobodyWaited = { p50Ms: undefined, p99Ms: undefined };
   return {
     limits: { ratePerSecond: 1000, burst: 1000, concurrency: 16 },
     takes,
     limits429,
+    hints,
+    successes: () => successes,
     open: () => open,
     async take(options) {
       takes.push(options);
@@ -28,12 +49,29 @@ export function freeBudget(answer?: (options: TakeOptions) => Promise<Taken>): F
         if (!released) open--;
         released = true;
       };
-      return { status: 'taken', permit: { release } };
+      const limited = async (retryAfterMs: number) => {
+        limits429.push(retryAfterMs);
+      };
+      const hinted = async (hint: RateHint) => {
+        hints.push(hint);
+      };
+      const succeeded = () => {
+        successes++;
+      };
+      return { status: 'taken', permit: { release, limited, hinted, succeeded } };
     },
-    async limited(retryAfterMs) {
-      limits429.push(retryAfterMs);
-    },
-    stats: () => ({ used: takes.length, expired: 0, limited: limits429.length, storeCalls: 0 }),
+    retry,
+    stats: () => ({
+      used: takes.length,
+      granted: takes.length,
+      expired: 0,
+      limited: limits429.length,
+      cuts: 0,
+      ratePerSecond: undefined,
+      storeCalls: 0,
+      retries: { granted: 0, empty: 0 },
+      waits: { interactive: nobodyWaited, batch: nobodyWaited },
+    }),
     async close() {},
   };
 }

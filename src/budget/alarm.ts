@@ -1,0 +1,38 @@
+/** One timer that is set for the earliest time anybody asked for. */
+
+/** setTimeout fires at once for more than this. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export class Alarm {
+  readonly #ring: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #atMs = Number.POSITIVE_INFINITY;
+
+  constructor(ring: () => void) {
+    this.#ring = ring;
+  }
+
+  /** Rings at `atMs` or before, never for Infinity; whoever hears it sets the next. Without work it keeps no process alive. */
+  set(atMs: number, nowMs: number, isForWork: boolean): void {
+    if (atMs === Number.POSITIVE_INFINITY) {
+      this.clear();
+      return;
+    }
+    if (this.#timer === undefined || this.#atMs > atMs) {
+      this.clear();
+      this.#atMs = atMs;
+      const ring = () => {
+        this.#timer = undefined;
+        this.#ring();
+      };
+      this.#timer = setTimeout(ring, Math.min(Math.max(1, atMs - nowMs), MAX_TIMER_MS));
+    }
+    if (isForWork) this.#timer.ref();
+    else this.#timer.unref();
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What follows from the rate-limit headers of an answer. They are believed only where they ask for less than is done
+ * anyway; a service whose headers promise more than its limiter keeps is common, and the owner's word counts.
+ *
+ * - Nothing remaining, and a reset more than a second away: no token until then. It is no 429: nothing is cut.
+ * - Something remaining: no more than remaining ÷ reset until then.
+ * - A reset of a second or less says nothing: it is rounded to whole seconds, and at 200/s a second is 200 calls.
+ * - A limit for a window, where the service names the window: no more than limit ÷ window. Of a window longer than 15
+ *   minutes, such as a daily quota, only the calls remaining count: they may be used in one night.
+ *
+ * Nothing a header says holds for more than 15 minutes.
+ */
+import type { RateBound } from './budget.ts';
+
+/** What headers may say of a limit, in any of their spellings (client/rate-headers.ts). */
+export interface RateHint {
+  /** Calls left until the reset. */
+  readonly remaining?: number;
+  readonly resetMs?: number;
+  /** Calls a window. */
+  readonly limit?: number;
+  readonly windowMs?: number;
+}
+
+export const MAX_HINT_MS = 15 * 60 * 1000;
+const ROUNDED_MS = 1000;
+
+/** How long no call may be made; undefined where the hint asks for no stop. */
+export function stopOf({ remaining, resetMs = 0 }: RateHint): number | undefined {
+  return remaining !== undefined && remaining <= 0 && resetMs > ROUNDED_MS ? Math.min(resetMs, MAX_HINT_MS) : undefined;
+}
+
+/** The bounds that the last hints have set; of each kind the newest counts, of the two the tighter. */
+export class Bounds {
+  #window: Held | undefined;
+  #remaining: Held | undefined;
+
+  hear({ remaining, resetMs, limit, windowMs }: RateHint, nowMs: number): void {
+    if (limit !== undefined && windowMs !== undefined && limit > 0 && windowMs > 0 && windowMs <= MAX_HINT_MS) {
+      this.#window = { ratePerSecond: (limit * 1000) / windowMs, untilMs: nowMs + MAX_HINT_MS };
+    }
+    if (remaining !== undefined && remaining > 0 && resetMs !== undefined && resetMs > ROUNDED_MS) {
+      const forMs = Math.min(resetMs, MAX_HINT_MS);
+      this.#remaining = { ratePerSecond: (remaining * 1000) / forMs, untilMs: nowMs + forMs };
+    }
+  }
+
+  tightest(nowMs: number): RateBound | undefined {
+    let tightest: Held | undefined;
+    for (const held of [this.#window, this.#remaining]) {
+      if (held === undefined || held.untilMs <= nowMs) continue;
+      if (tightest === undefined || held.ratePerSecond < tightest.ratePerSecond) tightest = held;
+    }
+    return tightest && { ratePerSecond: tightest.ratePerSecond, forMs: tightest.untilMs - nowMs };
+  }
+}
+
+interface Held {
+  readonly ratePerSecond: number;
+  readonly untilMs: number;
+}

@@ -1,0 +1,250 @@
+/**
+ * The budget's decisions in Lua, on Redis's clock. They mirror arithmetic.ts, learning.ts, slots.ts and retries.ts line by
+ * line; the numbers are theirs. Numbers are kept and given as strings of 17 digits: a Lua number would lose its fraction.
+ */
+import {
+  DISCOVERED_BURST_S,
+  EPSILON,
+  INTERACTIVE_AHEAD_US,
+  LATE_US,
+  LEASE_US,
+  MAX_TURNS,
+  TURN_US,
+} from './arithmetic.ts';
+import {
+  CUT_TO,
+  DOUBLING_S,
+  FLOOR_RATE,
+  HEARD_AFTER_US,
+  PROBING,
+  PROBING_FASTER,
+  REMEMBERED,
+  RETURN_S,
+  START_RATE,
+} from './learning.ts';
+import { MAX_TENTHS, RETRY_TENTHS } from './retries.ts';
+import { SLOTS_EXPIRE_US, SLOTS_TURN_US } from './slots.ts';
+
+/** A forgotten key starts without its burst and without what it learnt: only one out of use for longer than a week is. */
+export const KEEP_MS = 8 * 24 * 60 * 60 * 1000;
+
+const COMMON = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local function exact(number) return string.format('%.17g', number) end
+local function keep(till) redis.call('PEXPIRE', KEYS[1], math.ceil((till - now) / 1000) + ${KEEP_MS}) end
+`;
+
+const LEARNING = `
+local before = redis.call('HMGET', KEYS[1], 'blockedUntil', 'rateAtCut', 'recoverFrom', 'grown', 'waitedForUntil',
+  'countedUntil', 'boundRate', 'boundUntil')
+local blockedUntil = tonumber(before[1]) or now
+local rateAtCut, recoverFrom = tonumber(before[2]) or 0, tonumber(before[3]) or 0
+local waitedForUntil = tonumber(before[5]) or 0
+local boundRate, boundUntil = tonumber(before[7]) or 0, tonumber(before[8]) or 0
+local from = math.max(tonumber(before[6]) or 0, recoverFrom, blockedUntil)
+local grown = (tonumber(before[4]) or 0) + math.max(0, math.min(now, waitedForUntil) - from)
+
+local function rateNow(ceiling, mode)
+  local rate = ceiling
+  if rateAtCut > 0 then
+    local grownFor = math.max(0, now - recoverFrom) / 1000000
+    if mode == 'discover' then grownFor = grown / 1000000 end
+    if grownFor < ${RETURN_S} then
+      local left = 1 - grownFor / ${RETURN_S}
+      rate = rateAtCut * (${REMEMBERED} - ${REMEMBERED - CUT_TO} * left * left * left)
+    else
+      local probed = grownFor - ${RETURN_S}
+      if mode == 'discover' then
+        rate = rateAtCut * (${REMEMBERED} + ${PROBING} * probed + ${PROBING_FASTER} * probed * probed * probed)
+      else
+        rate = ${REMEMBERED} * rateAtCut + ${PROBING} * ceiling * probed
+      end
+    end
+  elseif mode == 'discover' then
+    local doublings = grown / 1000000 / ${DOUBLING_S}
+    rate = ${START_RATE}
+    while doublings >= 1 and rate < ceiling do
+      rate = rate * 2
+      doublings = doublings - 1
+    end
+    rate = rate * (1 + math.min(1, doublings))
+  end
+  rate = math.min(ceiling, math.max(rate, ${FLOOR_RATE}))
+  if now < boundUntil then rate = math.min(rate, math.max(boundRate, ${FLOOR_RATE})) end
+  return rate
+end
+`;
+
+// KEYS  1 the budget's hash  2 its slots, a hash of holder → "seq slots wanted since expiresAt"
+// ARGV  1 lane  2 want  3 cost  4 ceiling  5 burst  6 mode  7 withinUs  8 share  9 boundRate  10 boundForUs  11 successes
+//       12 holder, or ''  13 seq  14 holding  15 wanted  16 cap  17 extra
+// gives {granted, now, first, retry, blocked, rate, slots}: calls, µs since 1970, delays in µs from then, tokens a second
+export const ACQUIRE = `${COMMON}${LEARNING}
+local lane, mode, holder = ARGV[1], ARGV[6], ARGV[12]
+local want, cost, ceiling, burst = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local within, share = tonumber(ARGV[7]), tonumber(ARGV[8])
+
+local saidRate = tonumber(ARGV[9])
+if saidRate > 0 and (now >= boundUntil or saidRate <= boundRate) then
+  boundRate = saidRate
+  boundUntil = now + tonumber(ARGV[10])
+end
+local rate = rateNow(ceiling, mode)
+local interval = 1000000 / rate
+if mode == 'discover' then burst = math.min(burst, 1 + rate * ${DISCOVERED_BURST_S}) end
+
+local slots = 0
+if holder ~= '' then
+  local seq, holding, wanted = tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])
+  local cap, extra = tonumber(ARGV[16]), tonumber(ARGV[17])
+  local own, others = nil, {}
+  local all = redis.call('HGETALL', KEYS[2])
+  for i = 1, #all, 2 do
+    local words = {}
+    for word in string.gmatch(all[i + 1], '%S+') do words[#words + 1] = tonumber(word) end
+    local known = {seq = words[1], slots = words[2], wanted = words[3], since = words[4]}
+    if words[5] <= now then redis.call('HDEL', KEYS[2], all[i])
+    elseif all[i] == holder then own = known
+    else others[#others + 1] = known end
+  end
+  if own and own.seq >= seq then
+    slots = 0
+  elseif wanted == 0 and holding == 0 then
+    redis.call('HDEL', KEYS[2], holder)
+  else
+    local isWaiting = own == nil or own.slots == 0
+    local since = now
+    if own then since = own.since end
+    local isTurnOver = not isWaiting and now - since >= ${SLOTS_TURN_US}
+    local wanting = 0
+    if wanted > 0 then wanting = 1 end
+    for _, other in ipairs(others) do
+      if other.wanted > 0 then wanting = wanting + 1 end
+    end
+    local equal = cap
+    if wanting > 0 then equal = math.floor(cap / wanting) end
+    local due = 0
+    for _, other in ipairs(others) do
+      if equal >= 1 then due = due + math.max(other.slots, math.min(other.wanted, equal))
+      elseif other.slots > 0 then due = due + other.slots
+      elseif other.wanted > 0 and (isTurnOver or (isWaiting and other.since < since)) then due = due + 1 end
+    end
+    slots = math.max(0, math.min(wanted, cap - due))
+    want = want + math.max(0, math.min(extra, slots - holding))
+    local held = math.max(holding, slots)
+    if (held > 0) == isWaiting then since = now end
+    redis.call('HSET', KEYS[2], holder, table.concat({exact(seq), exact(held), exact(wanted),
+      exact(since), exact(now + ${SLOTS_EXPIRE_US})}, ' '))
+    redis.call('PEXPIRE', KEYS[2], ${SLOTS_EXPIRE_US / 1000} + 1000)
+  end
+end
+
+local bucket = redis.call('HMGET', KEYS[1], 'tat', lane .. 'Turns', 'share', 'retries')
+local cell = cost * interval
+local room = math.max(burst, cost) * interval
+local ahead = ${INTERACTIVE_AHEAD_US}
+if lane ~= 'interactive' then
+  local afterFirst = math.max(0, math.floor(${TURN_US} / cell) - 1) * cell
+  ahead = afterFirst + math.max(0, ${LATE_US} - (burst - 1) * interval)
+end
+ahead = math.min(ahead, within)
+local tat = math.max(tonumber(bucket[1]) or 0, now, blockedUntil + (burst - 1) * interval)
+local turns = tonumber(bucket[2]) or 0
+local shareAt = tonumber(bucket[3]) or 0
+local retries = math.min(${MAX_TENTHS}, (tonumber(bucket[4]) or ${MAX_TENTHS}) + tonumber(ARGV[11]))
+local leaseCalls = math.max(1, math.floor(${LEASE_US} / cell))
+
+local granted, retry = 0, 0
+local first = tat - now + cell - room
+local blocked = math.max(0, blockedUntil - now)
+
+if blocked > 0 then
+  retry = blocked
+else
+  local free = math.floor((ahead - first) / cell + 1 + ${EPSILON})
+  granted = math.max(0, math.min(want, free, leaseCalls))
+  if share > 0 then
+    local span = math.max(${LEASE_US}, cell / share)
+    shareAt = math.max(shareAt, now - span)
+    if granted == 0 then
+      local earned = math.floor(((now - shareAt) * share) / cell + ${EPSILON})
+      local inTime = math.floor((within - first) / cell + 1 + ${EPSILON})
+      granted = math.max(0, math.min(want, earned, inTime, leaseCalls))
+    end
+    shareAt = math.min(shareAt + (granted * cell) / share, now + span)
+  end
+  tat = tat + granted * cell
+  if granted > 0 then waitedForUntil = math.max(waitedForUntil, now + first + (granted - 1) * cell) end
+
+  if granted < want then
+    local left = want - granted
+    local turn = math.min(left, math.max(1, math.floor(${TURN_US} / cell))) * cell
+    local turnEnd = math.min(math.max(turns, tat), tat + ${MAX_TURNS - 1} * turn) + turn
+    retry = turnEnd - now - room - ahead
+    local byShare = math.huge
+    if share > 0 then
+      local shareCalls = math.min(left, math.max(1, math.floor((${TURN_US} * share) / cell)))
+      byShare = math.max(shareAt + (shareCalls * cell) / share, tat + cell - room - within) - now
+    end
+    if byShare < retry then retry = byShare else turns = turnEnd end
+    retry = math.max(0, retry)
+    waitedForUntil = math.max(waitedForUntil, now + retry + ${LATE_US})
+  end
+end
+
+redis.call('HSET', KEYS[1], 'tat', exact(tat), lane .. 'Turns', exact(turns), 'share', exact(shareAt),
+  'blockedUntil', exact(blockedUntil), 'grown', exact(grown), 'waitedForUntil', exact(waitedForUntil),
+  'countedUntil', exact(now), 'boundRate', exact(boundRate), 'boundUntil', exact(boundUntil), 'retries', exact(retries))
+keep(math.max(tat, blockedUntil))
+return {exact(granted), exact(now), exact(first), exact(retry), exact(blocked), exact(rate), exact(slots)}
+`;
+
+// KEYS  1 the budget's hash
+// ARGV  1 forUs
+// gives nothing
+export const BLOCK = `${COMMON}
+local blockedUntil = math.max(tonumber(redis.call('HGET', KEYS[1], 'blockedUntil')) or now, now + tonumber(ARGV[1]))
+redis.call('HSET', KEYS[1], 'blockedUntil', exact(blockedUntil))
+keep(blockedUntil)
+`;
+
+// KEYS  1 the budget's hash
+// ARGV  1 forUs  2 admittedAtUs  3 ceiling  4 mode
+// gives {isCut, rate, now}: 1 or 0, tokens a second, µs since 1970
+export const LIMITED = `${COMMON}${LEARNING}
+local ceiling, mode = tonumber(ARGV[3]), ARGV[4]
+local rateBefore = rateNow(ceiling, mode)
+local isCut, takesHold = 0, recoverFrom
+blockedUntil = math.max(blockedUntil, now + tonumber(ARGV[1]))
+if tonumber(ARGV[2]) >= recoverFrom then
+  isCut = 1
+  takesHold = now + ${HEARD_AFTER_US}
+  rateAtCut = rateBefore
+  grown = 0
+end
+recoverFrom = math.max(takesHold, blockedUntil)
+redis.call('HSET', KEYS[1], 'blockedUntil', exact(blockedUntil), 'rateAtCut', exact(rateAtCut),
+  'recoverFrom', exact(recoverFrom), 'grown', exact(grown), 'countedUntil', exact(now))
+keep(blockedUntil)
+return {isCut, exact(rateNow(ceiling, mode)), exact(now)}
+`;
+
+// KEYS  1 the budget's hash
+// ARGV  1 successes
+// gives {isGranted, retryInUs, now}
+export const RETRY = `${COMMON}
+local before = redis.call('HMGET', KEYS[1], 'retries', 'retryAsked')
+local tenths = math.min(${MAX_TENTHS}, (tonumber(before[1]) or ${MAX_TENTHS}) + tonumber(ARGV[1]))
+if tenths < ${RETRY_TENTHS} then
+  tenths = math.min(${RETRY_TENTHS}, tenths + (now - (tonumber(before[2]) or 0)) / 1000000)
+end
+local isGranted, retryIn = 0, (${RETRY_TENTHS} - tenths) * 1000000
+if tenths >= ${RETRY_TENTHS} - ${EPSILON} then
+  isGranted, retryIn = 1, 0
+  tenths = math.max(0, tenths - ${RETRY_TENTHS})
+end
+redis.call('HSET', KEYS[1], 'retries', exact(tenths), 'retryAsked', exact(now))
+keep(now)
+return {isGranted, exact(retryIn), exact(now)}
+`;

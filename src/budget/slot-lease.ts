@@ -1,0 +1,140 @@
+/**
+ * The calls this process may have in flight: its part of the key's cap, leased from the store with the tokens (slots.ts
+ * says how it is parted). What is not wanted is let go of first and told then, so that the store never counts less than
+ * there is. One ask for slots is under way at a time: two answers could cross.
+ */
+import { randomUUID } from 'node:crypto';
+import type { SlotAsk } from './budget.ts';
+
+export interface Load {
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
+/** Callers that come back one by one are counted as wanting what they had at once lately. */
+const LATELY_MS = 100;
+/** How soon after the last word to the store it hears that slots are free again. */
+const TELL_AFTER_MS = 200;
+/** The same where others wait for them. */
+const TELL_SOON_MS = 20;
+/** A third of the time after which the store takes a silent process for dead. */
+const RENEW_AFTER_MS = 5_000;
+const FIRST_POLL_MS = 50;
+const LAST_POLL_MS = 200;
+
+export class SlotLease {
+  readonly #cap: number;
+  readonly #holder = randomUUID();
+  #seq = 0;
+  #limit = 0;
+  /** What the store knows: at least what it counts as ours, and what we wanted. */
+  #counted = 0;
+  #toldWanted = 0;
+  #isCrowded = false;
+  #isAsking = false;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #pollMs = FIRST_POLL_MS;
+  #pollAtMs = 0;
+  #windowEndsAtMs = 0;
+  #peak = 0;
+  #peakBefore = 0;
+
+  constructor(cap: number) {
+    this.#cap = cap;
+  }
+
+  /** Calls that may be started now. */
+  room(inFlight: number): number {
+    return Math.max(0, this.#limit - inFlight);
+  }
+
+  /** How many more the store may be asked for now. */
+  mayAskFor({ inFlight, waiting }: Load, nowMs: number): number {
+    if (this.#isAsking || nowMs < this.#pollAtMs) return 0;
+    return Math.max(0, Math.min(waiting, this.#cap - inFlight) - this.room(inFlight));
+  }
+
+  /** To be seen with every change, so that it is known what was in use lately. */
+  see({ inFlight, waiting }: Load, nowMs: number): void {
+    this.#turn(nowMs);
+    this.#peak = Math.max(this.#peak, inFlight + waiting);
+  }
+
+  /** Goes with an ask of the store; undefined while another is under way. */
+  ask(load: Load, extra: number, nowMs: number): SlotAsk | undefined {
+    if (this.#isAsking) return undefined;
+    const wanted = this.#wanted(load, nowMs);
+    this.#limit = Math.min(this.#limit, wanted);
+    const holding = Math.max(load.inFlight, this.#limit);
+    this.#isAsking = true;
+    this.#toldAtMs = nowMs;
+    this.#seq++;
+    return { holder: this.#holder, seq: this.#seq, holding, wanted, cap: this.#cap, extra };
+  }
+
+  /** The last ask: keeps what is in flight and wants nothing. */
+  giveBack(inFlight: number, nowMs: number): SlotAsk | undefined {
+    this.#peak = 0;
+    this.#peakBefore = 0;
+    const isKnown = this.#counted > 0 || this.#toldWanted > 0;
+    return isKnown ? this.ask({ inFlight, waiting: 0 }, 0, nowMs) : undefined;
+  }
+
+  heard({ holding, wanted }: SlotAsk, slots: number, nowMs: number): void {
+    this.#isAsking = false;
+    const isMore = slots > this.#limit;
+    this.#limit = slots;
+    this.#counted = Math.max(holding, slots);
+    this.#toldWanted = wanted;
+    this.#isCrowded = slots < wanted;
+    if (!this.#isCrowded) {
+      this.#pollMs = FIRST_POLL_MS;
+      this.#pollAtMs = 0;
+    } else {
+      this.#pollMs = isMore ? FIRST_POLL_MS : Math.min(this.#pollMs * 2, LAST_POLL_MS);
+      this.#pollAtMs = nowMs + this.#pollMs;
+    }
+  }
+
+  /** The store did not answer. What it may have given expires there; what we hold goes with the next ask. */
+  failed(): void {
+    this.#isAsking = false;
+    this.#counted = 0;
+    this.#toldWanted = 0;
+  }
+
+  /** Whether the store is due to hear that we need less, or that we are still there. */
+  mustTell(load: Load, nowMs: number): boolean {
+    return !this.#isAsking && nowMs >= this.#tellAtMs(load, nowMs);
+  }
+
+  attentionAtMs(load: Load, nowMs: number): number {
+    if (this.#isAsking) return Number.POSITIVE_INFINITY;
+    const isShort = load.waiting > this.room(load.inFlight) && this.#limit < this.#cap;
+    const pollAtMs = isShort && this.#pollAtMs > nowMs ? this.#pollAtMs : Number.POSITIVE_INFINITY;
+    return Math.min(pollAtMs, this.#tellAtMs(load, nowMs));
+  }
+
+  #tellAtMs(load: Load, nowMs: number): number {
+    const wanted = this.#wanted(load, nowMs);
+    const needed = Math.max(load.inFlight, Math.min(this.#limit, wanted));
+    const tellAtMs = this.#toldAtMs + (this.#isCrowded ? TELL_SOON_MS : TELL_AFTER_MS);
+    if (this.#counted > needed || this.#toldWanted > wanted) return tellAtMs;
+    const current = load.inFlight + load.waiting;
+    const fewerAtMs = Math.max(tellAtMs, this.#windowEndsAtMs + LATELY_MS);
+    if (this.#counted > current || this.#toldWanted > current) return fewerAtMs;
+    return load.inFlight > 0 ? this.#toldAtMs + RENEW_AFTER_MS : Number.POSITIVE_INFINITY;
+  }
+
+  #wanted({ inFlight, waiting }: Load, nowMs: number): number {
+    this.#turn(nowMs);
+    return Math.min(this.#cap, Math.max(inFlight + waiting, this.#peak, this.#peakBefore));
+  }
+
+  #turn(nowMs: number): void {
+    if (nowMs < this.#windowEndsAtMs) return;
+    this.#peakBefore = nowMs < this.#windowEndsAtMs + LATELY_MS ? this.#peak : 0;
+    this.#peak = 0;
+    this.#windowEndsAtMs = nowMs + LATELY_MS;
+  }
+}

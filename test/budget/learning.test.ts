@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { allowedRate, FLOOR_RATE, type Learnt, learnFrom429 } from '../../src/budget/learning.ts';
+
+const MODES = ['fixed', 'discover'] as const;
+const START_US = 1.7e15;
+
+/** What is allowed this long after a cut, where callers waited all the time. */
+function after(seconds: number, rateAtCut: number, { ceiling = 100, mode = MODES[0] as (typeof MODES)[number] } = {}) {
+  const learnt: Learnt = { rateAtCut, recoverFromUs: START_US, grownUs: seconds * 1e6 };
+  return allowedRate(learnt, ceiling, mode, START_US + seconds * 1e6);
+}
+
+test('whatever was learnt, a rate is never above the ceiling and never nothing', () => {
+  const learnt = fc.record({
+    rateAtCut: fc.double({ min: 0, max: 1e4, noNaN: true }),
+    recoverFromUs: fc.double({ min: 0, max: 2 * START_US, noNaN: true }),
+    grownUs: fc.double({ min: 0, max: 1e15, noNaN: true }),
+  });
+  const ceilings = fc.double({ min: 0.001, max: 1e4, noNaN: true });
+  fc.assert(
+    fc.property(learnt, ceilings, fc.constantFrom(...MODES), (known, ceiling, mode) => {
+      const rate = allowedRate(known, ceiling, mode, START_US);
+      expect(rate).toBeLessThanOrEqual(ceiling);
+      expect(rate).toBeGreaterThanOrEqual(Math.min(ceiling, FLOOR_RATE));
+    }),
+  );
+});
+
+test.each(MODES)(
+  'a cut rate (%s) is at seven tenths first, has nearly recovered after 20 s, and grows all the time',
+  (mode) => {
+    const rates = Array.from({ length: 200 }, (_, second) => after(second, 80, { mode, ceiling: 1000 }));
+    expect([rates[0], rates[20]]).toEqual([56, 76]);
+    expect(rates.every((rate, second) => second === 0 || rate > (rates[second - 1] ?? 0))).toBe(true);
+  },
+);
+
+test('a fixed rate probes a quarter of a percent of its ceiling a second, and ends there', () => {
+  expect(after(21, 80) - after(20, 80)).toBeCloseTo(0.25);
+  expect(after(1000, 80)).toBe(100);
+  expect(after(1000, FLOOR_RATE)).toBe(100);
+});
+
+test('a discovered rate stays below what it remembers for a while, and outgrows it where nothing goes wrong', () => {
+  expect(after(35, 80, { mode: 'discover', ceiling: 1e4 })).toBeLessThan(80);
+  expect(after(220, 80, { mode: 'discover', ceiling: 1e4 })).toBeGreaterThan(500);
+});
+
+test('a discovered rate starts at one a second and doubles every four', () => {
+  const rates = [0, 2, 4, 8, 40, 1e6].map((seconds) => after(seconds, 0, { mode: 'discover', ceiling: 5000 }));
+  expect(rates).toEqual([1, 1.5, 2, 4, 1024, 5000]);
+});
+
+test('only a call let go after the last cut has taken hold, and its block has ended, cuts again', () => {
+  const first = learnFrom429(
+    { rateAtCut: 0, recoverFromUs: 0, grownUs: 9 },
+    { rate: 40, admittedAtUs: 5, blockedUntilUs: 3e6 },
+    2e6,
+  );
+  expect(first).toEqual({ isCut: true, learnt: { rateAtCut: 40, recoverFromUs: 3e6, grownUs: 0 } });
+  const same = learnFrom429(first.learnt, { rate: 28, admittedAtUs: 2.9e6, blockedUntilUs: 4e6 }, 3.1e6);
+  expect(same).toEqual({ isCut: false, learnt: { rateAtCut: 40, recoverFromUs: 4e6, grownUs: 0 } });
+  const next = learnFrom429(same.learnt, { rate: 28, admittedAtUs: 4e6, blockedUntilUs: 4e6 }, 5e6);
+  expect(next).toEqual({ isCut: true, learnt: { rateAtCut: 28, recoverFromUs: 5.25e6, grownUs: 0 } });
+});

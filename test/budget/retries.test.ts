@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { ALL_RETRIES, addSuccesses, takeRetry } from '../../src/budget/retries.ts';
+
+const NOW_US = 1.7e15;
+
+test('at most a hundred retries are saved up, each of ten successes', () => {
+  expect(addSuccesses(ALL_RETRIES, 50).tenths).toBe(1000);
+  expect(addSuccesses({ tenths: 0, askedAtUs: NOW_US }, 25).tenths).toBe(25);
+});
+
+test('an empty retry budget says when it gives the next one, and keeps its word', () => {
+  const { retryInUs, isGranted, retries } = takeRetry({ tenths: 3, askedAtUs: NOW_US }, 0, NOW_US);
+  expect([isGranted, retryInUs]).toEqual([false, 7e6]);
+  expect(takeRetry(retries, 0, NOW_US + 7e6)).toMatchObject({ isGranted: true, retries: { tenths: 0 } });
+});
+
+test('time alone never saves up more than one retry', () => {
+  const { retries } = takeRetry({ tenths: 0, askedAtUs: NOW_US }, 0, NOW_US + 3600e6);
+  expect(takeRetry(retries, 0, NOW_US + 3600e6).isGranted).toBe(false);
+});
