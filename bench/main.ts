@@ -1,12 +1,19 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget]
+ *   npm run bench [-- contacts|budget|limits|discover]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
+import { discover } from './discover.ts';
+import { limits } from './limits.ts';
 import { type Row, render } from './table.ts';
 
-const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = { contacts: contactSync, budget: budgetUse };
+const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  contacts: contactSync,
+  budget: budgetUse,
+  limits,
+  discover,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

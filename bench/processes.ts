@@ -85,12 +85,14 @@ syncs: { contacts: { job: contacts, account: bench, options: { rowsPerPage: ${RO
   };
 }
 
-function run(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+/** Starts a file of this folder in a process of its own. */
+export function run(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const launcher = path.join(import.meta.dirname, '../src/cli/run-ts.mjs');
   return fork(launcher, [path.join(import.meta.dirname, file), ...args], { env: { ...process.env, ...env } });
 }
 
-async function figuresOf<T>(child: ChildProcess): Promise<T> {
+/** What a process sends last before it ends. */
+export async function figuresOf<T>(child: ChildProcess): Promise<T> {
   let figures: T | undefined;
   child.on('message', (message) => {
     figures = message as T; // safe: the process sends nothing else
@@ -101,6 +103,11 @@ async function figuresOf<T>(child: ChildProcess): Promise<T> {
 }
 
 export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** NaN of nothing. */
+export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return sorted[Math.floor(sorted.length * q)] ?? Number.NaN;
 }

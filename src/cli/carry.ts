@@ -4,6 +4,7 @@ import { probeSoon, type Suspension, suspensionOf } from '../ledger/suspensions.
 import { accountNamed } from '../settings/settings.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
+import { paceLines } from './pace-report.ts';
 import { summaryLines } from './report.ts';
 import { allowedFor, exitCodeOf, type RunReport, reportRun } from './run-report.ts';
 import type { Session } from './session.ts';
@@ -57,6 +58,8 @@ export async function carryAndReport(
   const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.account), session.hint);
   const { out } = session;
   out.say(...(await summaryLines(workspace.database.pool, run, report, session.hint)));
+  const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
+  if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
   out.result(error ? { ...report, error } : report);

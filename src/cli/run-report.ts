@@ -16,7 +16,7 @@ export interface RunReport {
   readonly calls: number;
   readonly durationMs: number;
   readonly budget: {
-    /** Null where the settings no longer name the account. */
+    /** Null where the settings no longer name the account, and where its limit is discovered. */
     readonly allowedPerSecond: number | null;
     /** The share of the calls allowed in this time that was used, 0 to 1. */
     readonly used: number | null;
@@ -55,10 +55,10 @@ export async function reportRun(db: Queryable, run: Run, settings: Settings): Pr
   };
 }
 
-/** Calls a second that the account of a run is allowed, if the settings still know it. */
+/** Calls a second that the account of a run is allowed, if the settings know it: where it is discovered nobody does. */
 export function allowedFor(run: Run, settings: Settings): number | undefined {
   const account = settings.accounts[run.account];
-  return account && budgetLimits(account).ratePerSecond;
+  return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
 }
 
 /** A burst after a pause may be more than the rate: then all of it was used. */

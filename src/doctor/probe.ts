@@ -16,7 +16,8 @@ export interface ProbedAccount {
   readonly prefix: 'auto' | Prefix;
   readonly dialect: Dialect;
   readonly hasAuthorization: boolean;
-  readonly ratePerSecond: number;
+  /** Undefined where the budget discovers it. */
+  readonly ratePerSecond: number | undefined;
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly settleMs: number;

@@ -1,7 +1,7 @@
 /** An account as jobs use it: its client with its budget in front, opened at first use and shared by all jobs of the process. */
 import type pg from 'pg';
 import { z } from 'zod';
-import type { BudgetStore, RetryTaken } from '../budget/budget.ts';
+import type { BudgetStats, BudgetStore, RetryTaken } from '../budget/budget.ts';
 import { createBudget } from '../budget/key-budget.ts';
 import { createBreaker } from '../client/breaker.ts';
 import { type Client, createClient } from '../client/client.ts';
@@ -31,6 +31,8 @@ export interface Account {
    * of this key have been repeated lately, and the work is put off instead.
    */
   takeRetry(): Promise<RetryTaken>;
+  /** How this process has fared with the key's budget. */
+  budgetStats(): BudgetStats;
 }
 
 /** What opening an account's client takes, with its secrets read. */
@@ -145,6 +147,7 @@ async function openAccount(
     checkKey: believed(() => tryKey(account)),
     // Without its store nobody knows what has been repeated lately: rather later.
     takeRetry: () => budget.retry().catch(() => ({ status: 'empty', retryAfterMs: STORE_AWAY_MS })),
+    budgetStats: () => budget.stats(),
   };
   const close = async () => {
     const prefixes = client.learntPrefixes();

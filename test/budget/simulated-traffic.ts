@@ -64,3 +64,11 @@ export function startTraffic(
 function pass(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/** Over the last `forMs`: calls that went well, as a part of what the service allows; and 429s of all answers ever. */
+export function figuresOf({ answers }: Traffic, ratePerSecond: number, forMs: number) {
+  const fromMs = performance.now() - forMs;
+  const used = answers.filter(({ atMs, isRefused }) => atMs > fromMs && !isRefused).length;
+  const refused = answers.filter(({ isRefused }) => isRefused).length / answers.length;
+  return { use: used / ((forMs / 1000) * ratePerSecond), refused };
+}

@@ -25,5 +25,19 @@ export function anAccount(
     keySource: 'accounts.acme.apiKey',
     checkKey: async () => ({ status: 'unclear' }),
     takeRetry: async () => ({ status: 'granted' }),
+    budgetStats: () => ({
+      used: 0,
+      granted: 0,
+      expired: 0,
+      limited: 0,
+      cuts: 0,
+      ratePerSecond: undefined,
+      storeCalls: 0,
+      retries: { granted: 0, empty: 0 },
+      waits: {
+        interactive: { p50Ms: undefined, p99Ms: undefined },
+        batch: { p50Ms: undefined, p99Ms: undefined },
+      },
+    }),
   };
 }

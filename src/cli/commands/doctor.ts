@@ -76,10 +76,11 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
 }
 
 async function probedAccount({ accounts, settings }: Workspace, name: string): Promise<ProbedAccount> {
-  const { prefix, authorization } = accountNamed(settings, name);
-  const { baseUrl, client, dialect, ratePerSecond, concurrency, timeoutMs, settleMs, keySource } =
+  const { prefix, authorization, budget } = accountNamed(settings, name);
+  const { baseUrl, client, dialect, concurrency, timeoutMs, settleMs, keySource, ...account } =
     await accounts.open(name);
   const hasAuthorization = authorization !== undefined;
+  const ratePerSecond = budget.mode === 'discover' ? undefined : account.ratePerSecond;
   const pace = { ratePerSecond, concurrency, timeoutMs, settleMs };
   return { name, baseUrl, client, prefix, dialect, hasAuthorization, keySource, ...pace };
 }

@@ -16,7 +16,10 @@ export const pace: Probe = {
 
 function rate({ account, calls }: Examination): Finding {
   const gap = 'rate-limit';
-  const does = `makes ${formatRate(account.ratePerSecond)} at most with this key, and fewer where it is told to slow down`;
+  const does =
+    account.ratePerSecond === undefined
+      ? 'finds the limit of this key by itself (budget.mode: discover)'
+      : `makes ${formatRate(account.ratePerSecond)} at most with this key, and fewer where it is told to slow down`;
   const sent = new Map<string, string>();
   for (const trace of calls.traces()) {
     for (const name of Object.keys(trace.headers ?? {})) {
@@ -75,7 +78,8 @@ function latency({ account, calls }: Examination): Finding {
   const most = (account.concurrency * SECOND) / Math.max(1, median);
   const found = `${Math.round(median)} ms (median of ${sorted.length} calls); the slowest took ${Math.round(sorted.at(-1) ?? 0)} ms`;
   const does = `keeps ${account.concurrency} calls in flight at most, so up to ${formatRate(most)}`;
-  if (most >= account.ratePerSecond) return { gap, found, sure: 'certain', does };
+  if (account.ratePerSecond === undefined || most >= account.ratePerSecond)
+    return { gap, found, sure: 'certain', does };
   const needs = `raise accounts.${account.name}.budget.concurrency to use the whole rate of ${formatRate(account.ratePerSecond)}`;
   return { gap, found, sure: 'certain', does, needs };
 }

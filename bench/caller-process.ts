@@ -1,0 +1,101 @@
+/**
+ * Callers of one key in a process of their own, each calling again as soon as it has its answer, through the budget.
+ *   node caller-process.ts CALLER_JSON
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { BudgetLimits, BudgetStore, Lane } from '../src/budget/budget.ts';
+import { createBudget } from '../src/budget/key-budget.ts';
+import { openPostgresStore } from '../src/budget/postgres-store.ts';
+import { createRedisStore } from '../src/budget/redis-store.ts';
+import { createClient } from '../src/client/client.ts';
+import { autoDialect } from '../src/client/dialect.ts';
+import { openDatabase } from '../src/database/open.ts';
+import { quantile } from './processes.ts';
+
+export interface Caller {
+  readonly url: string;
+  readonly key: string;
+  readonly limits: BudgetLimits;
+  readonly dataDir: string;
+  readonly redisUrl?: string;
+  readonly forMs: number;
+  /** Callers that never pause, by lane. */
+  readonly saturating: Partial<Record<Lane, number>>;
+  /** One caller that pauses after each call, as a person does. */
+  readonly person?: { readonly lane: Lane; readonly pauseMs: number };
+}
+
+export interface CallerFigures {
+  readonly calls: Readonly<Record<Lane, number>>;
+  readonly storeCalls: number;
+  readonly used: number;
+  /** The person's median wait for a token. */
+  readonly waitP50Ms: number;
+}
+
+const caller: Caller = JSON.parse(process.argv[2] ?? '{}');
+const { store, close } = await openStore();
+const budget = createBudget({ key: caller.key, limits: caller.limits, store });
+const client = createClient({
+  account: 'bench',
+  baseUrl: caller.url,
+  apiKey: 'bench',
+  prefix: '/api/v1',
+  timeoutMs: 10_000,
+  concurrency: caller.limits.concurrency,
+  budget,
+  dialect: autoDialect,
+});
+const stop = new AbortController();
+const calls: Record<Lane, number> = { interactive: 0, batch: 0 };
+const waitsMs: number[] = [];
+
+process.send?.('ready');
+process.once('message', async () => {
+  const working = (['interactive', 'batch'] as const).flatMap((lane) =>
+    Array.from({ length: caller.saturating[lane] ?? 0 }, () => saturate(lane)),
+  );
+  if (caller.person) working.push(behave(caller.person));
+  await delay(caller.forMs);
+  stop.abort();
+  await Promise.all(working);
+  const { storeCalls, used } = budget.stats();
+  await client.close();
+  await budget.close();
+  await close();
+  const figures: CallerFigures = { calls, storeCalls, used, waitP50Ms: quantile(waitsMs, 0.5) };
+  process.send?.(figures);
+  process.disconnect?.();
+});
+
+async function saturate(lane: Lane): Promise<void> {
+  while (!stop.signal.aborted) {
+    const outcome = await client.call('contacts.getall', { lane, stopWaiting: stop.signal });
+    if (outcome.status === 'applied') calls[lane]++;
+  }
+}
+
+async function behave({ lane, pauseMs }: { lane: Lane; pauseMs: number }): Promise<void> {
+  while (!stop.signal.aborted) {
+    const askedAtMs = performance.now();
+    const taken = await budget.take({ lane, signal: stop.signal }).catch(() => undefined);
+    if (taken?.status !== 'taken') continue;
+    waitsMs.push(performance.now() - askedAtMs);
+    calls[lane]++;
+    taken.permit.release();
+    if (pauseMs > 0) await delay(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+}
+
+async function openStore(): Promise<{ store: BudgetStore; close: () => Promise<void> }> {
+  if (caller.redisUrl !== undefined) {
+    const redis = new Redis(caller.redisUrl);
+    return {
+      store: createRedisStore({ redis, prefix: 'lockstep-bench' }),
+      close: async () => void (await redis.quit()),
+    };
+  }
+  const database = await openDatabase({ url: 'embedded', dataDir: caller.dataDir, maxConnections: 4 });
+  return { store: await openPostgresStore({ pool: database.pool }), close: () => database.close() };
+}

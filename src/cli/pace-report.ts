@@ -1,0 +1,44 @@
+/** The wording of how this process fared with a key's budget. */
+import type { BudgetStats } from '../budget/budget.ts';
+import { formatCount, plural } from './words.ts';
+
+/** A line, or none where nobody waited and nothing was learnt. */
+export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefined): readonly string[] {
+  const parts = [waited(stats), learnt(stats, allowedPerSecond), repeated(stats)].filter((part) => part !== '');
+  return parts.length === 0 ? [] : [`The budget, in this process: ${parts.join('; ')}.`];
+}
+
+function waited({ waits }: BudgetStats): string {
+  const lanes = (['interactive', 'batch'] as const).flatMap((lane) => {
+    const { p50Ms, p99Ms } = waits[lane];
+    if (p50Ms === undefined || p99Ms === undefined || p99Ms < 1) return [];
+    return [`${formatWait(p50Ms)} in the ${lane} lane (1 in 100: ${formatWait(p99Ms)})`];
+  });
+  return lanes.length === 0 ? '' : `a call waited ${lanes.join(', ')}`;
+}
+
+/** The rate is shared: other processes may have learnt it. */
+function learnt({ ratePerSecond, limited }: BudgetStats, allowedPerSecond: number | undefined): string {
+  if (ratePerSecond === undefined) return '';
+  const isLower = allowedPerSecond === undefined || ratePerSecond < allowedPerSecond * LOWER;
+  if (!isLower) return '';
+  const how = limited === 0 ? '' : `, after ${plural(limited, 'answer')} of "slow down" here`;
+  return `the key now makes ${formatRate(ratePerSecond)}, learnt${how}`;
+}
+
+/** A rate this close to the allowed one is the allowed one, less its margin for jitter. */
+const LOWER = 0.95;
+
+function repeated({ retries }: BudgetStats): string {
+  if (retries.granted + retries.empty === 0) return '';
+  const putOff = retries.empty === 0 ? '' : `, ${formatCount(retries.empty)} put off`;
+  return `${plural(retries.granted, 'call')} repeated${putOff}`;
+}
+
+function formatWait(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function formatRate(perSecond: number): string {
+  return perSecond >= 1 ? `${perSecond.toFixed(1)} calls a second` : `${(perSecond * 60).toFixed(1)} calls a minute`;
+}
