@@ -125,6 +125,10 @@ export interface BudgetStore {
   block(key: string, forMs: number): Promise<void>;
   /** Blocks, and cuts the rate once per congestion. */
   limited(key: string, congestion: Congestion): Promise<Cut>;
+  /** The processes that slots are counted for. */
+  holders(key: string): Promise<readonly string[]>;
+  /** Gives back the slots of a process that is no more; otherwise they are free once it was silent for 15 s. */
+  forget(key: string, holder: string): Promise<void>;
   /** Takes one retry; `successes` as in `acquire`. */
   retry(key: string, successes: number): Promise<RetryTaken>;
 }

@@ -20,7 +20,7 @@ import { Forecast } from './forecast.ts';
 import type { RateHint } from './hints.ts';
 import { Leases } from './leases.ts';
 import { safeLimits } from './safe-limits.ts';
-import { type Load, SlotLease } from './slot-lease.ts';
+import { type Load, type ProcessName, SlotLease } from './slot-lease.ts';
 import { WaitTimes } from './wait-times.ts';
 import { type Waiter, Waiting } from './waiting.ts';
 
@@ -33,6 +33,8 @@ export interface BudgetOptions {
   readonly now?: () => number;
   /** How long the store may take to answer before it counts as away. Default 2 s. */
   readonly storeTimeoutMs?: number;
+  /** Default: one that nobody else can tell from others; what it holds when it is killed is free after 15 s. */
+  readonly process?: ProcessName;
 }
 
 const LANES: readonly Lane[] = ['interactive', 'batch'];
@@ -67,12 +69,12 @@ class KeyBudget implements Budget {
   readonly #alarm = new Alarm(() => this.#pump());
   #isClosed = false;
 
-  constructor({ key, limits, store, now = () => performance.now(), storeTimeoutMs = 2000 }: BudgetOptions) {
+  constructor({ key, limits, store, now = () => performance.now(), storeTimeoutMs = 2000, ...more }: BudgetOptions) {
     const safe = safeLimits(limits);
     this.limits = limits;
     this.#key = key;
     this.#now = now;
-    this.#slots = new SlotLease(limits.concurrency);
+    this.#slots = new SlotLease(limits.concurrency, more.process);
     this.#leases = new Leases({ key, store, safe, slots: this.#slots, now, storeTimeoutMs });
     this.#horizonMs = safe.graceMs;
   }
@@ -253,6 +255,8 @@ class KeyBudget implements Budget {
       this.#leases.drop();
       this.#failAll(error);
     }
+    const isGone = this.#slots.whoIsGone(this.#now());
+    if (isGone) void this.#leases.forgetThoseGone(isGone).catch(() => undefined); // their slots expire all the same
     this.#pump();
   }
 

@@ -165,6 +165,13 @@ export class Leases {
     this.#successes++;
   }
 
+  /** Gives back the slots of processes that are no more. Throws BUDGET_STORE_AWAY. */
+  async forgetThoseGone(isGone: (holder: string) => boolean): Promise<void> {
+    const { key, store } = this.#options;
+    const holders = await this.#call(store.holders(key));
+    for (const holder of holders.filter(isGone)) await this.#call(store.forget(key, holder));
+  }
+
   retry(): Promise<RetryTaken> {
     const { key, store } = this.#options;
     return this.#call(store.retry(key, this.#tellSuccesses()));

@@ -69,6 +69,15 @@ export async function openPostgresStore({ pool }: PostgresStoreOptions): Promise
       return { isCut: is_cut, ratePerSecond: rate, storeNowMs: now_us / 1000 };
     },
 
+    async holders(key) {
+      const { rows } = await pool.query<{ holder: string }>('select holder from budget.holders where key = $1', [key]);
+      return rows.map(({ holder }) => holder);
+    },
+
+    async forget(key, holder): Promise<void> {
+      await pool.query('delete from budget.holders where key = $1 and holder = $2', [key, holder]);
+    },
+
     async retry(key, successes): Promise<RetryTaken> {
       const { rows } = await pool.query('select is_granted, retry_in_us from budget.retry($1, $2)', [key, successes]);
       const { is_granted, retry_in_us } = retryReply.parse(rows[0]);

@@ -69,6 +69,12 @@ export function createRedisStore({ redis, prefix }: RedisStoreOptions): BudgetSt
       return { isCut: isCut === 1, ratePerSecond, storeNowMs: nowUs / 1000 };
     },
 
+    holders: (key) => redis.hkeys(slotsOf(key)),
+
+    async forget(key, holder): Promise<void> {
+      await redis.hdel(slotsOf(key), holder);
+    },
+
     async retry(key, successes): Promise<RetryTaken> {
       const [isGranted, retryInUs] = shortReply.parse(await redis.lockstepBudgetRetry(budgetOf(key), successes));
       return isGranted === 1 ? { status: 'granted' } : { status: 'empty', retryAfterMs: Math.ceil(retryInUs / 1000) };

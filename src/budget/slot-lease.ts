@@ -11,6 +11,13 @@ export interface Load {
   readonly waiting: number;
 }
 
+/** How processes that share a key know one another. */
+export interface ProcessName {
+  readonly name: string;
+  /** Whether the process of that name is certainly no more. */
+  readonly isGone: (name: string) => boolean;
+}
+
 /** Callers that come back one by one are counted as wanting what they had at once lately. */
 const LATELY_MS = 100;
 /** How soon after the last word to the store it hears that slots are free again. */
@@ -19,12 +26,15 @@ const TELL_AFTER_MS = 200;
 const TELL_SOON_MS = 20;
 /** A third of the time after which the store takes a silent process for dead. */
 const RENEW_AFTER_MS = 5_000;
+/** How often a process that is short of slots looks for others that were killed. */
+const LOOK_FOR_GONE_MS = 1_000;
 const FIRST_POLL_MS = 50;
 const LAST_POLL_MS = 200;
 
 export class SlotLease {
   readonly #cap: number;
-  readonly #holder = randomUUID();
+  readonly #process: ProcessName;
+  #lookedForGoneAtMs = Number.NEGATIVE_INFINITY;
   #seq = 0;
   #limit = 0;
   /** What the store knows: at least what it counts as ours, and what we wanted. */
@@ -39,8 +49,16 @@ export class SlotLease {
   #peak = 0;
   #peakBefore = 0;
 
-  constructor(cap: number) {
+  constructor(cap: number, process: ProcessName = { name: randomUUID(), isGone: () => false }) {
     this.#cap = cap;
+    this.#process = process;
+  }
+
+  /** Slots that are wanting may be counted for processes that were killed: how to tell, where it is time to look. */
+  whoIsGone(nowMs: number): ProcessName['isGone'] | undefined {
+    if (!this.#isCrowded || nowMs < this.#lookedForGoneAtMs + LOOK_FOR_GONE_MS) return undefined;
+    this.#lookedForGoneAtMs = nowMs;
+    return this.#process.isGone;
   }
 
   /** Calls that may be started now. */
@@ -69,7 +87,7 @@ export class SlotLease {
     this.#isAsking = true;
     this.#toldAtMs = nowMs;
     this.#seq++;
-    return { holder: this.#holder, seq: this.#seq, holding, wanted, cap: this.#cap, extra };
+    return { holder: this.#process.name, seq: this.#seq, holding, wanted, cap: this.#cap, extra };
   }
 
   /** The last ask: keeps what is in flight and wants nothing. */

@@ -110,6 +110,16 @@ export async function dropDeadClaims(db: Queryable): Promise<number> {
   return dead.length;
 }
 
+/** Whether a process named so (its identity as JSON) is certainly no more: it ran on this host, and does not now. */
+export function isGone(name: string): boolean {
+  try {
+    const identity = workerIdentity.safeParse(JSON.parse(name));
+    return identity.success && isDead(identity.data);
+  } catch {
+    return false; // not a name of ours
+  }
+}
+
 function isDead(worker: WorkerIdentity): boolean {
   if (worker.host !== thisHost()) return false;
   try {

@@ -1,4 +1,5 @@
 /** An account as jobs use it: its client with its budget in front, opened at first use and shared by all jobs of the process. */
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { BudgetStats, BudgetStore, RetryTaken } from '../budget/budget.ts';
@@ -8,6 +9,7 @@ import { type Client, createClient } from '../client/client.ts';
 import type { Dialect } from '../client/dialect.ts';
 import { guardClient } from '../client/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../contract/operations.ts';
+import { isGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { type AccountSettings, budgetLimits } from '../settings/settings.ts';
 import { type KeyFound, lookAtContacts, tryKey } from './key-check.ts';
@@ -114,7 +116,8 @@ async function openAccount(
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
-  const budget = createBudget({ key: name, limits, store });
+  const thisProcess = { name: JSON.stringify(thisWorker(randomUUID())), isGone };
+  const budget = createBudget({ key: name, limits, store, process: thisProcess });
   const learnt = await readLearnt(pool, name);
   const client = createClient({
     account: name,

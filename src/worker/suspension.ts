@@ -44,6 +44,7 @@ export async function mayUse(
   }
   if (found.status === 'refused') {
     await suspendAccount(pool, account, { operation: found.refused.operation, message: found.refused.message });
+    return { status: 'suspended', againInMs: LOOK_MS };
   }
-  return { status: 'suspended', againInMs: LOOK_MS };
+  return { status: 'open' }; // not the key but the service is in the way now: the run finds out how, and says it
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { BudgetLimits, BudgetStore } from '../../src/budget/budget.ts';
 import { createBudget } from '../../src/budget/key-budget.ts';
+import type { ProcessName } from '../../src/budget/slot-lease.ts';
 import { openBudget, permit, useFakeClock } from './fake-clock.ts';
 import { refusals } from './service-bucket.ts';
 import { SimulatedStore } from './simulated-store.ts';
@@ -17,7 +18,7 @@ class Process {
   isAlive = true;
   readonly #budget;
 
-  constructor(shared: SimulatedStore, limits: BudgetLimits) {
+  constructor(shared: SimulatedStore, limits: BudgetLimits, process?: ProcessName) {
     const whileAlive = <T>(ask: () => Promise<T>): Promise<T> => (this.isAlive ? ask() : new Promise(() => undefined));
     const store: BudgetStore = {
       name: shared.name,
@@ -25,9 +26,11 @@ class Process {
       acquire: (key, request) => whileAlive(() => shared.acquire(key, request)),
       block: (key, forMs) => whileAlive(() => shared.block(key, forMs)),
       limited: (key, congestion) => whileAlive(() => shared.limited(key, congestion)),
+      holders: () => whileAlive(() => shared.holders()),
+      forget: (key, holder) => whileAlive(() => shared.forget(key, holder)),
       retry: (key, successes) => whileAlive(() => shared.retry(key, successes)),
     };
-    this.#budget = createBudget({ key: 'demo', limits, store });
+    this.#budget = createBudget({ key: 'demo', limits, store, ...(process && { process }) });
   }
 
   call(forMs: number, onStart: () => void): void {
@@ -122,6 +125,21 @@ test('a process whose calls take long keeps its slots while they last, though it
   await vi.advanceTimersByTimeAsync(2_000);
   expect(started).toBe(1);
   await Promise.all([slow.close(), other.close()]);
+});
+
+test('what a killed process held is free as soon as another one on its machine wants it', async () => {
+  const store = new SimulatedStore();
+  const named = (name: string, dead: readonly string[]) => ({ name, isGone: (other: string) => dead.includes(other) });
+  const killed = new Process(store, PLENTY, named('killed', []));
+  for (let call = 0; call < 4; call++) killed.call(60_000, () => undefined);
+  await vi.advanceTimersByTimeAsync(100);
+  killed.kill();
+  const next = new Process(store, PLENTY, named('next', ['killed']));
+  let started = 0;
+  for (let call = 0; call < 4; call++) next.call(10, () => started++);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(started).toBe(4);
+  await next.close();
 });
 
 test('a process without callers gives its slots back within half a second, and a closed one at once', async () => {

@@ -48,6 +48,16 @@ export class SimulatedStore implements BudgetStore {
     return { isCut, ratePerSecond: rate, storeNowMs: nowUs / 1000 };
   }
 
+  async holders(): Promise<readonly string[]> {
+    await this.#way();
+    return this.state.holders.map(({ holder }) => holder);
+  }
+
+  async forget(_key: string, gone: string): Promise<void> {
+    await this.#way();
+    this.state = { ...this.state, holders: this.state.holders.filter(({ holder }) => holder !== gone) };
+  }
+
   async retry(_key: string, successes: number): Promise<RetryTaken> {
     await this.#way();
     const { retries, isGranted, retryInUs } = takeRetry(this.state.retries, successes, this.#now() * 1000);

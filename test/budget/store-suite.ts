@@ -147,6 +147,17 @@ export function testStore({ open, openAway, setLearnt, crash }: StoreSuite): voi
     expect((await other.acquire(key, ask('b', 3, 5, 8))).slots).toBe(8);
   });
 
+  test('a process that is no more can be forgotten, and its slots are free', async () => {
+    const store = await open();
+    const key = newKey();
+    const ask = (holder: string) =>
+      store.acquire(key, request({ want: 0, slots: { holder, seq: 1, holding: 0, wanted: 4, cap: 4, extra: 0 } }));
+    expect([(await ask('a')).slots, (await ask('b')).slots]).toEqual([4, 0]);
+    expect((await store.holders(key)).toSorted()).toEqual(['a', 'b']);
+    await store.forget(key, 'a');
+    expect([await store.holders(key), (await ask('c')).slots > 0]).toEqual([['b'], true]);
+  });
+
   test('where processes outnumber the slots, one that has had them for half a second makes room for the one that waits', async () => {
     const store = await open();
     const key = newKey();

@@ -29,6 +29,8 @@ const AWAY: BudgetStore = {
   acquire: () => Promise.reject(new Error('it is away')),
   block: () => Promise.reject(new Error('it is away')),
   limited: () => Promise.reject(new Error('it is away')),
+  holders: () => Promise.reject(new Error('it is away')),
+  forget: () => Promise.reject(new Error('it is away')),
   retry: () => Promise.reject(new Error('it is away')),
 };
 
