@@ -1,9 +1,10 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover]
+ *   npm run bench [-- contacts|budget|limits|discover|csv]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
+import { csv } from './csv.ts';
 import { discover } from './discover.ts';
 import { limits } from './limits.ts';
 import { type Row, render } from './table.ts';
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   budget: budgetUse,
   limits,
   discover,
+  csv,
 };
 
 const wanted = process.argv.slice(2);

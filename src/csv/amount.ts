@@ -1,0 +1,184 @@
+/**
+ * Amounts as exact decimals: text in, text out, never through a binary float.
+ *
+ * Digits may be grouped in threes (or the Indian way) by the other sign, a space or an apostrophe; a currency's sign or
+ * code may stand before or after. What could mean two numbers is refused, not guessed: an order a thousand times too high
+ * is worse than a row that comes back.
+ */
+
+export type DecimalSign = '.' | ',';
+
+export interface AmountForm {
+  /** `unsure`: the file does not tell, so cells such as 1,234 are refused with AMOUNT_AMBIGUOUS. */
+  readonly decimal: DecimalSign | 'unsure';
+  /** Do (12.00) and 12.00- mean minus 12, as bookkeepers write? Refused unless declared. */
+  readonly accounting: boolean;
+  /** Digits after the decimal sign, trailing zeros apart; default 4. */
+  readonly maxDecimals?: number;
+}
+
+export type Amount =
+  | { readonly status: 'amount'; readonly value: string; readonly currency: string | undefined }
+  | { readonly status: 'refused'; readonly code: AmountProblem; readonly why: string };
+
+export type AmountProblem =
+  | 'AMOUNT_NOT_A_NUMBER'
+  | 'AMOUNT_AMBIGUOUS'
+  | 'AMOUNT_IS_DATE'
+  | 'AMOUNT_EXPONENT'
+  | 'AMOUNT_PARENTHESES'
+  | 'AMOUNT_NEGATIVE_ZERO'
+  | 'AMOUNT_TOO_PRECISE'
+  | 'AMOUNT_OUT_OF_BOUNDS';
+
+/** As many as a JSON number carries exactly, to whatever reads it as a double. */
+const MAX_DIGITS = 15;
+const MAX_DECIMALS = 4;
+const MAX_CHARS = 60;
+
+/** Most cells of most files: the quick way, with the same result as the long one. */
+const PLAIN = /^[1-9]\d{0,10}(?:\.\d{0,3}[1-9])?$/;
+
+export function parseAmount(cell: string, form: AmountForm): Amount {
+  if (PLAIN.test(cell) && isPlain(cell, form)) return { status: 'amount', value: cell, currency: undefined };
+  const text = cell.trim().replace(/^'/, ''); // a spreadsheet's mark for "this is text"
+  if (text.length > MAX_CHARS) return refused('AMOUNT_NOT_A_NUMBER', 'is no number: write digits such as 1234.50');
+  const { bare, currency } = withoutCurrency(text);
+  const sign = signOf(bare);
+  if (!/^[\d.,]*\d[\d.,]*$/.test(joined(sign.digits))) return refused(...notDigits(text, bare));
+  if (sign.isBookkeeping && !form.accounting) {
+    const why = 'is minus only where that is declared: write -12.00, or declare the bookkeepers’ form';
+    return refused('AMOUNT_PARENTHESES', why);
+  }
+  const parts = split(sign.digits, form.decimal);
+  if (parts.status === 'refused')
+    return DATES.some((form) => form.test(text)) ? refused(...notDigits(text, bare)) : parts;
+  return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
+}
+
+/** What a cell says about its file's decimal sign, whichever it is: `either` would be another number by the other sign. */
+export function decimalSignOf(cell: string): DecimalSign | 'either' | undefined {
+  if (cell.length > MAX_CHARS) return undefined;
+  const digits = joined(signOf(withoutCurrency(cell.trim().replace(/^'/, '')).bare).digits);
+  if (!/^\d[\d.,]*\d$/.test(digits)) return undefined;
+  const asPoint = split(digits, '.').status === 'parts';
+  const asComma = split(digits, ',').status === 'parts';
+  if (asPoint && asComma) return /[.,]/.test(digits) ? 'either' : undefined;
+  return asPoint ? '.' : asComma ? ',' : undefined;
+}
+
+interface Parts {
+  readonly status: 'parts';
+  readonly whole: string;
+  readonly fraction: string;
+}
+
+type Refused = Extract<Amount, { status: 'refused' }>;
+
+const refused = (code: AmountProblem, why: string): Refused => ({ status: 'refused', code, why });
+
+/** Is it the same by either sign, or is the sign known to be the point? And within the bounds without counting? */
+function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
+  const point = cell.indexOf('.');
+  return point === -1 || (decimal === '.' && cell.length - point - 1 <= (maxDecimals ?? MAX_DECIMALS));
+}
+
+const CURRENCY = /(?:[A-Z]{3}|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source;
+const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
+const TRAILING = new RegExp(`(?<=[\\d).,\\-−])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
+
+function withoutCurrency(text: string): { bare: string; currency: string | undefined } {
+  const before = LEADING.exec(text);
+  if (before) return { bare: `${before[1]}${text.slice(before[0].length)}`, currency: before[2] };
+  const after = TRAILING.exec(text);
+  return after
+    ? { bare: `${text.slice(0, after.index)}${after[2]}`, currency: after[1] }
+    : { bare: text, currency: undefined };
+}
+
+function signOf(bare: string): { digits: string; isNegative: boolean; isBookkeeping: boolean } {
+  const inside = /^\((.*)\)$/.exec(bare)?.[1];
+  if (inside !== undefined) return { digits: inside.trim(), isNegative: true, isBookkeeping: true };
+  const behind = /^(.*\d)\s*[-−]$/.exec(bare)?.[1];
+  if (behind !== undefined) return { digits: behind, isNegative: true, isBookkeeping: true };
+  const before = /^([-−+])\s*(.*)$/.exec(bare);
+  if (!before) return { digits: bare, isNegative: false, isBookkeeping: false };
+  return { digits: before[2] ?? '', isNegative: before[1] !== '+', isBookkeeping: false };
+}
+
+const SPACED = /^\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?=[.,]|$)/;
+const APOSTROPHED = /^\d{1,3}(?:['’]\d{3})+(?=[.,]|$)/;
+
+/** Without the spaces or apostrophes that group digits, where they do group in threes. */
+function joined(digits: string): string {
+  const grouped = SPACED.exec(digits) ?? APOSTROPHED.exec(digits);
+  return grouped ? grouped[0].replace(/\D/g, '') + digits.slice(grouped[0].length) : digits;
+}
+
+function split(grouped: string, decimal: AmountForm['decimal']): Parts | Refused {
+  const digits = joined(grouped);
+  if (decimal === 'unsure') {
+    const [asPoint, asComma] = [split(grouped, '.'), split(grouped, ',')];
+    if (asPoint.status === 'refused') return asComma;
+    if (asComma.status === 'refused') return asPoint;
+    if (asPoint.whole === asComma.whole && asPoint.fraction === asComma.fraction) return asPoint;
+    const two = `${asPoint.whole}${asPoint.fraction && '.'}${asPoint.fraction} or ${asComma.whole}${asComma.fraction && '.'}${asComma.fraction}`;
+    return refused('AMOUNT_AMBIGUOUS', `may be ${two}: say which sign is the decimal sign of the file`);
+  }
+  const at = digits.indexOf(decimal);
+  const whole = at === -1 ? digits : digits.slice(0, at);
+  const fraction = at === -1 ? '' : digits.slice(at + 1);
+  const other = decimal === '.' ? ',' : '.';
+  const groupedBySpace = digits !== grouped;
+  if (!/^\d*$/.test(fraction) || (whole.includes(other) && (groupedBySpace || !isGrouped(whole, other)))) {
+    return refused(
+      'AMOUNT_NOT_A_NUMBER',
+      `is no number whose decimal sign is "${decimal}", as in the rest of the file`,
+    );
+  }
+  return { status: 'parts', whole: whole.replaceAll(other, ''), fraction };
+}
+
+function isGrouped(whole: string, sign: '.' | ','): boolean {
+  const groups = whole.split(sign);
+  const [first = '', ...more] = groups;
+  if (!/^[1-9]\d{0,2}$/.test(first) || more.at(-1)?.length !== 3) return false;
+  if (more.every((group) => group.length === 3)) return true;
+  return first.length <= 2 && more.slice(0, -1).every((group) => group.length === 2); // 12,34,567
+}
+
+function bounded(parts: Parts, isNegative: boolean, currency: string | undefined, maxDecimals: number): Amount {
+  const whole = parts.whole.replace(/^0+(?=\d)/, '') || '0';
+  const fraction = parts.fraction.replace(/0+$/, '');
+  if (fraction.length > maxDecimals) {
+    return refused('AMOUNT_TOO_PRECISE', `has ${fraction.length} decimals; at most ${maxDecimals} are taken: round it`);
+  }
+  if (whole.length + fraction.length > MAX_DIGITS) {
+    return refused('AMOUNT_OUT_OF_BOUNDS', `has more than ${MAX_DIGITS} digits, which no amount needs: correct it`);
+  }
+  const value = fraction === '' ? whole : `${whole}.${fraction}`;
+  if (value === '0' && isNegative) return refused('AMOUNT_NEGATIVE_ZERO', 'is minus zero: write 0 if that is meant');
+  return { status: 'amount', value: isNegative ? `-${value}` : value, currency };
+}
+
+const DATES = [
+  /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?$/,
+  /^\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?$/,
+  /^\d{1,2}[- .]?[A-Za-zÀ-ž]{3,9}\.?([- ]\d{2,4})?$/,
+  /^[A-Za-zÀ-ž]{3,9}\.?[- ]\d{1,4}(, ?\d{4})?$/,
+  /^\d{1,2}\/\d{1,4}$/,
+  /^\d{1,2}:\d{2}(:\d{2})?$/,
+];
+
+function notDigits(text: string, bare: string): readonly [AmountProblem, string] {
+  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(bare)) {
+    return ['AMOUNT_EXPONENT', 'is written with an exponent, which loses digits: write all of them'];
+  }
+  if (DATES.some((form) => form.test(text))) {
+    return [
+      'AMOUNT_IS_DATE',
+      'looks like a date or time: map the right column, or undo what the spreadsheet made of it',
+    ];
+  }
+  return ['AMOUNT_NOT_A_NUMBER', 'is no number: write digits such as 1234.50'];
+}

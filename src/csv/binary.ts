@@ -1,0 +1,39 @@
+/** Tells a file that is no text at all, by its first block: a workbook, an archive, an image. */
+import { LockstepError } from '../errors.ts';
+import { utf16Of } from './encoding.ts';
+
+const SAVE_AS = 'Open it in the spreadsheet and save the sheet as CSV (UTF-8).';
+const UNPACK = 'Unpack it and load the CSV inside; of the packed forms only gzip is read.';
+
+const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[] = [
+  ['504b0304', 'an Excel workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
+  ['d0cf11e0a1b11ae1', 'an old Excel workbook', SAVE_AS],
+  ['25504446', 'a PDF', 'Export the table as CSV where it was made.'],
+  ['377abcaf271c', 'a 7z archive', UNPACK],
+  ['425a68', 'a bzip2 archive', UNPACK],
+  ['fd377a585a00', 'an xz archive', UNPACK],
+  ['28b52ffd', 'a zstd archive', UNPACK],
+  ['50415231', 'a Parquet file', 'Export it as CSV.'],
+  ['53514c69746520666f726d6174', 'an SQLite database', 'Export the table as CSV.'],
+  ['89504e47', 'an image', 'Name the CSV file.'],
+  ['ffd8ff', 'an image', 'Name the CSV file.'],
+  ['7f454c46', 'a program', 'Name the CSV file.'],
+];
+
+/** Control characters that text does not hold, but for a stray one. */
+const MOST_CONTROLS = 0.1;
+
+/** Throws CSV_BINARY. A few NUL bytes in a text are no reason: they are told with their row. */
+export function refuseBinary(firstBlock: Buffer, name: string): void {
+  const head = firstBlock.toString('hex', 0, 16);
+  const known = KINDS.find(([magic]) => head.startsWith(magic));
+  if (known) throw binary(name, known[1], known[2]);
+  if (utf16Of(firstBlock) !== undefined) return;
+  let controls = 0;
+  for (const byte of firstBlock) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) controls += 1;
+  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'no text', 'Name a CSV file.');
+}
+
+function binary(name: string, kind: string, remedy: string): LockstepError {
+  return new LockstepError('CSV_BINARY', `${name} is ${kind}, not a CSV. ${remedy}`, { exitCode: 2 });
+}

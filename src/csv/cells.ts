@@ -1,0 +1,146 @@
+/**
+ * What each field takes: one function per field, cell in, value or problem out.
+ *
+ * Plain functions, not zod: a million rows of eight cells are eight million checks, and zod's result objects alone would
+ * take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts holds the values against
+ * the contract's zod schemas.
+ */
+import { type AmountForm, parseAmount } from './amount.ts';
+import type { Field } from './fields.ts';
+
+export type CellProblem = {
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  /** What is wrong and what to do, put behind the cell's place: "is … : do …". */
+  readonly why: string;
+};
+
+export interface CellResult {
+  /** Absent where the cell is refused. */
+  readonly value?: string | number;
+  readonly problem?: CellProblem;
+  /** Of an amount: the sign or code that was taken off. */
+  readonly currency?: string;
+}
+
+export type CellReader = (text: string) => CellResult;
+
+/** Reads a cell that is not empty and has no spaces around it. */
+export function cellReaders(amounts: AmountForm): Readonly<Record<Field, CellReader>> {
+  return {
+    order_id: orderId,
+    description: longText,
+    amount: (text) => amount(text, amounts),
+    status: shortText,
+    client_id: clientId,
+    customer_email: email,
+    customer_phone: phone,
+    customer_name: shortText,
+    full_name: shortText,
+    email,
+    phone_number: phone,
+    organization: shortText,
+    gender: shortText,
+    picture_url: pictureUrl,
+  };
+}
+
+/** UTF-16 units. The contract gives no lengths ("field length limits: not shown"): our choice. */
+const MAX_SHORT = 255;
+const MAX_LONG = 10_000;
+const MAX_URL = 2048;
+const MAX_EMAIL = 320;
+
+const error = (code: string, why: string): CellResult => ({ problem: { code, severity: 'error', why } });
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is its purpose
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is its purpose
+const CONTROL_BUT_BREAKS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+/** Shown as nothing: two keys that look the same would differ. */
+const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
+const UNREADABLE: CellProblem = {
+  code: 'UNREADABLE_CHARACTER',
+  severity: 'warning',
+  why: 'has a character that could not be read (shown as �): check the file’s encoding',
+};
+
+function shortText(text: string): CellResult {
+  if (text.length > MAX_SHORT) return tooLong(text, MAX_SHORT);
+  return CONTROL.test(text) ? control(text, CONTROL) : readable(text);
+}
+
+/** Line breaks and tabs belong to a description. */
+function longText(text: string): CellResult {
+  if (text.length > MAX_LONG) return tooLong(text, MAX_LONG);
+  return CONTROL_BUT_BREAKS.test(text) ? control(text, CONTROL_BUT_BREAKS) : readable(text);
+}
+
+function readable(text: string): CellResult {
+  return text.includes('\ufffd') ? { value: text, problem: UNREADABLE } : { value: text };
+}
+
+/** A label, never a number: 00012 is not 12. */
+function orderId(text: string): CellResult {
+  if (INVISIBLE.test(text)) return invisible();
+  if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
+    const why =
+      'looks like a long number cut short by a spreadsheet: export it as text if it should have all its digits';
+    return { value: text, problem: { code: 'ORDER_ID_CUT_SHORT', severity: 'warning', why } };
+  }
+  return shortText(text);
+}
+
+function clientId(text: string): CellResult {
+  const digits = /^0*(\d+)$/.exec(text)?.[1];
+  if (digits === undefined)
+    return error('CLIENT_ID_INVALID', 'is no whole number: give the customer’s id as digits only');
+  const id = Number(digits);
+  if (id >= 1 && digits.length <= 16 && Number.isSafeInteger(id)) return { value: id };
+  return error('CLIENT_ID_OUT_OF_BOUNDS', `is no customer’s id: ids go from 1 to ${Number.MAX_SAFE_INTEGER}`);
+}
+
+/** Lenient: what is before and behind the @ is for the service to judge. */
+const EMAIL = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+\.[^\s@<>(),;:".]+$/;
+
+function email(text: string): CellResult {
+  if (text.length > MAX_EMAIL) return tooLong(text, MAX_EMAIL);
+  if (INVISIBLE.test(text)) return invisible();
+  if (CONTROL.test(text)) return control(text, CONTROL);
+  if (EMAIL.test(text)) return readable(text);
+  return error('EMAIL_INVALID', 'is no e-mail address: give one such as ann@example.com, alone');
+}
+
+function phone(text: string): CellResult {
+  if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
+    return error('PHONE_INVALID', 'was turned into a number by a spreadsheet: export it as text, with all its digits');
+  }
+  return /\d{2}/.test(text.replace(/\D/g, ''))
+    ? shortText(text)
+    : error('PHONE_INVALID', 'is no phone number: it has no digits');
+}
+
+function pictureUrl(text: string): CellResult {
+  if (text.length > MAX_URL) return tooLong(text, MAX_URL);
+  if (/^https?:\/\/\S+$/i.test(text) && URL.canParse(text)) return readable(text);
+  return error('PICTURE_URL_INVALID', 'is no web address: give one that begins with https://');
+}
+
+function amount(text: string, form: AmountForm): CellResult {
+  const parsed = parseAmount(text, form);
+  if (parsed.status === 'refused') return error(parsed.code, parsed.why);
+  return parsed.currency === undefined ? { value: parsed.value } : { value: parsed.value, currency: parsed.currency };
+}
+
+function tooLong(text: string, most: number): CellResult {
+  return error('TOO_LONG', `has ${text.length} characters; at most ${most} are taken: shorten it`);
+}
+
+function control(text: string, form: RegExp): CellResult {
+  const code = form.exec(text)?.[0].charCodeAt(0) ?? 0;
+  const name =
+    code === 10 || code === 13 ? 'a line break' : code === 9 ? 'a tab' : `U+${code.toString(16).padStart(4, '0')}`;
+  return error('CONTROL_CHARACTER', `has a control character (${name}): remove it`);
+}
+
+const invisible = () => error('INVISIBLE_CHARACTER', 'has a character that is not seen (such as U+200B): type it anew');

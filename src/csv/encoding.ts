@@ -1,0 +1,111 @@
+/**
+ * Which encoding a file has, told by its byte order mark, its zero bytes and whether *all* of it is valid UTF-8, and its
+ * text, decoded as it streams.
+ */
+import { isUtf8 } from 'node:buffer';
+
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+export interface DetectedEncoding {
+  readonly encoding: Encoding;
+  readonly hasBom: boolean;
+  /** What it was told by, for people. */
+  readonly why: string;
+}
+
+/** `chosen` overrides what the bytes say. */
+export function detectEncoding(
+  { sample, isUtf8: isAllUtf8 }: { readonly sample: Buffer; readonly isUtf8: boolean },
+  chosen?: Encoding,
+): DetectedEncoding {
+  const marked = byMark(sample);
+  if (chosen) return { encoding: chosen, hasBom: marked === chosen, why: 'as chosen' };
+  if (marked) return { encoding: marked, hasBom: true, why: 'its byte order mark' };
+  const encoding = utf16Of(sample);
+  if (encoding) return { encoding, hasBom: false, why: 'every other byte is zero' };
+  if (isAllUtf8) return { encoding: 'utf-8', hasBom: false, why: 'all of it is valid UTF-8' };
+  return { encoding: 'windows-1252', hasBom: false, why: 'it is not valid UTF-8' };
+}
+
+/** Decodes bytes to text without its byte order mark. What cannot be decoded becomes U+FFFD, which validation reports. */
+export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string> {
+  if (encoding === 'windows-1252') {
+    for await (const block of bytes) yield windows1252(block);
+    return;
+  }
+  const decoder = new TextDecoder(encoding);
+  for await (const block of bytes) yield decoder.decode(block, { stream: true });
+  yield decoder.decode();
+}
+
+/** Decodes the beginning of a file; a character cut in two at its end is left out. */
+export function decodeSample(sample: Buffer, encoding: Encoding): string {
+  if (encoding === 'windows-1252') return windows1252(sample);
+  return new TextDecoder(encoding).decode(sample, { stream: true });
+}
+
+/** Is a stream of bytes valid UTF-8? Characters may be cut by the blocks' ends. */
+export class Utf8Check {
+  #isValid = true;
+  #rest: Uint8Array = new Uint8Array(0);
+
+  add(block: Buffer): void {
+    if (!this.#isValid) return;
+    const bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block]);
+    const end = wholeCharacters(bytes);
+    this.#isValid = isUtf8(bytes.subarray(0, end));
+    this.#rest = Uint8Array.prototype.slice.call(bytes, end);
+  }
+
+  end(): boolean {
+    return this.#isValid && this.#rest.length === 0;
+  }
+}
+
+/** UTF-16 by its mark, or by where its zero bytes are: delimiters and line ends have one each in any language. */
+export function utf16Of(sample: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const marked = byMark(sample);
+  if (marked === 'utf-16le' || marked === 'utf-16be') return marked;
+  const length = Math.min(sample.length, 64 * 1024) & ~1;
+  let even = 0;
+  let odd = 0;
+  for (let i = 0; i < length; i += 2) {
+    if (sample[i] === 0) even += 1;
+    if (sample[i + 1] === 0) odd += 1;
+  }
+  const many = Math.max(4, length / 20);
+  if (odd >= many && even * 10 < odd) return 'utf-16le';
+  return even >= many && odd * 10 < even ? 'utf-16be' : undefined;
+}
+
+function byMark(sample: Uint8Array): Encoding | undefined {
+  if (sample[0] === 0xef && sample[1] === 0xbb && sample[2] === 0xbf) return 'utf-8';
+  if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le';
+  if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+/** How many bytes there are before a character that the end cuts. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte >= 0xc0) {
+      const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return needs > back ? bytes.length - back : bytes.length;
+    }
+    if (byte < 0x80) break;
+  }
+  return bytes.length;
+}
+
+/** 0x80 to 0x9f; the five unassigned stay control characters, as the WHATWG's table has them. */
+const UPPER =
+  '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
+  '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
+
+/** By hand: some releases of Node decode `windows-1252` as ISO 8859-1, where the euro sign is a control character. */
+function windows1252(bytes: Uint8Array): string {
+  const latin1 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return latin1.replace(/[\x80-\x9f]/g, (character) => UPPER.charAt(character.charCodeAt(0) - 0x80));
+}

@@ -1,0 +1,245 @@
+/**
+ * The rows of a CSV as text, each with the line it begins on, in bounded memory whatever the file holds.
+ *
+ * What is wrong with one row never reaches the next: an unclosed quote is told on the line where it opens, and reading goes
+ * on at the line below it; a row longer than the cap is skipped to its end. Both cost time linear in the file.
+ */
+import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
+
+export interface TextRow {
+  /** From 1, as an editor counts: a quoted cell may hold line breaks. */
+  readonly line: number;
+  readonly cells: readonly string[];
+  readonly fault?: RowFault;
+}
+
+export interface RowFault {
+  readonly code: 'UNCLOSED_QUOTE' | 'BAD_QUOTES' | 'ROW_TOO_LONG' | 'NUL_BYTE';
+  /** Where it is; not always the row's first line. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface ReadOptions {
+  /** UTF-16 units of one row; default 262,144. */
+  readonly maxRowChars?: number;
+  /** The line that `text` begins on; default 1. */
+  readonly firstLine?: number;
+}
+
+export const MAX_ROW_CHARS = 256 * 1024;
+const SAMPLE_BLOCK = 64 * 1024;
+
+/** Reads `text` block by block; each is a batch of rows in the file's order, without blank ones (only empty cells). */
+export async function* readRows(
+  text: AsyncIterable<string>,
+  dialect: Dialect,
+  { maxRowChars = MAX_ROW_CHARS, firstLine = 1 }: ReadOptions = {},
+): AsyncGenerator<readonly TextRow[]> {
+  const scanner = new RowScanner(dialect, maxRowChars, firstLine);
+  for await (const block of text) {
+    const rows = scanner.add(block);
+    if (rows.length > 0) yield rows;
+  }
+  const rows = scanner.end();
+  if (rows.length > 0) yield rows;
+}
+
+/** The rows at a file's beginning, without blank ones. `isWhole`: the sample is all of it, so its last line is complete. */
+export function readSample(text: string, dialect: Dialect, isWhole: boolean): readonly TextRow[] {
+  const scanner = new RowScanner(dialect, MAX_ROW_CHARS, 1);
+  const rows: TextRow[] = [];
+  for (let at = 0; at < text.length; at += SAMPLE_BLOCK) rows.push(...scanner.add(text.slice(at, at + SAMPLE_BLOCK)));
+  return isWhole ? [...rows, ...scanner.end()] : rows;
+}
+
+/** After so many characters read twice because of bad quotes, rows are taken to end with their line. */
+const FREE_REREADING = 8 * 1024 * 1024;
+/** … and so many more for each character of the file: reading stays linear. */
+const REREADING_PER_CHAR = 4;
+
+class RowScanner {
+  readonly #dialect: Dialect;
+  readonly #maxRowChars: number;
+  /** What no row has taken yet, and the line it begins on. */
+  #text = '';
+  #line: number;
+  /** In a row that is too long, and told: up to the next line end. */
+  #isSkipping = false;
+  #rereadChars = 0;
+  #readChars = 0;
+  #rows: TextRow[] = [];
+
+  constructor(dialect: Dialect, maxRowChars: number, firstLine: number) {
+    this.#line = firstLine;
+    this.#dialect = dialect;
+    this.#maxRowChars = maxRowChars;
+  }
+
+  add(block: string): readonly TextRow[] {
+    this.#readChars += block.length;
+    this.#text = this.#text === '' ? block : this.#text + block;
+    this.#scan(false);
+    return this.#take();
+  }
+
+  end(): readonly TextRow[] {
+    this.#scan(true);
+    return this.#take();
+  }
+
+  #take(): readonly TextRow[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  #scan(isLast: boolean): void {
+    while (this.#text !== '') {
+      if (this.#isSkipping && !this.#skipLine()) return;
+      const block = parseBlock(this.#text, this.#dialect, isLast);
+      const bad = block.faults.find((fault) => spansLines(block.rows[fault.row] ?? [], this.#dialect));
+      if (bad) {
+        this.#recover(block, bad, isLast);
+        continue;
+      }
+      this.#accept(block);
+      const isRowLeft = !isLast && this.#text.length > this.#maxRowChars;
+      if (!isRowLeft) return;
+      this.#cut();
+    }
+  }
+
+  /** Takes all rows of a block. */
+  #accept({ rows, faults, taken }: ParsedBlock): void {
+    const hasNul = this.#text.includes('\0');
+    // Rows without line breaks inside are counted, not searched.
+    const isLineEach = faults.length === 0 && breaksIn(this.#text, this.#dialect.newline, taken) <= rows.length;
+    for (const [index, cells] of rows.entries()) {
+      const fault = faults.length === 0 ? undefined : faults.find(({ row }) => row === index);
+      this.#add(cells, fault && { code: codeOf(fault), line: this.#line, message: messageOf(fault) }, hasNul);
+      this.#line += isLineEach ? 1 : 1 + breaksInCells(cells, this.#dialect.newline);
+    }
+    this.#text = this.#text.slice(taken);
+  }
+
+  #add(cells: readonly string[], fault: RowFault | undefined, hasNul: boolean): void {
+    const chars = charsIn(cells);
+    if (!fault && (chars === 0 || isBlank(cells))) return;
+    if (chars > this.#maxRowChars) {
+      this.#addTooLong(cells.join(this.#dialect.delimiter));
+      return;
+    }
+    const line = this.#line;
+    const found = fault ?? (hasNul && cells.some((cell) => cell.includes('\0')) ? { ...NUL, line } : undefined);
+    this.#rows.push(found ? { line, cells, fault: found } : { line, cells });
+  }
+
+  #addTooLong(begins: string): void {
+    const message = `the row has more than ${this.#maxRowChars} characters: shorten it`;
+    // Copied, not sliced: a slice would keep the whole row alive.
+    const cells = [`${Buffer.from(begins.slice(0, 80)).toString()}…`];
+    this.#rows.push({ line: this.#line, cells, fault: { code: 'ROW_TOO_LONG', line: this.#line, message } });
+  }
+
+  /** Takes the rows before a bad one, tells of it, and goes on below the line where its quote opens. */
+  #recover(block: ParsedBlock, bad: QuoteFault, isLast: boolean): void {
+    const start = bad.row === 0 ? 0 : parseBlock(this.#text, this.#dialect, isLast, bad.row).taken;
+    this.#accept({
+      rows: block.rows.slice(0, bad.row),
+      faults: block.faults.filter(({ row }) => row < bad.row),
+      taken: start,
+    });
+    this.#rereadChars += this.#text.length;
+    this.#unclosed(bad.index - start);
+  }
+
+  /** The text begins with a row that has an unclosed quote at `index`. */
+  #unclosed(index: number): void {
+    const { newline, delimiter } = this.#dialect;
+    const at = this.#text.indexOf(newline, index);
+    const end = at === -1 ? this.#text.length : at + 1;
+    const row = this.#text.slice(0, at === -1 ? end : at).replace(/\r$/, '');
+    const opensOn = this.#line + breaksIn(this.#text, newline, index);
+    const message = 'a quote opens and is not closed: close it, or double it where it belongs to the text';
+    this.#add(row.split(delimiter), { code: 'UNCLOSED_QUOTE', line: opensOn, message }, false);
+    this.#line += breaksIn(row, newline, row.length) + 1;
+    this.#text = this.#text.slice(end);
+    if (this.#rereadChars > FREE_REREADING + REREADING_PER_CHAR * this.#readChars) this.#takeLineByLine();
+  }
+
+  /** The text begins with a row longer than the cap that has not ended yet. */
+  #cut(): void {
+    const at = this.#text.indexOf(this.#dialect.newline);
+    if (at !== -1 && at <= this.#maxRowChars) {
+      const { faults } = parseBlock(this.#text, this.#dialect, true);
+      this.#rereadChars += this.#text.length;
+      this.#unclosed(faults[0]?.index ?? this.#text.indexOf(this.#dialect.quote) + 1);
+      return;
+    }
+    this.#addTooLong(this.#text);
+    this.#isSkipping = true;
+  }
+
+  /** False while the line goes on. */
+  #skipLine(): boolean {
+    const at = this.#text.indexOf(this.#dialect.newline);
+    this.#text = at === -1 ? '' : this.#text.slice(at + 1);
+    this.#isSkipping = at === -1;
+    if (at !== -1) this.#line += 1;
+    return at !== -1;
+  }
+
+  /** What was read in vain so often is read once more, and each row ends with its line. */
+  #takeLineByLine(): void {
+    const { newline } = this.#dialect;
+    for (let at = this.#text.indexOf(newline); at !== -1; at = this.#text.indexOf(newline)) {
+      const { rows, faults } = parseBlock(this.#text.slice(0, at), this.#dialect, true);
+      const fault = faults[0];
+      const found = fault && { code: codeOf(fault), line: this.#line, message: messageOf(fault) };
+      this.#add(rows[0] ?? [], found, this.#text.slice(0, at).includes('\0'));
+      this.#line += 1;
+      this.#text = this.#text.slice(at + 1);
+    }
+  }
+}
+
+const NUL = {
+  code: 'NUL_BYTE',
+  message: 'holds a NUL byte, which no text has: see how the file was made, and remove it',
+} as const;
+
+const codeOf = (fault: QuoteFault): RowFault['code'] =>
+  fault.code === 'MissingQuotes' ? 'UNCLOSED_QUOTE' : 'BAD_QUOTES';
+
+function messageOf(fault: QuoteFault): string {
+  if (fault.code === 'MissingQuotes') return 'a quote opens and is not closed: close it, or double it where it is text';
+  return 'a quote inside a quoted cell is not doubled: write "" for each';
+}
+
+function charsIn(cells: readonly string[]): number {
+  let chars = 0;
+  for (const cell of cells) chars += cell.length;
+  return chars;
+}
+
+function isBlank(cells: readonly string[]): boolean {
+  for (const cell of cells) if (cell !== '' && cell.trim() !== '') return false;
+  return true;
+}
+
+function spansLines(cells: readonly string[], { newline }: Dialect): boolean {
+  return cells.some((cell) => cell.includes(newline));
+}
+
+function breaksInCells(cells: readonly string[], newline: string): number {
+  let count = 0;
+  for (const cell of cells) count += breaksIn(cell, newline, cell.length);
+  return count;
+}
+
+function breaksIn(text: string, newline: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf(newline); at !== -1 && at < end; at = text.indexOf(newline, at + 1)) count += 1;
+  return count;
+}

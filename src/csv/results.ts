@@ -1,0 +1,163 @@
+/**
+ * Writes a load's results as CSVs, one a verdict: the original cells behind what was decided about them.
+ *
+ * The added columns come first, so that a row with too few or too many cells keeps its own in place. Files may be corrected
+ * and loaded again as they are: `addedColumnsOf` knows them by their header, and the guard against formulas is undone.
+ * Each file appears whole or not at all (written aside, synced, renamed).
+ */
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf, LockstepError, messageOf } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
+import { guarded } from './formulas.ts';
+
+export const RESULT_KINDS = ['created', 'existing', 'invalid', 'rejected', 'review', 'unprocessed'] as const;
+export type ResultKind = (typeof RESULT_KINDS)[number];
+
+const ADDED = ['line', 'verdict', 'code', 'reason'] as const;
+const ADDED_WITH_ID = ['id', ...ADDED] as const;
+
+export interface ResultRow {
+  readonly line: number;
+  readonly verdict: string;
+  readonly code: string;
+  readonly reason: string;
+  /** The service's id; written for `created` only. */
+  readonly id?: string | number;
+  /** As they were read. */
+  readonly cells: readonly string[];
+}
+
+export interface ResultForm {
+  readonly dir: string;
+  /** The files are `<base>.<kind>.csv`. */
+  readonly base: string;
+  /** The original header. */
+  readonly columns: readonly string[];
+  /** As in the original, so that the same options read it again. */
+  readonly delimiter: string;
+  readonly lineEnd: 'LF' | 'CRLF' | 'CR';
+  /** A byte order mark: spreadsheets take UTF-8 without one for something else. */
+  readonly withBom: boolean;
+  /** `fs.open`, but for tests. */
+  readonly open?: (file: string) => Promise<fs.FileHandle>;
+}
+
+export interface WrittenResult {
+  readonly path: string;
+  readonly rows: number;
+}
+
+/** How many columns at a header's beginning are ours: 0 for a file that Lockstep did not write. */
+export function addedColumnsOf(header: readonly string[]): number {
+  const begins = (names: readonly string[]) => names.every((name, index) => header[index] === name);
+  return begins(ADDED_WITH_ID) ? ADDED_WITH_ID.length : begins(ADDED) ? ADDED.length : 0;
+}
+
+/** All its methods throw DISK_FULL or RESULTS_NOT_WRITTEN; after that, `abort`. */
+export class ResultFiles {
+  readonly #form: ResultForm;
+  readonly #files = new Map<ResultKind, OpenFile>();
+
+  constructor(form: ResultForm) {
+    this.#form = form;
+  }
+
+  async write(kind: ResultKind, row: ResultRow): Promise<void> {
+    const file = this.#files.get(kind) ?? (await this.#guard(() => this.#open(kind)));
+    const { line, verdict, code, reason, id = '', cells } = row;
+    const added = [String(line), verdict, code, reason];
+    file.pending += this.#line(kind === 'created' ? [String(id), ...added, ...cells] : [...added, ...cells]);
+    file.rows += 1;
+    if (file.pending.length >= BUFFER_CHARS) await this.#guard(() => flush(file));
+  }
+
+  /** Puts the files in place. A kind without rows has none, and loses one that an earlier writing left under its name. */
+  async close(): Promise<ReadonlyMap<ResultKind, WrittenResult>> {
+    return this.#guard(async () => {
+      for (const file of this.#files.values()) {
+        await flush(file);
+        await file.handle.sync();
+        await file.handle.close();
+      }
+      const written = new Map<ResultKind, WrittenResult>();
+      for (const kind of RESULT_KINDS) {
+        const [file, target] = [this.#files.get(kind), this.#path(kind)];
+        if (file) await fs.rename(file.aside, target);
+        else await fs.rm(target, { force: true });
+        if (file) written.set(kind, { path: target, rows: file.rows });
+      }
+      this.#files.clear();
+      return written;
+    });
+  }
+
+  /** Leaves nothing behind. */
+  async abort(): Promise<void> {
+    for (const { handle, aside } of this.#files.values()) {
+      await handle.close().catch(() => {}); // closed already, or failing for what made us give up
+      await fs.rm(aside, { force: true });
+    }
+    this.#files.clear();
+  }
+
+  async #open(kind: ResultKind): Promise<OpenFile> {
+    const { dir, columns, withBom, open = (file: string) => fs.open(file, 'wx', 0o600) } = this.#form;
+    await makeDirectory(dir);
+    const aside = path.join(dir, `.${path.basename(this.#path(kind))}.${randomUUID()}`);
+    const names = kind === 'created' ? ADDED_WITH_ID : ADDED;
+    const header = this.#line([...names, ...columns]);
+    const file = { handle: await open(aside), aside, pending: withBom ? `\ufeff${header}` : header, rows: 0 };
+    this.#files.set(kind, file);
+    return file;
+  }
+
+  #path(kind: ResultKind): string {
+    return path.join(this.#form.dir, `${this.#form.base}.${kind}.csv`);
+  }
+
+  #line(cells: readonly string[]): string {
+    const { delimiter, lineEnd } = this.#form;
+    let line = '';
+    for (const cell of cells) line += `${line === '' ? '' : delimiter}${quoted(guarded(cell), delimiter)}`;
+    return line + LINE_ENDS[lineEnd];
+  }
+
+  async #guard<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      const { dir } = this.#form;
+      const isFull = codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT';
+      const what = isFull ? `There is no space left in ${dir} for the results` : `Cannot write the results to ${dir}`;
+      const remedy = isFull
+        ? 'Free some space'
+        : 'Check the directory and its permissions, or name another with --results';
+      const message = `${what}: ${messageOf(error)}. Nothing of the load is lost: ${remedy}, and export them again.`;
+      throw new LockstepError(isFull ? 'DISK_FULL' : 'RESULTS_NOT_WRITTEN', message, { cause: error });
+    }
+  }
+}
+
+interface OpenFile {
+  readonly handle: fs.FileHandle;
+  readonly aside: string;
+  pending: string;
+  rows: number;
+}
+
+const BUFFER_CHARS = 64 * 1024;
+const LINE_ENDS = { LF: '\n', CRLF: '\r\n', CR: '\r' } as const;
+const TO_QUOTE = /["\r\n]|^[\s']|\s$/;
+
+async function flush(file: OpenFile): Promise<void> {
+  const text = file.pending;
+  file.pending = '';
+  await file.handle.appendFile(text);
+}
+
+/** The apostrophe is quoted too, lest it be taken for the file's quote. */
+function quoted(cell: string, delimiter: string): string {
+  return TO_QUOTE.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,148 @@
+/** A received CSV as a sheet of orders: how it is written, which column fills what (all to be shown), and its checked rows. */
+import { LockstepError } from '../errors.ts';
+import type { AmountForm, DecimalSign } from './amount.ts';
+import { type ColumnMapping, headerSignature, mapColumns, numberedColumns } from './columns.ts';
+import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
+import type { Field } from './fields.ts';
+import { type DetectedDecimal, detectDecimal, detectFormat, type Format, type FormatChoices } from './format.ts';
+import { withoutGuard } from './formulas.ts';
+import { parseBlock } from './parser.ts';
+import { MAX_ROW_CHARS, readRows, readSample, type TextRow } from './read.ts';
+import type { Received } from './receive.ts';
+import { addedColumnsOf } from './results.ts';
+import { type CheckedRow, RowValidator } from './validate.ts';
+
+export interface SheetChoices extends FormatChoices {
+  readonly encoding?: Encoding;
+  readonly decimal?: DecimalSign;
+  /** Do (12.00) and 12.00- mean minus 12? */
+  readonly accounting?: boolean;
+  /** Field → header or number of a column. */
+  readonly map?: ReadonlyMap<Field, string>;
+  /** What was told of a header with this signature before; what is told now goes before it. */
+  readonly recall?: (signature: string) => ReadonlyMap<Field, string> | undefined;
+}
+
+export interface Sheet {
+  readonly encoding: DetectedEncoding;
+  readonly format: Format;
+  /** The original columns, without those that Lockstep added to a file of results; numbered where there is no header. */
+  readonly columns: readonly string[];
+  readonly addedColumns: number;
+  /** Equal for files with the same header, for remembering what was told about it. */
+  readonly signature: string;
+  readonly mapping: ColumnMapping;
+  readonly decimal: DetectedDecimal;
+  readonly amounts: AmountForm;
+}
+
+const MAX_COLUMNS = 1000;
+/** Before the header. */
+const MOST_BLANK_LINES = 1000;
+
+/** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS, CSV_NO_ROWS, and what `mapColumns` throws (exit code 2). */
+export function examine(received: Received, choices: SheetChoices = {}): Sheet {
+  const { name, sample, unpackedBytes } = received;
+  const isWhole = sample.length === unpackedBytes;
+  const encoding = detectEncoding(received, choices.encoding);
+  const text = decodeSample(sample, encoding.encoding);
+  const format = detectFormat(text, isWhole, choices);
+  const rows = sampleRows(format.skippedLines === 0 ? text : withoutFirstLine(text), format, isWhole, name);
+  const [first = [], ...others] = rows;
+  const added = format.hasHeader ? addedColumnsOf(first.map((cell) => cell.trim())) : 0;
+  const columns = format.hasHeader
+    ? first.slice(added).map((cell) => kept(cell, added))
+    : numberedColumns(first.length);
+  const data = (format.hasHeader ? others : rows).map((row) => row.slice(added));
+  if (data.length === 0 && isWhole) throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
+  const signature = headerSignature(columns);
+  const told = new Map([...(choices.recall?.(signature) ?? []), ...(choices.map ?? [])]);
+  const mapping = mapColumns({ names: columns, isGiven: format.hasHeader }, told, data.slice(0, 20));
+  const decimal = detectDecimal(amountCells(mapping, data), choices.decimal);
+  const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
+  return { encoding, format, columns, addedColumns: added, signature, mapping, decimal, amounts };
+}
+
+/** Every row of the file but its header and blank lines, checked, in batches in the file's order. */
+export async function* checkedRows(
+  received: Received,
+  sheet: Sheet,
+  validator: RowValidator,
+): AsyncGenerator<readonly CheckedRow[]> {
+  const { format, encoding, addedColumns } = sheet;
+  const decoded = decodeText(received.read(), encoding.encoding);
+  const text = format.skippedLines === 0 ? decoded : withoutFirst(decoded);
+  let isHeaderDue = format.hasHeader;
+  for await (const rows of readRows(text, format, { firstLine: 1 + format.skippedLines })) {
+    const body = isHeaderDue ? rows.slice(1) : rows;
+    isHeaderDue = false;
+    if (body.length > 0)
+      yield body.map((row) => validator.check(addedColumns === 0 ? row : original(row, addedColumns)));
+  }
+}
+
+/** The validator for a sheet's rows. */
+export function validatorOf({ columns, mapping, amounts }: Sheet): RowValidator {
+  return new RowValidator({ width: columns.length, mapping, amounts });
+}
+
+function sampleRows(text: string, format: Format, isWhole: boolean, name: string): readonly (readonly string[])[] {
+  const { rows, faults } = parseBlock(text, format, isWhole, MOST_BLANK_LINES);
+  const at = rows.findIndex((row) => row.some((cell) => cell.trim() !== ''));
+  const first = rows[at];
+  const where = `${name}, line ${Math.max(at, 0) + 1 + format.skippedLines}`;
+  if (!first && isWhole) throw refuse('CSV_EMPTY', `${name} has blank lines only. It needs a header and a row.`);
+  if (!first && !text.includes(format.newline)) {
+    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within a MiB. Is it a CSV?`);
+  }
+  if (!first || faults.some(({ row }) => row === at)) {
+    throw refuse('CSV_HEADER_INVALID', `${where}: a quote opens in the first line and is not closed well. Correct it.`);
+  }
+  if (first.length > MAX_COLUMNS) {
+    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are taken. Keep those of the order.`;
+    throw refuse('CSV_TOO_MANY_COLUMNS', message);
+  }
+  if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Is it a CSV?`,
+    );
+  }
+  // Read as the file will be: a bad row further down hides none of those below it.
+  return [
+    first,
+    ...readSample(text, format, isWhole)
+      .slice(1)
+      .map(({ cells }) => cells),
+  ];
+}
+
+function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string[])[]): readonly string[] {
+  const column = columns.find(({ field }) => field === 'amount');
+  return column ? rows.map((row) => row[column.index] ?? '') : [];
+}
+
+/** A header's cell: copied, because a slice would keep the whole sample alive. */
+function kept(cell: string, added: number): string {
+  return Buffer.from(added > 0 ? withoutGuard(cell.trim()) : cell.trim()).toString();
+}
+
+/** A row of a file that Lockstep wrote, as it was before. */
+function original(row: TextRow, addedColumns: number): TextRow {
+  return { ...row, cells: row.cells.slice(addedColumns).map(withoutGuard) };
+}
+
+function withoutFirstLine(text: string): string {
+  return text.replace(/^[^\r\n]*(?:\r\n|\r|\n|$)/, '');
+}
+
+/** The first block of a decoded file holds its first line: `sep=;` and its end. */
+async function* withoutFirst(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const block of text) {
+    yield isFirst ? withoutFirstLine(block) : block;
+    isFirst = isFirst && block === '';
+  }
+}
+
+const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });

@@ -1,0 +1,176 @@
+/**
+ * Decides about each row, offline: its values, or everything that is wrong with it. A bad row stops no other.
+ *
+ * Problems have a stable code. Whether an order_id comes twice is known only at the end of the file: repeats.ts.
+ */
+import type { AmountForm } from './amount.ts';
+import { type CellReader, cellReaders } from './cells.ts';
+import type { ColumnMapping } from './columns.ts';
+import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
+import type { TextRow } from './read.ts';
+
+/** Values by field; ids of customers are numbers, amounts exact decimals as text (-1234.5), all else is text. */
+export type OrderValues = { readonly [F in Exclude<Field, 'client_id'>]?: string } & { readonly client_id?: number };
+
+export interface Problem {
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly field: Field | undefined;
+  /** As the header has it. */
+  readonly column: string | undefined;
+  readonly line: number;
+  /** From 1. */
+  readonly columnNumber: number | undefined;
+  /** What is wrong, where, and what to do. */
+  readonly message: string;
+}
+
+export type CheckedRow =
+  | {
+      readonly status: 'valid';
+      readonly line: number;
+      readonly cells: readonly string[];
+      readonly values: OrderValues;
+      readonly warnings: readonly Problem[];
+    }
+  | {
+      readonly status: 'invalid';
+      readonly line: number;
+      readonly cells: readonly string[];
+      /** What could be read all the same. */
+      readonly values: OrderValues;
+      readonly problems: readonly Problem[];
+    };
+
+export interface Rules {
+  /** How many columns the header has. */
+  readonly width: number;
+  readonly mapping: ColumnMapping;
+  readonly amounts: AmountForm;
+}
+
+export class RowValidator {
+  readonly #rules: Rules;
+  readonly #columns: readonly Column[];
+  readonly #currencies = new Set<string>();
+
+  constructor(rules: Rules) {
+    this.#rules = rules;
+    const readers = cellReaders(rules.amounts);
+    const columns: Column[] = [];
+    for (const { field, index, name } of rules.mapping.columns) {
+      // A column that serves two fields is read, and complained about, once.
+      const same = columns.find((column) => column.index === index && column.read === readers[field]);
+      if (same) same.others.push(field);
+      else columns.push({ field, others: [], index, name, read: readers[field] });
+    }
+    this.#columns = columns;
+  }
+
+  /** The currencies that amounts were written with; an order has none, so more than one are worth telling. */
+  get currencies(): readonly string[] {
+    return [...this.#currencies];
+  }
+
+  check(row: TextRow): CheckedRow {
+    const { line } = row;
+    const cells = this.#fitted(row.cells);
+    if (row.fault) {
+      const { code, line: at, message } = row.fault;
+      return { status: 'invalid', line, cells, values: {}, problems: [rowProblem(code, at, message)] };
+    }
+    if (cells.length !== this.#rules.width) {
+      const message = `the row has ${cells.length} cells and the header ${this.#rules.width}: add or remove delimiters`;
+      return { status: 'invalid', line, cells, values: {}, problems: [rowProblem('RAGGED', line, message)] };
+    }
+    return this.#read(line, cells);
+  }
+
+  #read(line: number, cells: readonly string[]): CheckedRow {
+    const values: Partial<Record<Field, string | number>> = {};
+    let problems: Problem[] | undefined;
+    for (const column of this.#columns) {
+      const cell = trimmed(cells[column.index] ?? '');
+      if (cell === '') {
+        if (column.field === 'amount') problems = [...(problems ?? []), cellProblem(NO_AMOUNT, column, line, cell)];
+        continue;
+      }
+      const { value, problem, currency } = column.read(cell);
+      if (value !== undefined) {
+        values[column.field] = value;
+        for (const other of column.others) values[other] = value;
+      }
+      if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
+      if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
+    }
+    const found = values as OrderValues; // each reader gives what its field takes: client_id alone is a number
+    if (!problems && hasCustomer(found)) return { status: 'valid', line, cells, values: found, warnings: NONE };
+    return this.#withProblems(line, cells, found, problems ?? []);
+  }
+
+  #withProblems(line: number, cells: readonly string[], values: OrderValues, found: readonly Problem[]): CheckedRow {
+    const names = this.#columns.filter(({ field }) => isReference(field)).map(({ name }) => `"${name}"`);
+    const isRefused = found.some(({ field, severity }) => severity === 'error' && isReference(field));
+    const problems =
+      hasCustomer(values) || isRefused
+        ? found
+        : [
+            ...found,
+            rowProblem('NO_CUSTOMER', line, `the row names no customer: fill ${[...new Set(names)].join(' or ')}`),
+          ];
+    if (problems.some(({ severity }) => severity === 'error'))
+      return { status: 'invalid', line, cells, values, problems };
+    return { status: 'valid', line, cells, values, warnings: problems };
+  }
+
+  /** Without empty cells beyond the header, as some programs end their lines. */
+  #fitted(cells: readonly string[]): readonly string[] {
+    const { width } = this.#rules;
+    let end = cells.length;
+    while (end > width && trimmed(cells[end - 1] ?? '') === '') end -= 1;
+    return end === cells.length ? cells : cells.slice(0, end);
+  }
+}
+
+interface Column {
+  readonly field: Field;
+  readonly others: Field[];
+  readonly index: number;
+  readonly name: string;
+  readonly read: CellReader;
+}
+
+const NONE: readonly Problem[] = [];
+const MOST_CURRENCIES = 10;
+const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error', why: 'is empty: give an amount, or 0' } as const;
+
+const isReference = (field: Field | undefined) => CUSTOMER_REFERENCES.some((reference) => reference === field);
+
+function hasCustomer(values: OrderValues): boolean {
+  return CUSTOMER_REFERENCES.some((field) => values[field] !== undefined);
+}
+
+/** Most cells have no space around them, and then nothing is copied. */
+function trimmed(cell: string): string {
+  const { length } = cell;
+  if (length === 0 || (isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1)))) return cell;
+  return cell.trim();
+}
+
+const isVisible = (code: number) => code > 0x20 && code < 0x7f;
+
+function cellProblem(
+  { code, severity, why }: { readonly code: string; readonly severity: 'error' | 'warning'; readonly why: string },
+  { field, name, index }: Column,
+  line: number,
+  cell: string,
+): Problem {
+  const shown = cell.length > 40 ? `${cell.slice(0, 40)}…` : cell;
+  const message = `Line ${line}, column ${index + 1} (${name}): ${cell === '' ? '' : `${JSON.stringify(shown)} `}${why}.`;
+  return { code, severity, field, column: name, line, columnNumber: index + 1, message };
+}
+
+function rowProblem(code: string, line: number, message: string): Problem {
+  const nowhere = { field: undefined, column: undefined, columnNumber: undefined };
+  return { code, severity: 'error', ...nowhere, line, message: `Line ${line}: ${message}.` };
+}

@@ -1,0 +1,124 @@
+/** Amounts: exact, or refused with a code; never guessed, never through a float. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decimalSignOf, parseAmount } from '../../src/csv/amount.ts';
+
+const point = { decimal: '.', accounting: false } as const;
+const comma = { decimal: ',', accounting: false } as const;
+const unsure = { decimal: 'unsure', accounting: false } as const;
+const books = { decimal: '.', accounting: true } as const;
+
+const read = (cell: string, form: typeof point | typeof comma | typeof unsure | typeof books) => {
+  const parsed = parseAmount(cell, form);
+  return parsed.status === 'amount' ? parsed.value : parsed.code;
+};
+
+const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1], expected: string])[] = [
+  ['1234.50', point, '1234.5'],
+  ['1,234.50', point, '1234.5'],
+  ['1,234.50', unsure, '1234.5'],
+  ['1.234,50 €', comma, '1234.5'],
+  ['1.234,50 €', unsure, '1234.5'],
+  ['1.234,50 €', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1 234,50', comma, '1234.5'],
+  ['1\u202f234,50', comma, '1234.5'],
+  ["1'234.50", point, '1234.5'],
+  ["'1'234.50", point, '1234.5'],
+  ["'12.50", point, '12.5'],
+  ['12,34,567.5', point, '1234567.5'],
+  ['1,234', point, '1234'],
+  ['1,234', comma, '1.234'],
+  ['1,234', unsure, 'AMOUNT_AMBIGUOUS'],
+  ['1.5', comma, 'AMOUNT_NOT_A_NUMBER'],
+  ['$5', point, '5'],
+  ['-$5.00', point, '-5'],
+  ['EUR 1.234,00', comma, '1234'],
+  ['10 kr', point, '10'],
+  ['R$ 10', point, '10'],
+  ['-12.50', point, '-12.5'],
+  ['\u221212.50', point, '-12.5'],
+  ['+12.50', point, '12.5'],
+  ['(12.00)', books, '-12'],
+  ['(€12.00)', books, '-12'],
+  ['12.00-', books, '-12'],
+  ['(12.00)', point, 'AMOUNT_PARENTHESES'],
+  ['12.00-', point, 'AMOUNT_PARENTHESES'],
+  ['00012', point, '12'],
+  ['0', point, '0'],
+  ['0.00', point, '0'],
+  ['-0', point, 'AMOUNT_NEGATIVE_ZERO'],
+  ['(0.00)', books, 'AMOUNT_NEGATIVE_ZERO'],
+  ['1e309', point, 'AMOUNT_EXPONENT'],
+  ['1,5E+5', comma, 'AMOUNT_EXPONENT'],
+  ['NaN', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['Infinity', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['0x10', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['5%', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['=1+1', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['12 34', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1.2.3', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1,23', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['--5', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['٣٤', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['2024-01-05', point, 'AMOUNT_IS_DATE'],
+  ['01.02.2024', comma, 'AMOUNT_IS_DATE'],
+  ['1/2/24', point, 'AMOUNT_IS_DATE'],
+  ['12-Jan', point, 'AMOUNT_IS_DATE'],
+  ['12:30', point, 'AMOUNT_IS_DATE'],
+  ['0.12345', point, 'AMOUNT_TOO_PRECISE'],
+  ['0.12340', point, '0.1234'],
+  ['1234567890123456', point, 'AMOUNT_OUT_OF_BOUNDS'],
+  ['9'.repeat(400), point, 'AMOUNT_NOT_A_NUMBER'],
+];
+
+test.each(CASES)('%j with %j is %s', (cell, form, expected) => {
+  expect(read(cell, form)).toBe(expected);
+});
+
+test('the currency that was taken off is told', () => {
+  expect(parseAmount('1.234,50 €', comma)).toMatchObject({ currency: '€' });
+  expect(parseAmount('CHF 12', comma)).toMatchObject({ currency: 'CHF' });
+  expect(parseAmount('12', comma)).toMatchObject({ currency: undefined });
+});
+
+test('every amount is read back exactly however it was grouped and signed', () => {
+  const cents = fc.bigInt({ min: -99_999_999_999_999n, max: 99_999_999_999_999n }).filter((n) => n !== 0n);
+  fc.assert(
+    fc.property(cents, fc.constantFrom('', ',', ' ', "'"), fc.constantFrom('.', ','), (amount, group, decimal) => {
+      fc.pre(group !== decimal);
+      const digits = String(amount < 0n ? -amount : amount).padStart(3, '0');
+      const [whole, fraction] = [digits.slice(0, -2), digits.slice(-2)];
+      const written = `${amount < 0n ? '-' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, group)}${decimal}${fraction}`;
+      const value = read(written, decimal === '.' ? point : comma);
+      const [readWhole = '', readFraction = ''] = value.replace('-', '').split('.');
+      expect(BigInt(readWhole) * 100n + BigInt(readFraction.padEnd(2, '0'))).toBe(amount < 0n ? -amount : amount);
+      expect(value.startsWith('-')).toBe(amount < 0n);
+    }),
+  );
+});
+
+test('whatever is accepted is a JSON number that a double carries unchanged', () => {
+  const cell = fc.string({ unit: fc.constantFrom(..."0123456789.,-+() 'eE€"), maxLength: 12 });
+  fc.assert(
+    fc.property(cell, fc.constantFrom(point, comma, unsure, books), (text, form) => {
+      const parsed = parseAmount(text, form);
+      if (parsed.status === 'amount') expect(String(Number(parsed.value))).toBe(parsed.value);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test.each([
+  ['1,234.50', '.'],
+  ['1.234,50', ','],
+  ['12.5', '.'],
+  ['12,5', ','],
+  ['1,234', 'either'],
+  ['12.345.678', ','],
+  ['0,123', ','],
+  ['123456.789', '.'],
+  ['1234', undefined],
+  ['open', undefined],
+])('%j tells that the decimal sign is %s', (cell, sign) => {
+  expect(decimalSignOf(cell)).toBe(sign);
+});

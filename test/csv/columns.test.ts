@@ -1,0 +1,121 @@
+/** Which column fills what. */
+import { expect, test } from 'vitest';
+import { headerSignature, mapColumns } from '../../src/csv/columns.ts';
+import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
+
+const mapped = (names: readonly string[], told: Parameters<typeof mapColumns>[1] = new Map()) =>
+  mapColumns({ names, isGiven: true }, told);
+const asPairs = (names: readonly string[]) =>
+  Object.fromEntries(mapped(names).columns.map(({ field, name }) => [field, name]));
+
+test('exact names are taken first', () => {
+  const { columns, unmapped } = mapped(['amount', 'Total', 'client_id', 'colour']);
+  expect(columns).toMatchObject([
+    { field: 'amount', index: 0, how: 'exact', confidence: 1 },
+    { field: 'client_id', index: 2, how: 'exact' },
+  ]);
+  expect(unmapped).toEqual([
+    { index: 1, name: 'Total' },
+    { index: 3, name: 'colour' },
+  ]);
+});
+
+const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] = [
+  [
+    ['Order No.', 'Customer Email', 'Total (EUR)', 'State'],
+    { order_id: 'Order No.', customer_email: 'Customer Email', amount: 'Total (EUR)', status: 'State' },
+  ],
+  [
+    ['Bestellnummer', 'Kundennummer', 'Betrag in €', 'Beschreibung'],
+    { order_id: 'Bestellnummer', client_id: 'Kundennummer', amount: 'Betrag in €', description: 'Beschreibung' },
+  ],
+  [
+    ['Nº pedido', 'Correo electrónico', 'Importe', 'Estado'],
+    { order_id: 'Nº pedido', customer_email: 'Correo electrónico', amount: 'Importe', status: 'Estado' },
+  ],
+  [
+    ['Numéro de commande', 'Nom du client', 'Montant', 'Société'],
+    { order_id: 'Numéro de commande', customer_name: 'Nom du client', amount: 'Montant', organization: 'Société' },
+  ],
+  [
+    ['orderId', 'CUSTOMER-ID', 'ammount', 'Desciption'],
+    { order_id: 'orderId', client_id: 'CUSTOMER-ID', amount: 'ammount', description: 'Desciption' },
+  ],
+];
+
+test.each(HEADERS)('%j are recognised', (names, fields) => {
+  expect(asPairs(names)).toMatchObject(fields);
+});
+
+test('a near miss is marked with its confidence', () => {
+  const { columns } = mapped(['client_id', 'ammount']);
+  expect(columns.find(({ field }) => field === 'amount')).toMatchObject({ how: 'fuzzy', confidence: 0.86 });
+});
+
+test('what only resembles a field is left alone and listed', () => {
+  const names = ['client_id', 'order date', 'status date', 'account', 'id', 'count', ''];
+  expect(mapped(names).unmapped.map(({ name }) => name)).toEqual(names.slice(1));
+});
+
+test('one e-mail column names the customer and is what one is created with', () => {
+  expect(mapped(['E-Mail']).columns).toMatchObject([
+    { field: 'customer_email', index: 0, how: 'shared' },
+    { field: 'email', index: 0, how: 'synonym' },
+  ]);
+});
+
+test.each([
+  [['17', '18'], 'client_id'],
+  [['ann@example.com'], 'customer_email'],
+  [['Ann Lee', '17'], 'customer_name'],
+])('a column called "Customer" with %j is %s', (cells, field) => {
+  const rows = cells.map((cell) => [cell]);
+  const { columns } = mapColumns({ names: ['Customer'], isGiven: true }, new Map(), rows);
+  expect(columns.map((column) => column.field)).toContain(field);
+});
+
+test('what --map tells wins, by name or by number', () => {
+  const told = new Map([
+    ['amount', 'net'],
+    ['client_id', '1'],
+  ] as const);
+  expect(mapped(['Whose', 'amount', 'net'], told).columns).toMatchObject([
+    { field: 'amount', index: 2, how: 'told' },
+    { field: 'client_id', index: 0, how: 'told' },
+  ]);
+});
+
+test.each([
+  [['client_id', 'amount', 'amount'], 'CSV_DUPLICATE_HEADER', 'columns 2 and 3 are both called "amount"'],
+  [['client_id', 'Total', 'Betrag'], 'CSV_COLUMNS_AMBIGUOUS', '--map amount=Total'],
+  [['order_id', 'amount'], 'CSV_NO_CUSTOMER_COLUMN', '--map customer_email=Column'],
+])('%j are refused with %s', (names, code, says) => {
+  expect(() => mapped(names)).toThrow(
+    expect.objectContaining({ code, exitCode: 2, message: expect.stringContaining(says) }),
+  );
+});
+
+test('a column that --map names and the file has not is refused, with those it has', () => {
+  const telling = () => mapped(['client_id', 'net'], new Map([['amount', 'gross']] as const));
+  expect(telling).toThrow(
+    expect.objectContaining({ code: 'CSV_UNKNOWN_COLUMN', message: expect.stringContaining('"net"') }),
+  );
+});
+
+test('hostile names are names like others', () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'client_id'];
+  expect(mapped(names).unmapped.map(({ name }) => name)).toEqual(names.slice(0, 4));
+  expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
+});
+
+test('no synonym stands for two fields', () => {
+  const all = FIELDS.flatMap((field) => SYNONYMS[field]);
+  expect(all.filter((words, index) => all.indexOf(words) !== index)).toEqual([]);
+});
+
+test('a signature is the same for the same names in the same order only', () => {
+  const signature = headerSignature(['a', 'b ']);
+  expect(headerSignature(['a ', 'b'])).toBe(signature);
+  expect(headerSignature(['b', 'a'])).not.toBe(signature);
+  expect(headerSignature(['a,b'])).not.toBe(signature);
+});

@@ -1,0 +1,71 @@
+/** Encodings told apart by the bytes, and decoded whatever the blocks' ends cut. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeText, detectEncoding, Utf8Check } from '../../src/csv/encoding.ts';
+import { collected, loaded } from './files.ts';
+
+const TEXT = 'order_id;customer_name;amount\nA-1;Zoë Müller;12,50 €\n';
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+/** By hand: Node writes no Windows-1252. */
+const windows1252 = (text: string) => Buffer.from(text.replaceAll('€', '\x80'), 'latin1');
+
+const FILES: readonly (readonly [name: string, bytes: Buffer, encoding: string, hasBom: boolean])[] = [
+  ['UTF-8', Buffer.from(TEXT), 'utf-8', false],
+  ['UTF-8 with a mark', Buffer.from(`\ufeff${TEXT}`), 'utf-8', true],
+  ['UTF-16 LE with a mark', Buffer.from(`\ufeff${TEXT}`, 'utf16le'), 'utf-16le', true],
+  ['UTF-16 BE with a mark', utf16be(`\ufeff${TEXT}`), 'utf-16be', true],
+  ['UTF-16 LE without', Buffer.from(TEXT, 'utf16le'), 'utf-16le', false],
+  ['UTF-16 BE without', utf16be(TEXT), 'utf-16be', false],
+  ['Windows-1252', windows1252(TEXT), 'windows-1252', false],
+];
+
+test.each(FILES)('%s is told and read', async (_, bytes, encoding, hasBom) => {
+  const { sheet, rows } = await loaded(bytes);
+  expect(sheet.encoding).toMatchObject({ encoding, hasBom });
+  expect(sheet.columns[0]).toBe('order_id');
+  expect(rows).toMatchObject([{ status: 'valid', values: { customer_name: 'Zoë Müller', amount: '12.5' } }]);
+});
+
+test('one byte late in the file tells that it is not UTF-8', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('order_id,customer_name\n'),
+    Buffer.alloc(2_000_000, 'A-1,Ann\n'),
+    windows1252('A-2,Zoë\n'),
+  ]);
+  const { sheet, rows } = await loaded(bytes);
+  expect(sheet.encoding.encoding).toBe('windows-1252');
+  expect(rows.at(-1)).toMatchObject({ values: { customer_name: 'Zoë' } });
+});
+
+test('a chosen encoding wins, and what it cannot read is told in its row', async () => {
+  const { sheet, rows } = await loaded(windows1252('order_id,customer_name\nA-1,Zoë\n'), { encoding: 'utf-8' });
+  expect(sheet.encoding).toMatchObject({ encoding: 'utf-8', why: 'as chosen' });
+  expect(rows).toMatchObject([
+    { status: 'valid', warnings: [{ code: 'UNREADABLE_CHARACTER', line: 2, columnNumber: 2 }] },
+  ]);
+});
+
+test('text is the same however its bytes are cut into blocks', async () => {
+  const cut = fc.tuple(fc.constantFrom(...FILES), fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 6 }));
+  await fc.assert(
+    fc.asyncProperty(cut, async ([[, bytes, encoding], ends]) => {
+      const at = [...ends.map((end) => Math.min(end, bytes.length)).sort((a, b) => a - b), bytes.length];
+      const blocks = at.map((end, i) => bytes.subarray(at[i - 1] ?? 0, end));
+      const check = new Utf8Check();
+      for (const block of blocks) check.add(block);
+      const isUtf8 = check.end();
+      const found = detectEncoding({ sample: bytes, isUtf8 }).encoding;
+      expect(found).toBe(encoding);
+      const text = await collected(
+        decodeText(
+          (async function* () {
+            yield* blocks;
+          })(),
+          found,
+        ),
+      );
+      expect(text.join('')).toBe(TEXT);
+    }),
+    { numRuns: 200 },
+  );
+});

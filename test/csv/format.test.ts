@@ -1,0 +1,103 @@
+/** How a file is written, told by its beginning, and overridden. */
+import { expect, test } from 'vitest';
+import { detectDecimal } from '../../src/csv/format.ts';
+import { loaded } from './files.ts';
+
+const ROW = { order_id: 'A-1', client_id: 7, amount: '12.5', description: 'Nuts, bolts; and more' };
+
+const WRITTEN: readonly (readonly [what: string, text: string, format: object])[] = [
+  [
+    'commas',
+    'order_id,client_id,amount,description\nA-1,7,12.50,"Nuts, bolts; and more"\n',
+    { delimiter: ',', lineEnd: 'LF' },
+  ],
+  ['semicolons', 'order_id;client_id;amount;description\nA-1;7;12,50;"Nuts, bolts; and more"\n', { delimiter: ';' }],
+  [
+    'tabs',
+    'order_id\tclient_id\tamount\tdescription\r\nA-1\t7\t12.50\tNuts, bolts; and more\r\n',
+    { delimiter: '\t', lineEnd: 'CRLF' },
+  ],
+  ['bars', 'order_id|client_id|amount|description\nA-1|7|12.50|Nuts, bolts; and more', { delimiter: '|' }],
+  [
+    'apostrophes',
+    "order_id,client_id,amount,description\n'A-1','7','12.50','Nuts, bolts; and more'\n'A-2','8','1','x'\n",
+    { quote: "'" },
+  ],
+  [
+    'carriage returns',
+    'order_id,client_id,amount,description\rA-1,7,12.50,"Nuts, bolts; and more"\r',
+    { lineEnd: 'CR' },
+  ],
+  [
+    'sep=',
+    'sep=;\r\norder_id;client_id;amount;description\r\nA-1;7;12.50;"Nuts, bolts; and more"\r\n',
+    { skippedLines: 1 },
+  ],
+  [
+    'mixed line ends',
+    'order_id,client_id,amount,description\r\nA-1,7,12.50,"Nuts, bolts; and more"\n\r\n\n',
+    { newline: '\n' },
+  ],
+  ['blank lines first', '\n\n,,,\norder_id,client_id,amount,description\nA-1,7,12.50,"Nuts, bolts; and more"\n', {}],
+];
+
+test.each(WRITTEN)('a file written with %s is read', async (_, text, format) => {
+  const { sheet, rows } = await loaded(text);
+  expect(sheet.format).toMatchObject(format);
+  expect(rows[0]).toMatchObject({ status: 'valid', values: ROW });
+});
+
+test('rows keep the line that an editor shows, below sep=, blank lines and quoted line breaks', async () => {
+  const { rows } = await loaded('sep=,\norder_id,client_id,description\n\nA-1,7,"one\ntwo\r\nthree"\nA-2,8,x\n');
+  expect(rows.map(({ line }) => line)).toEqual([4, 7]);
+  expect(rows[0]).toMatchObject({ values: { description: 'one\ntwo\r\nthree' } });
+});
+
+test('a file without a header is told, and its columns are named by number', async () => {
+  const text = 'A-1,7,12.50\nA-2,8,13.50\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_CUSTOMER_COLUMN',
+    message: expect.stringContaining('no header'),
+  });
+  const { sheet, rows } = await loaded(text, {
+    map: new Map([
+      ['order_id', '1'],
+      ['client_id', '2'],
+      ['amount', '3'],
+    ] as const),
+  });
+  expect(sheet).toMatchObject({ format: { hasHeader: false }, columns: ['column_1', 'column_2', 'column_3'] });
+  expect(rows).toMatchObject([{ line: 1, values: { order_id: 'A-1', client_id: 7 } }, { line: 2 }]);
+});
+
+test('what was chosen wins over what was told', async () => {
+  const text = 'order_id;client_id\nA,7;8\n';
+  const chosen = { delimiter: ',', quote: "'", hasHeader: false, map: new Map([['client_id', '1']] as const) };
+  const { sheet } = await loaded(text, chosen);
+  expect(sheet.format).toMatchObject({ delimiter: ',', quote: "'", hasHeader: false });
+  const accounting = await loaded('client_id,amount\n7,(12.50)\n', { accounting: true, decimal: '.' });
+  expect(accounting.rows).toMatchObject([{ values: { amount: '-12.5' } }]);
+});
+
+test.each([
+  [['12.50', '1,234'], undefined, '.'],
+  [['12,50', '1.234'], undefined, ','],
+  [['1,234', '2,500'], undefined, 'unsure'],
+  [['1,234', '2,500'], ',', ','],
+  [['12,50', '12.50'], undefined, 'unsure'],
+  [['12', ''], undefined, '.'],
+] as const)('amounts such as %j, chosen %s, have the decimal sign %s', (cells, chosen, sign) => {
+  expect(detectDecimal(cells, chosen).sign).toBe(sign);
+});
+
+test('where the decimal sign cannot be told, only the cells that depend on it are refused', async () => {
+  const { sheet, rows } = await loaded('client_id,amount\n7,"1,234"\n7,12\n');
+  expect(sheet.decimal).toEqual({ sign: 'unsure', why: '"1,234" may have decimals or thousands' });
+  expect(rows).toMatchObject([{ problems: [{ code: 'AMOUNT_AMBIGUOUS' }] }, { values: { amount: '12' } }]);
+});
+
+test('a bad row near the beginning hides none of the cells that tell the decimal sign', async () => {
+  const { sheet, rows } = await loaded('client_id,amount,note\n7,"1,234","x\n7,"1,234",\n7,"12,5",\n');
+  expect(sheet.decimal.sign).toBe(',');
+  expect(rows.map(({ status }) => status)).toEqual(['invalid', 'valid', 'valid']);
+});

@@ -1,0 +1,71 @@
+/** Files that nobody should send: a clear error, or bad rows told and the good ones beside them taken. */
+import { writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { checkedRows, examine, validatorOf } from '../../src/csv/sheet.ts';
+import { loaded, received, verdicts } from './files.ts';
+
+const REFUSED: readonly (readonly [what: string, text: string, code: string])[] = [
+  ['blank lines only', '\n\r\n  \n', 'CSV_EMPTY'],
+  ['a header only', 'order_id,client_id\n', 'CSV_NO_ROWS'],
+  ['a header without an end', 'order_id,client_id', 'CSV_NO_ROWS'],
+  ['1,000,000 columns', `${'a,'.repeat(1_000_000)}client_id\n1\n`, 'CSV_HEADER_INVALID'],
+  ['2,000 columns', `${'a,'.repeat(2_000)}client_id\n1\n`, 'CSV_TOO_MANY_COLUMNS'],
+  ['one line of 3 MiB', 'x'.repeat(3 * 1024 * 1024), 'CSV_HEADER_INVALID'],
+  ['one line of 300 KiB and a row', `${'x'.repeat(300 * 1024)}\n1\n`, 'CSV_HEADER_INVALID'],
+  ['a quote left open in the header', '"order_id,client_id\nA,7\n', 'CSV_HEADER_INVALID'],
+  ['a web page', '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n', 'CSV_NO_CUSTOMER_COLUMN'],
+];
+
+test.each(REFUSED)('%s are refused with %s', async (_, text, code) => {
+  await expect(loaded(text)).rejects.toMatchObject({ code, exitCode: 2 });
+});
+
+test('good rows beside every kind of bad ones are taken', async () => {
+  const bad = [
+    'A-1',
+    'A-2,7,1,x',
+    'A-3,"7,1',
+    'A-4,7,"x "y" z"',
+    'A-5,0,1',
+    'A-6,9999999999999999,1',
+    'A-7,7,NaN',
+    'A-8,7,-0',
+  ];
+  const more = ['A-9,7,1e309', 'A-10,7,2024-01-05', 'A-11,\0,1', `A-12,7,${'9'.repeat(300_000)}`, '"A-13"x,7,1'];
+  const good = (n: number) => `=G-${n},7,00012`;
+  const lines = [...bad, ...more].flatMap((row, n) => [row, good(n)]);
+  const { rows } = await loaded(
+    `__proto__,order_id,client_id,amount,constructor\n${lines.map((line) => `x,${line},y`).join('\n')}\n`,
+  );
+  const taken = rows.filter(({ status }) => status === 'valid');
+  expect(taken.map(({ values }) => values.order_id)).toEqual([...bad, ...more].map((_, n) => `=G-${n}`));
+  expect(taken[0]?.values).toEqual({ order_id: '=G-0', client_id: 7, amount: '12' });
+  expect(rows.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 2));
+  expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
+});
+
+test('a row of a million cells is told, and the next row is read', async () => {
+  const { rows } = await loaded(`order_id,client_id\nA,7\nB,${'x,'.repeat(1_000_000)}\nC,7\n`);
+  expect(verdicts(rows)).toEqual(['2 ok', '3 ROW_TOO_LONG', '4 ok']);
+});
+
+test('a file of one unclosed quote and many rows is read in bounded memory', async () => {
+  const file = await received(`order_id,client_id,description\nA,7,"open\n${'B,7,row after row\n'.repeat(400_000)}`);
+  const sheet = examine(file);
+  let [rows, largest] = [0, 0];
+  const before = process.memoryUsage().heapUsed;
+  for await (const batch of checkedRows(file, sheet, validatorOf(sheet))) {
+    rows += batch.length;
+    largest = Math.max(largest, batch.length);
+  }
+  expect(rows).toBe(400_001);
+  expect(largest).toBeLessThan(30_000);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024);
+});
+
+test('a file that was changed after it was examined ends with an error, not with its new rows', async () => {
+  const file = await received('order_id,client_id\nA,7\n');
+  const sheet = examine(file);
+  await writeFile(file.path, 'order_id,client_id\nA,8\n');
+  await expect(checkedRows(file, sheet, validatorOf(sheet)).next()).rejects.toMatchObject({ code: 'CSV_CHANGED' });
+});

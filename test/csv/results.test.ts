@@ -1,0 +1,150 @@
+/** Results as CSVs: nothing in them is executed, they are whole or absent, and they can be loaded again as they are. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { expect, test } from 'vitest';
+import { guarded, withoutGuard } from '../../src/csv/formulas.ts';
+import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/results.ts';
+import { freshDir, loaded, verdicts } from './files.ts';
+
+const form = (dir: string, more: Partial<ResultForm> = {}): ResultForm => ({
+  dir,
+  base: 'run-1',
+  columns: ['order_id', 'client_id', 'amount'],
+  delimiter: ',',
+  lineEnd: 'LF',
+  withBom: false,
+  ...more,
+});
+const row = (cells: readonly string[], more: Partial<ResultRow> = {}): ResultRow => ({
+  line: 2,
+  verdict: 'invalid',
+  code: 'RAGGED',
+  reason: 'Line 2: too few',
+  cells,
+  ...more,
+});
+
+const live = /^[\s\u200b\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
+const number = /^[+-]?\d+([.,]\d+)*$/;
+const isLive = (cell: string) => !number.test(cell) && cell.split(/[\r\n]/).some((line) => live.test(line));
+const hostile = fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n "\',;a1.|＝\ufeff'), maxLength: 6 });
+
+test('100,000 cells: none begins like a formula, also behind a line break, and each comes back', () => {
+  fc.assert(
+    fc.property(fc.array(hostile, { minLength: 20, maxLength: 20 }), (cells) => {
+      // One comparison for twenty cells: 100,000 would take longer than what they test.
+      expect(cells.filter((cell) => isLive(guarded(cell)))).toEqual([]);
+      expect(cells.map((cell) => withoutGuard(guarded(cell)))).toEqual(cells);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['=1+1\nfoo', "'=1+1\nfoo"],
+  ['foo\r\n@x', "foo\r\n'@x"],
+  [' =1', "' =1"],
+  ["'=1", "''=1"],
+  ['-12.50', '-12.50'],
+  ['+4930123', '+4930123'],
+  ['-1,234.50', '-1,234.50'],
+  ['-2+3', "'-2+3"],
+  ["'s-Hertogenbosch", "'s-Hertogenbosch"],
+  ['a=b', 'a=b'],
+])('the cell %j is written as %j', (cell, written) => {
+  expect(guarded(cell)).toBe(written);
+});
+
+test('the decision stands before the original cells, and only what was created has an id', async () => {
+  const files = new ResultFiles(form(await freshDir()));
+  await files.write('created', row(['A', '7', '1'], { verdict: 'created', code: '', reason: '', id: 41 }));
+  await files.write('invalid', row(['B', '7'], { line: 3 }));
+  const written = await files.close();
+  expect([...written].map(([kind, { rows }]) => [kind, rows])).toEqual([
+    ['created', 1],
+    ['invalid', 1],
+  ]);
+  const text = await Promise.all([...written.values()].map((file) => fs.readFile(file.path, 'utf8')));
+  expect(text).toEqual([
+    'id,line,verdict,code,reason,order_id,client_id,amount\n41,2,created,,,A,7,1\n',
+    'line,verdict,code,reason,order_id,client_id,amount\n3,invalid,RAGGED,Line 2: too few,B,7\n',
+  ]);
+});
+
+test('cells come back as they were when a file of results is loaded again, by any delimiter', async () => {
+  const rows = fc.array(fc.tuple(hostile, hostile), { minLength: 1, maxLength: 5 });
+  const dir = await freshDir();
+  await fc.assert(
+    fc.asyncProperty(rows, fc.constantFrom(',', ';', '\t', '|'), fc.boolean(), async (cells, delimiter, withBom) => {
+      const columns = ['client_id', '=note', "'x"];
+      const files = new ResultFiles(form(dir, { columns, delimiter, withBom }));
+      for (const [one, other] of cells) await files.write('rejected', row(['7', `${one}.`, `${other}.`]));
+      const file = (await files.close()).get('rejected')?.path ?? '';
+      const again = await loaded(await fs.readFile(file));
+      expect(again.sheet).toMatchObject({ columns, addedColumns: 4, format: { delimiter } });
+      expect(again.rows.map((read) => read.cells)).toEqual(cells.map(([one, other]) => ['7', `${one}.`, `${other}.`]));
+      const { data } = Papa.parse<string[]>(await fs.readFile(file, 'utf8'), { skipEmptyLines: true });
+      for (const cell of data.flat()) if (!number.test(cell)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('a bad file corrected in its results is good, and uncorrected is bad for the same reasons', async () => {
+  const text = 'id,line,amount,client_id\n1,a,oops,7\n2,b\n3,c,1,0\n4,"d,1,7\n';
+  const first = await loaded(text);
+  const dir = await freshDir();
+  const files = new ResultFiles(form(dir, { columns: first.sheet.columns }));
+  for (const bad of first.rows) {
+    const [problem] = bad.status === 'invalid' ? bad.problems : [];
+    const { code = '', message = '' } = problem ?? {};
+    await files.write('invalid', { line: bad.line, verdict: 'invalid', code, reason: message, cells: bad.cells });
+  }
+  const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '', 'utf8');
+  expect(verdicts(first.rows)).toEqual([
+    '2 AMOUNT_NOT_A_NUMBER',
+    '3 RAGGED',
+    '4 CLIENT_ID_OUT_OF_BOUNDS',
+    '5 UNCLOSED_QUOTE',
+  ]);
+  const codes = verdicts((await loaded(written)).rows);
+  expect(codes).toEqual(['2 AMOUNT_NOT_A_NUMBER', '3 RAGGED', '4 CLIENT_ID_OUT_OF_BOUNDS', '5 ok']);
+  const corrected = written.replace('1,a,oops,7', '1,a,5,7').replace('2,b', '2,b,5,7').replace('3,c,1,0', '3,c,1,7');
+  expect(verdicts((await loaded(corrected)).rows)).toEqual(['2 ok', '3 ok', '4 ok', '5 ok']);
+});
+
+test('a disk that is full is said clearly, and nothing half-written is left', async () => {
+  const dir = await freshDir();
+  const files = new ResultFiles(form(dir, { open: () => fs.open('/dev/full', 'w') }));
+  await files.write('invalid', row(['A', '7', '1']));
+  await expect(files.close()).rejects.toMatchObject({ code: 'DISK_FULL', message: expect.stringContaining(dir) });
+  await files.abort();
+  expect(await fs.readdir(dir)).toEqual([]);
+});
+
+test('a directory that cannot be written to is named', async () => {
+  const file = path.join(await freshDir(), 'file');
+  await fs.writeFile(file, '');
+  const writing = new ResultFiles(form(file)).write('invalid', row(['A']));
+  await expect(writing).rejects.toMatchObject({
+    code: 'RESULTS_NOT_WRITTEN',
+    message: expect.stringContaining('--results'),
+  });
+});
+
+test('nothing is seen under its name until all is written, and giving up leaves what was there', async () => {
+  const dir = await freshDir();
+  const first = new ResultFiles(form(dir));
+  await first.write('invalid', row(['A', '7', '1']));
+  expect(await fs.readdir(dir)).toEqual([expect.stringMatching(/^\.run-1\.invalid\.csv\./)]);
+  await first.close();
+  const second = new ResultFiles(form(dir));
+  await second.write('invalid', row(['B', '7', '1']));
+  await second.abort();
+  expect(await fs.readdir(dir)).toEqual(['run-1.invalid.csv']);
+  await new ResultFiles(form(dir)).close();
+  expect(await fs.readdir(dir)).toEqual([]);
+});

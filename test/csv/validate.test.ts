@@ -1,0 +1,118 @@
+/** Each row decided about: its values, or every problem with its place, its code and a remedy. */
+import { expect, test } from 'vitest';
+import { customerCreate, orderCreate } from '../../src/contract/records.ts';
+import { loaded, verdicts } from './files.ts';
+
+const csv = (header: string, ...rows: readonly string[]) => `${[header, ...rows].join('\n')}\n`;
+
+test('a row becomes values: ids of customers are numbers, amounts exact text, labels stay as they are', async () => {
+  const header = 'order_id,client_id,customer_email,description,amount,status,gender,picture_url';
+  const { rows } = await loaded(
+    csv(header, '00012, 7 ,Ann@Example.com,"two\nlines","1,234.50",open,,https://x.example/a.png'),
+  );
+  expect(rows).toMatchObject([{ status: 'valid', line: 2, warnings: [] }]);
+  expect(rows[0]?.values).toEqual({
+    order_id: '00012',
+    client_id: 7,
+    customer_email: 'Ann@Example.com',
+    email: 'Ann@Example.com',
+    description: 'two\nlines',
+    amount: '1234.5',
+    status: 'open',
+    picture_url: 'https://x.example/a.png',
+  });
+});
+
+test('a problem names code, field, column, line and number, and says what to do', async () => {
+  const { rows } = await loaded(csv('order_id,Kundennummer,amount', 'A-1,0,1e309'));
+  expect(rows).toMatchObject([
+    {
+      status: 'invalid',
+      values: { order_id: 'A-1' },
+      problems: [
+        {
+          code: 'AMOUNT_EXPONENT',
+          severity: 'error',
+          field: 'amount',
+          column: 'amount',
+          line: 2,
+          columnNumber: 3,
+          message:
+            'Line 2, column 3 (amount): "1e309" is written with an exponent, which loses digits: write all of them.',
+        },
+        { code: 'CLIENT_ID_OUT_OF_BOUNDS', field: 'client_id', column: 'Kundennummer', columnNumber: 2 },
+      ],
+    },
+  ]);
+});
+
+const CELLS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
+  ['client_id', '0', 'CLIENT_ID_OUT_OF_BOUNDS'],
+  ['client_id', '9999999999999999', 'CLIENT_ID_OUT_OF_BOUNDS'],
+  ['client_id', '9007199254740991', 'ok'],
+  ['client_id', '00012', 'ok'],
+  ['client_id', '-7', 'CLIENT_ID_INVALID'],
+  ['client_id', '7.0', 'CLIENT_ID_INVALID'],
+  ['client_id', '1e3', 'CLIENT_ID_INVALID'],
+  ['client_id', '', 'NO_CUSTOMER'],
+  ['customer_email', 'ann@example.com', 'ok'],
+  ['customer_email', 'ann+tag@sub.example.co', 'ok'],
+  ['customer_email', 'zoë@exämple.com', 'ok'],
+  ['customer_email', 'ann@example', 'EMAIL_INVALID'],
+  ['customer_email', 'Ann <ann@example.com>', 'EMAIL_INVALID'],
+  ['customer_email', 'ann@example.com;ben@example.com', 'EMAIL_INVALID'],
+  ['customer_email', 'ann\u200b@example.com', 'INVISIBLE_CHARACTER'],
+  ['customer_phone', '+49 (30) 555-0', 'ok'],
+  ['customer_phone', '4.93012E+11', 'PHONE_INVALID'],
+  ['customer_phone', 'n/a', 'PHONE_INVALID'],
+  ['customer_name', 'constructor', 'ok'],
+  ['customer_name', 'a'.repeat(256), 'TOO_LONG'],
+  ['customer_name', 'bell\u0007', 'CONTROL_CHARACTER'],
+  ['customer_name', '"two\nlines"', 'CONTROL_CHARACTER'],
+];
+
+test.each(CELLS)('%s %j is %s', async (field, cell, verdict) => {
+  const { rows } = await loaded(csv(`order_id,${field}`, `A-1,${cell}`));
+  expect(verdicts(rows)).toEqual([`2 ${verdict}`]);
+});
+
+const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
+  ['order_id', '=1+1', 'ok'],
+  ['order_id', '1.23457E+12', 'okORDER_ID_CUT_SHORT'],
+  ['order_id', 'A\u200b1', 'INVISIBLE_CHARACTER'],
+  ['order_id', 'A\t1', 'CONTROL_CHARACTER'],
+  ['description', '"tab\tand\nline"', 'ok'],
+  ['description', 'a'.repeat(10_001), 'TOO_LONG'],
+  ['amount', '', 'AMOUNT_EMPTY'],
+  ['amount', '2024-01-05', 'AMOUNT_IS_DATE'],
+  ['status', 'whatever it is', 'ok'],
+  ['gender', 'x', 'ok'],
+  ['picture_url', 'javascript:alert(1)', 'PICTURE_URL_INVALID'],
+  ['picture_url', 'http://', 'PICTURE_URL_INVALID'],
+];
+
+test.each(OTHERS)('%s %j beside a customer is %s', async (field, cell, verdict) => {
+  const { rows } = await loaded(csv(`client_id,${field}`, `7,${cell}`));
+  expect(verdicts(rows)).toEqual([`2 ${verdict}`]);
+});
+
+test('rows with too few or too many cells are told, empty ones at the end apart', async () => {
+  const { rows } = await loaded(csv('order_id,client_id', 'A-1', 'A-2,7,x', 'A-3,7,,', 'A-4,7'));
+  expect(verdicts(rows)).toEqual(['2 RAGGED', '3 RAGGED', '4 ok', '5 ok']);
+});
+
+test('the currencies of a file are told', async () => {
+  const { validator } = await loaded(csv('client_id,amount', '7,€ 5', '7,6 USD', '7,€ 7'));
+  expect(validator.currencies).toEqual(['€', 'USD']);
+});
+
+test('whatever is valid fits the contract', async () => {
+  const rows = CELLS.map(([field, cell]) => (field === 'client_id' ? `A,${cell},Ann,12.50` : `A,7,${cell},12.50`));
+  const loadedRows = (await loaded(csv('order_id,client_id,customer_name,amount', ...rows))).rows;
+  for (const { status, values } of loadedRows) {
+    if (status !== 'valid') continue;
+    orderCreate.parse({ ...values, amount: Number(values.amount) });
+    customerCreate.parse(values);
+  }
+  expect(loadedRows.filter(({ status }) => status === 'valid').length).toBeGreaterThan(5);
+});
