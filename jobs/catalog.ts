@@ -1,12 +1,17 @@
 /** The table of contents: every job, and which one each type of sync begins with. */
 import type { Catalog } from '../src/worker/job.ts';
+import { createOrders } from './create-orders.ts';
 import { importCustomers } from './import-customers.ts';
+import { loadOrders } from './load-orders.ts';
 import { scanContacts } from './scan-contacts.ts';
+import { settleOrdersJob } from './settle-orders.ts';
 import { settleUnknown } from './settle-unknown.ts';
+import { watchOrders } from './watch-orders.ts';
 
 export const catalog: Catalog = {
-  jobs: [scanContacts, importCustomers, settleUnknown],
+  jobs: [scanContacts, importCustomers, settleUnknown, watchOrders, loadOrders, createOrders, settleOrdersJob],
   syncTypes: {
     contacts: { firstJob: 'scan-contacts', resource: 'customers' },
+    orders: { firstJob: 'watch-orders' },
   },
 };

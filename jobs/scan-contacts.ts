@@ -7,10 +7,10 @@ import { listIn, whyNoRecords } from '../src/client/decode.ts';
 import type { Json } from '../src/client/dialect.ts';
 import { pathTo, shapeOf } from '../src/client/shape.ts';
 import { decideContacts } from '../src/contacts/decide.ts';
-import { unsettledForMs } from '../src/contacts/horizon.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
-import { readCustomers } from '../src/contacts/read-customers.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
+import { readCustomers } from '../src/customers/read-customers.ts';
+import { unsettledForMs } from '../src/ledger/horizon.ts';
 import { readLearnt } from '../src/ledger/learnt.ts';
 import { openRows } from '../src/ledger/rows.ts';
 import {

@@ -16,6 +16,10 @@ export interface Carrying {
   readonly signal: AbortSignal;
   /** Whether this command began the run: then a service that answers nothing from the start ends it soon. */
   readonly isOurs: boolean;
+  /** Told of a run that has paused; `go on` where it was resumed. */
+  readonly onPaused?: (run: Run) => Promise<'go on' | 'leave'>;
+  /** Writes files of the run that goes on no more, and tells of them; they are reported by name. */
+  readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** Works on the run and every other unfinished one; the run as it stands at the end, or when the signal aborts. */
@@ -54,10 +58,15 @@ export async function carryAndReport(
   begun: Run,
   carrying: Carrying,
 ): Promise<ExitCode> {
-  const { run, report } = await carryRun(session, workspace, begun, carrying);
+  let carried = await carryRun(session, workspace, begun, carrying);
+  while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'go on') {
+    carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
+  }
+  const { run } = carried;
   const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.account), session.hint);
   const { out } = session;
-  out.say(...(await summaryLines(workspace.database.pool, run, report, session.hint)));
+  out.say(...(await summaryLines(workspace.database.pool, run, carried.report, session.hint)));
+  const report = { ...carried.report, results: (await carrying.results?.(run)) ?? {} };
   const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
   if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
@@ -83,7 +92,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
     case 'cancelled':
       return {
         code: 'RUN_CANCELLED',
-        message: `Run ${run.id} was cancelled. Start anew with: ${hint(`run ${run.sync}`)}`,
+        message: `Run ${run.id} was cancelled.${isLoad(run) ? '' : ` Start anew with: ${hint(`run ${run.sync}`)}`}`,
       };
     default:
       return undefined;
@@ -92,7 +101,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
 
 /** `run` joins an unfinished run of its sync; a dry one it would begin again. */
 function goOnCommand(run: Run): string {
-  return run.dryRun ? `runs resume ${run.id}` : `run ${run.sync}`;
+  return run.dryRun || isLoad(run) ? `runs resume ${run.id}` : `run ${run.sync}`;
 }
 
 /**
@@ -116,4 +125,9 @@ async function giveUpSuspended({ database }: Workspace, runId: string): Promise<
   const suspension = await suspensionOf(database.pool, run.account);
   if (run.status !== 'running' || !suspension || run.rowsSettled > 0) return;
   await endRun(database.pool, runId, 'failed', { code: 'KEY_REFUSED', message: suspension.message });
+}
+
+/** A load has no name in the settings: it is taken up by its id. */
+function isLoad({ job }: Run): boolean {
+  return job === 'orders';
 }

@@ -21,6 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     env: process.env,
     cwd: process.cwd(),
     signals: process,
+    stdin: process.stdin,
     abort: (exitCode) => process.exit(exitCode),
   });
   setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { addCall } from './commands/call.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addOrders } from './commands/orders.ts';
 import { addRun } from './commands/run.ts';
 import { addRuns } from './commands/runs.ts';
 import { addService } from './commands/service.ts';
@@ -54,7 +55,7 @@ export function buildProgram(
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
   const withOptions: Perform = (command) => perform(program.opts<GlobalOptions>())(command);
-  for (const add of [addDemo, addRun, addRuns, addDoctor, addCall, addSettings, addService, addStart])
+  for (const add of [addDemo, addRun, addOrders, addRuns, addDoctor, addCall, addSettings, addService, addStart])
     add(program, withOptions);
   return program;
 }

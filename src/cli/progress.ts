@@ -14,11 +14,16 @@ export interface Look {
 export const RATE_WINDOW_MS = 4_000;
 const MIN_RATE_SPAN_MS = 1_000;
 
-const PHASES: Readonly<Record<string, string>> = {
-  'scan-contacts': 'reading contacts',
-  'import-customers': 'sending',
-  'settle-unknown': 'reading back what was sent',
-};
+const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: 'reading' | 'sending' | 'settling' }>> =
+  {
+    'scan-contacts': { words: 'reading contacts', kind: 'reading' },
+    'import-customers': { words: 'sending', kind: 'sending' },
+    'settle-unknown': { words: 'reading back what was sent', kind: 'settling' },
+    'watch-orders': { words: 'watching the folder', kind: 'reading' },
+    'load-orders': { words: 'reading what is there', kind: 'reading' },
+    'create-orders': { words: 'sending', kind: 'sending' },
+    'settle-orders': { words: 'reading back what was sent', kind: 'settling' },
+  };
 
 /** `looks`: those of the last RATE_WINDOW_MS, the newest last; undefined without any. */
 export function progressLine(looks: readonly Look[], allowedPerSecond: number | undefined): string | undefined {
@@ -27,7 +32,7 @@ export function progressLine(looks: readonly Look[], allowedPerSecond: number | 
   const { phase } = look.run;
   const ofPhase = looks.filter(({ run }) => run.phase === phase);
   const rate = ratePerSecond(ofPhase);
-  const words = phase === undefined ? 'finishing' : (PHASES[phase] ?? phase.replaceAll('-', ' '));
+  const words = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
   const parts = [rowsPart(ofPhase, look), ratePart(rate, allowedPerSecond), leftPart(look, rate), troublePart(look)];
   return [words, ...parts.flat()].join(' · ');
 }
@@ -39,14 +44,18 @@ function ratePerSecond(looks: readonly Look[]): number | undefined {
 }
 
 function rowsPart(looks: readonly Look[], { run, open }: Look): readonly string[] {
-  switch (run.phase) {
-    case 'import-customers':
+  switch (kindOf(run)) {
+    case 'sending':
       return [`${formatCount(run.rowsSettled)} of ${formatCount(Math.max(...looks.map(rowsToSend)))} sent`];
-    case 'settle-unknown':
+    case 'settling':
       return [`${formatCount(open.acked + open.unknown)} to settle`];
     default:
       return [`${formatCount(run.rowsSeen)} rows`];
   }
+}
+
+function kindOf({ phase }: Run): 'reading' | 'sending' | 'settling' {
+  return PHASES[phase ?? '']?.kind ?? 'reading';
 }
 
 /** Run and rows are read one after the other: what was settled in between is missing in both. */
@@ -64,7 +73,7 @@ function ratePart(rate: number | undefined, allowedPerSecond: number | undefined
 /** Known only while rows are sent, one call each. */
 function leftPart({ run, open }: Look, rate: number | undefined): readonly string[] {
   const toSend = open.ready + open.intent;
-  if (run.phase !== 'import-customers' || rate === undefined || rate < 0.1 || toSend === 0) return [];
+  if (kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0) return [];
   const leftMs = Math.ceil(toSend / rate) * 1_000;
   return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];
 }

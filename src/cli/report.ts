@@ -11,7 +11,7 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   created: 'created',
   updated: 'updated',
   unchanged: 'unchanged',
-  existing: 'there already, matched and linked',
+  existing: 'there already',
   invalid: 'not valid, never sent',
   rejected: 'refused by the service',
   review: 'for a person to decide',
@@ -36,7 +36,7 @@ export function countsLine(counts: RunReport['counts']): string {
 const VERDICTS_IN_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[]; // safe: the keys of a Record<Verdict, …>
 
 /** `Run X of SYNC is done after 12.3 s` */
-export function headline(report: RunReport): string {
+export function headline(report: RunReport, title: string): string {
   const status = {
     running: 'is not finished',
     paused: 'is paused',
@@ -45,7 +45,7 @@ export function headline(report: RunReport): string {
     cancelled: 'was cancelled',
   };
   const what = report.dryRun ? 'Dry run' : 'Run';
-  return `${what} ${report.run} of ${report.sync} ${status[report.status]} after ${formatTook(report.durationMs)}.`;
+  return `${what} ${report.run} of ${title} ${status[report.status]} after ${formatTook(report.durationMs)}.`;
 }
 
 /** Counts, calls and the scan's proof, a line each. */
@@ -136,5 +136,5 @@ export async function summaryLines(
 ): Promise<readonly string[]> {
   const plans = report.dryRun && report.status === 'done' ? await plannedLines(db, report, hint) : [];
   const problems = report.status === 'running' ? [] : await problemLines(db, report, hint);
-  return [headline(report), ...figures(report, run.notes), ...plans, ...problems];
+  return [headline(report, run.title), ...figures(report, run.notes), ...plans, ...problems];
 }

@@ -1,5 +1,6 @@
 /** What every command works with: where to write, which settings and data to use, and what to close when it is over. */
 import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../database/open.ts';
 import { loadSettings } from '../settings/load.ts';
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly signals: SignalSource;
+  /** Where a person answers, if there is one. */
+  readonly stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Ends the process at once. */
   readonly abort: (exitCode: number) => void;
 }
@@ -48,6 +51,10 @@ export interface Session {
   openWorkspace(own?: { settings: Settings; dataDir: string }): Promise<Workspace>;
   /** Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. */
   untilStopped(words: string): AbortSignal;
+  /** Whether a person sits at the terminal who can be asked. */
+  readonly canAsk: boolean;
+  /** Asks for yes or no; no where the signal aborts. */
+  ask(question: string, signal: AbortSignal): Promise<boolean>;
   /** Closes something else with the session. */
   closeLater(close: () => Promise<void>): void;
   /** A command for the user to copy, with the --config and --data of this one. */
@@ -111,6 +118,20 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       });
       closers.unshift(async () => stopping.close()); // last of all: closing can take a while, too
       return stopping.signal;
+    },
+    canAsk: out.isLive && around.stdin?.isTTY === true,
+    async ask(question, signal) {
+      const { stdin } = around;
+      if (!stdin) return false;
+      const asking = createInterface({ input: stdin, output: process.stdout });
+      try {
+        const answer = await asking.question(`${question} [y/N] `, { signal });
+        return /^y(es)?$/i.test(answer.trim());
+      } catch {
+        return false; // stopped, or the input has ended
+      } finally {
+        asking.close();
+      }
     },
     closeLater: (close) => void closers.push(close),
     hint(command) {

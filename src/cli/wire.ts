@@ -133,7 +133,7 @@ async function startSyncRun(database: Database, settings: Settings, name: string
     sync: name,
     job: sync.job,
     account: sync.account,
-    resource: type.resource,
+    resource: type.resource ?? `sync:${name}`,
     options: sync.options,
     phase: type.firstJob,
     ...how,

@@ -2,10 +2,11 @@
  * Decides every staged contact before the first write: it exists already (matched and linked), is ambiguous (named, never
  * guessed), or is to be imported. Set-based SQL over the run's rows (`s`) and the customers its baseline saw (`k`).
  */
+
+import { type Level, levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { reportDuplicates } from './duplicates.ts';
-import { type Level, levelsFor, type MatchKey, SAME_PERSON } from './levels.ts';
 import { MAPPED_FIELDS } from './mapping.ts';
 import { CONTACT_LINK } from './staging.ts';
 

@@ -1,10 +1,11 @@
 /** How one row of a contact sync is sent, and what its answer means for the row and the run. */
 import type { Lane } from '../budget/budget.ts';
 import { importBody, toWireId } from '../client/dialect.ts';
-import type { ClaimedRow, RowAction, RowResult } from '../ledger/rows.ts';
+import type { ClaimedRow } from '../ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
-import { type WriteOptions, type WriteReport, type Written, write } from '../worker/writes.ts';
+import { inReview, SENDER_PATIENCE_MS, sent, toSent } from '../worker/sent.ts';
+import { type WriteOptions, type Written, write } from '../worker/writes.ts';
 
 /** Whether customers/import works at this service, as far as is known. */
 export interface ImportMode {
@@ -16,12 +17,10 @@ export interface ImportMode {
 
 /** Imports refused in a row after which customers are created straight away. */
 const REFUSALS_TO_BELIEVE = 3;
-/** A sender waits this long for the budget before it gives the worker's slot back: longer waits hold up other accounts. */
-const PATIENCE_MS = 2_000;
 
 export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
   return async (row, { dispatchBefore, stopWaiting }) => {
-    const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: PATIENCE_MS, sends: row.sends };
+    const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: SENDER_PATIENCE_MS, sends: row.sends };
     if (row.action === 'update') return sendUpdate(account, row, options);
     if (row.action === 'create' || mode.works === false) return sendCreate(account, row, options);
     const body = importBody(account.dialect, row.sourceId, row.fields);
@@ -58,43 +57,4 @@ async function sendCreate(account: Account, row: ClaimedRow, options: WriteOptio
 /** Only a refusal that may be about importing as such leads to creating: not one about a record that is there. */
 function isImportRefused(written: Written): written is Extract<Written, { status: 'refused' }> {
   return written.status === 'refused' && [200, 400, 404, 405, 415, 422, 501].includes(written.httpStatus);
-}
-
-function toSent(row: ClaimedRow, report: WriteReport, action: RowAction): SentRow {
-  const { sourceId } = row;
-  const { written } = report;
-  switch (written.status) {
-    case 'applied':
-      return sent(report, { sourceId, state: 'acked', spent: true, action });
-    case 'in-doubt':
-      return sent(report, { sourceId, state: 'unknown', spent: true, action, detail: written.message });
-    case 'given-up': {
-      const detail = `${row.sends + report.calls} times without a clear answer: ${written.message}`;
-      return sent(report, { ...inReview(row, 'GAVE_UP'), action, detail });
-    }
-    case 'refused':
-      return sent(report, {
-        sourceId,
-        state: 'settled',
-        spent: true,
-        action,
-        verdict: 'rejected',
-        reason: 'REFUSED_BY_SERVICE',
-        detail: written.message,
-      });
-    case 'not-now': {
-      const { stop } = written;
-      return { ...sent(report, { sourceId, state: 'ready', spent: false }), ...(stop && { stop }) };
-    }
-    default:
-      return written satisfies never;
-  }
-}
-
-function inReview({ sourceId }: ClaimedRow, reason: string): RowResult {
-  return { sourceId, state: 'settled', spent: true, verdict: 'review', reason };
-}
-
-function sent({ calls, limited }: WriteReport, result: RowResult): SentRow {
-  return { result, calls, limited };
 }

@@ -3,11 +3,13 @@
  * Customers that the baseline saw are none of this run's; of the others each is given to one row, by what it says of
  * itself, strongest evidence first.
  */
+
+import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
+import { type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { reportDuplicates } from './duplicates.ts';
-import { levelsFor, type MatchKey, SAME_PERSON } from './levels.ts';
 import { CONTACT_LINK } from './staging.ts';
 
 export interface SettleOptions {
@@ -18,14 +20,6 @@ export interface SettleOptions {
   readonly readAt: Date;
   /** How long the service may take to commit or show a request (assumptions A1 and A2). */
   readonly settleMs: number;
-}
-
-export interface Settled {
-  /** Rows to be sent again: they are not there, and were given the time to be. */
-  readonly ready: number;
-  /** Rows that may still appear; a read that starts after `againInMs` decides them. */
-  readonly open: number;
-  readonly againInMs: number;
 }
 
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
@@ -39,7 +33,7 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   await reportDuplicates(db, run, { free: FREE, pass: options.pass });
   await keepLinks(db, run);
   await decideMissing(db, run, options);
-  return whatIsOpen(db, run, options);
+  return whatIsOpen(db, run.id, options.settleMs);
 }
 
 const FREE = `k.run_id = $1 and k.first_pass > 0 and k.last_pass = $2 and k.taken_by is null`;
@@ -130,7 +124,9 @@ async function takeOnce(
   return settled.rowCount ?? 0;
 }
 
+/** Customers made for a load of orders come from no contact. */
 async function keepLinks(db: Queryable, run: Run): Promise<void> {
+  if (run.job !== 'contacts') return;
   await db.query(
     `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
      select $2, $3, source_id, record_id, hash, $1 from ledger.rows
@@ -170,16 +166,4 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
      from judged where s.run_id = $1 and s.source_id = judged.source_id`,
     [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS],
   );
-}
-
-async function whatIsOpen(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
-  const counted = await db.query<Settled>(
-    `select (count(*) filter (where state = 'ready'))::int as ready,
-       (count(*) filter (where state in ('acked', 'unknown')))::int as open,
-       coalesce(greatest(0, extract(epoch from max(since) filter (where state in ('acked', 'unknown')) - clock_timestamp())
-         * 1000 + $2), 0)::float8 as "againInMs"
-     from ledger.rows where run_id = $1 and state <> 'settled'`,
-    [run.id, options.settleMs],
-  );
-  return counted.rows[0] ?? { ready: 0, open: 0, againInMs: 0 };
 }

@@ -1,11 +1,12 @@
 /** Keeps scanned contacts as rows: settled at once where the link says nothing changed, else staged to be decided. */
-import { idOf, isJsonObject, type Json, whyNoId } from '../client/dialect.ts';
+import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import type { CustomerFields } from '../contract/records.ts';
+import { type Keys, keysOf, labelOf } from '../customers/keys.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import type { Kept, ScannedRecord } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
-import { RunFailed } from '../worker/trouble.ts';
-import { customerOf, hashOf, type Keys, keysOf, labelOf } from './mapping.ts';
+import { withoutId } from '../worker/without-id.ts';
+import { customerOf, hashOf } from './mapping.ts';
 
 /** The kind of link between a contact and the customer made from it. */
 export const CONTACT_LINK = 'contact-customer';
@@ -22,15 +23,6 @@ export function toScannedContact(record: Json, account: Account): ScannedContact
   if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
   const fields = customerOf(record);
   return { id, label: labelOf(fields), hash: hashOf(fields), fields, ...keysOf(fields) };
-}
-
-/** The error for a record whose id is under no name that Lockstep knows. */
-export function withoutId(kind: 'contact' | 'customer', record: Json, account: Account): RunFailed {
-  return new RunFailed(
-    'RECORD_WITHOUT_ID',
-    `A ${kind} came without an id; ${whyNoId(record, `${kind}s`, account.dialect)}. ` +
-      `Name the member that holds it under accounts.${account.name}.dialect.idField.${kind}s.`,
-  );
 }
 
 /** Keeps a window of contacts for a pass of the scan; `first` is the place of the first one in the run's order. */

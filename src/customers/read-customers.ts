@@ -8,8 +8,8 @@ import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
 import { checkShape } from '../worker/shapes.ts';
 import { readWholeList } from '../worker/whole-list.ts';
-import { customerFieldsOf, keysOf } from './mapping.ts';
-import { withoutId } from './staging.ts';
+import { withoutId } from '../worker/without-id.ts';
+import { customerFieldsOf, keysOf } from './keys.ts';
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 

@@ -29,6 +29,8 @@ export interface ClaimedRow {
   readonly action: RowAction;
   readonly fields: Readonly<Record<string, string | number>>;
   readonly recordId: string | undefined;
+  /** Of an order: its customer's id. */
+  readonly clientId: string | undefined;
   /** How often it was sent before. */
   readonly sends: number;
 }
@@ -40,6 +42,7 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
     action: RowAction;
     fields: Record<string, string | number> | null;
     recordId: string | null;
+    clientId: string | null;
     sends: number;
   }>(
     `with held as (select c.id from ledger.claims c join ledger.runs u on u.id = c.run_id and u.status = 'running'
@@ -48,10 +51,15 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
        order by n limit $3 for update skip locked)
      update ledger.rows r set state = 'intent', claim_id = held.id
      from held, picked where r.run_id = $2 and r.source_id = picked.source_id
-     returning r.source_id as "sourceId", r.action, r.fields, r.record_id as "recordId", r.sends`,
+     returning r.source_id as "sourceId", r.action, r.fields, r.record_id as "recordId", r.client_id as "clientId", r.sends`,
     [claim.id, claim.runId, limit],
   );
-  return claimed.rows.map((row) => ({ ...row, fields: row.fields ?? {}, recordId: row.recordId ?? undefined }));
+  return claimed.rows.map((row) => ({
+    ...row,
+    fields: row.fields ?? {},
+    recordId: row.recordId ?? undefined,
+    clientId: row.clientId ?? undefined,
+  }));
 }
 
 /** What became of one claimed row. */

@@ -19,6 +19,10 @@ export interface Run {
   readonly resource: string;
   readonly lane: Lane;
   readonly dryRun: boolean;
+  /** The run that this one works for: they are cancelled and taken up together. */
+  readonly partOf: string | undefined;
+  /** What people call it: its sync's name in the settings, or the file it loads. */
+  readonly title: string;
   /** The options the run was started with, as the job's schema parsed them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly status: RunStatus;
@@ -48,9 +52,12 @@ export interface NewRun {
   readonly dryRun: boolean;
   readonly options: Readonly<Record<string, unknown>>;
   readonly phase: string;
+  readonly partOf?: string;
+  /** Default: `sync`. */
+  readonly title?: string;
 }
 
-const COLUMNS = `id, sync, job, account, resource, lane, dry_run as "dryRun", options, status, phase, checkpoint, notes, scan,
+const COLUMNS = `id, sync, job, account, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
   trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
 
@@ -64,9 +71,22 @@ export async function startRun(
 ): Promise<{ status: 'started'; run: Run } | { status: 'busy'; run: Run }> {
   for (;;) {
     const started = await db.query(
-      `insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9) on conflict do nothing returning ${COLUMNS}`,
-      [newRunId(), run.sync, run.job, run.account, run.resource, run.lane, run.dryRun, run.options, run.phase],
+      `insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase, part_of,
+         title)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, $10, $11) on conflict do nothing returning ${COLUMNS}`,
+      [
+        newRunId(),
+        run.sync,
+        run.job,
+        run.account,
+        run.resource,
+        run.lane,
+        run.dryRun,
+        run.options,
+        run.phase,
+        run.partOf ?? null,
+        run.title ?? null,
+      ],
     );
     if (started.rows[0]) return { status: 'started', run: toRun(started.rows[0]) };
     const busy = await db.query(
@@ -175,7 +195,13 @@ export async function endRun(
   );
   if (status !== 'failed') await db.query('delete from ledger.records where run_id = $1', [id]);
   if (status === 'done') await thinOut(db, id);
+  if (status === 'cancelled') await cancelParts(db, id);
   return ended.rowCount === 1;
+}
+
+async function cancelParts(db: Queryable, id: string): Promise<void> {
+  const parts = await db.query<{ id: string }>('select id from ledger.runs where part_of = $1', [id]);
+  for (const part of parts.rows) await endRun(db, part.id, 'cancelled');
 }
 
 /** Stops a running run where it stands, for a person to look at; `resumeRun` takes it up again. */
@@ -186,17 +212,21 @@ export async function pauseRun(db: Queryable, id: string, why: { code: string; m
   );
 }
 
-/** Takes a failed or paused run up again where it stopped; false when it is neither, or another run has its place. */
+/**
+ * Takes a failed or paused run up again where it stopped, and what works for it; false when it is neither, or another run
+ * has its place.
+ */
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(
     `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null
-     where id = $1 and status in ('failed', 'paused') and phase is not null
-       and not exists (select 1 from ledger.runs other where other.id <> $1 and not other.dry_run
+     where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
+       and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
          and other.status in ('running', 'paused')
-         and (other.sync = ledger.runs.sync or (other.account = ledger.runs.account and other.resource = ledger.runs.resource)))`,
+         and (other.sync = ledger.runs.sync or (other.account = ledger.runs.account and other.resource = ledger.runs.resource)))
+     returning id`,
     [id],
   );
-  return resumed.rowCount === 1;
+  return resumed.rows.some((run) => run.id === id);
 }
 
 /**

@@ -33,11 +33,11 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     budget: given.budget,
   });
 
-  const sync = (name: string, given: SettingsFile['syncs'][string]): SyncSettings => ({
-    name,
-    ...given,
-    schedule: given.schedule,
-  });
+  const sync = (name: string, given: SettingsFile['syncs'][string]): SyncSettings => {
+    if (given.job !== 'orders') return { name, ...given, schedule: given.schedule };
+    const options = { ...given.options, folder: resolve(dirname(file), given.options.folder) };
+    return { name, ...given, schedule: given.schedule, options };
+  };
 
   const target = (name: string, { timeout, ...given }: SettingsFile['targets'][string]): TargetSettings => ({
     name,

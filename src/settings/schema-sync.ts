@@ -1,5 +1,6 @@
 /** The settings of one sync, by its job, and of one target, by its type. */
 import { z } from 'zod';
+import { FIELDS } from '../csv/fields.ts';
 import { duration } from './durations.ts';
 import { exactlyOneOf, secret, webhookUrl } from './fields.ts';
 import { cronProblem, type Schedule, timezoneProblem } from './schedules.ts';
@@ -68,6 +69,29 @@ const tasksOptions = z.strictObject({
     .describe('Deliver what the first scan finds, too. Default: false, it is the baseline.'),
 });
 
+const ordersOptions = z.strictObject({
+  folder: z
+    .string()
+    .min(1)
+    .describe(
+      'Folder whose CSV files are loaded, once each, and moved to done or failed within it; relative to this file.',
+    ),
+  existing: z
+    .enum(['skip', 'update', 'fail'])
+    .prefault('skip')
+    .describe(
+      'What becomes of an order that is there already: left as it is, brought in line, or its row rejected. Default: skip.',
+    ),
+  createCustomers: z
+    .boolean()
+    .prefault(false)
+    .describe('Create the customers that are missing. Default: false, their rows are rejected.'),
+  map: z
+    .partialRecord(z.enum(FIELDS), z.string().min(1))
+    .optional()
+    .describe('Columns by field, where they are not found by their names: { order_id: Bestell-Nr. }.'),
+});
+
 export const sync = z.discriminatedUnion('job', [
   z.strictObject({
     job: z.literal('contacts').describe('Imports contacts as order customers.'),
@@ -83,6 +107,11 @@ export const sync = z.discriminatedUnion('job', [
       .refine((names) => new Set(names).size === names.length, 'the same target stands twice')
       .describe('Names of the targets its changes go to.'),
     options: tasksOptions.prefault({}),
+  }),
+  z.strictObject({
+    job: z.literal('orders').describe('Loads the files of orders that appear in a folder.'),
+    ...common,
+    options: ordersOptions,
   }),
 ]);
 

@@ -80,7 +80,22 @@ export interface TasksSync {
   readonly options: { readonly subtasks: boolean; readonly backfill: boolean };
 }
 
-export type SyncSettings = ContactsSync | TasksSync;
+export interface OrdersSync {
+  readonly name: string;
+  readonly job: 'orders';
+  readonly account: string;
+  readonly schedule: Schedule | undefined;
+  readonly options: {
+    /** Absolute. */
+    readonly folder: string;
+    readonly existing: 'skip' | 'update' | 'fail';
+    readonly createCustomers: boolean;
+    /** Columns by field. */
+    readonly map?: Readonly<Record<string, string>> | undefined;
+  };
+}
+
+export type SyncSettings = ContactsSync | TasksSync | OrdersSync;
 
 export interface WebhookTarget {
   readonly name: string;

@@ -17,6 +17,8 @@ import { type KeyFound, lookAtContacts, tryKey } from './key-check.ts';
 export interface Account {
   readonly name: string;
   readonly baseUrl: string;
+  /** The service that it is at, as the settings have it: its address, or `embedded`. */
+  readonly service: string;
   readonly client: Client;
   readonly dialect: Dialect;
   /** Calls in flight at most, from all processes together. */
@@ -136,6 +138,7 @@ async function openAccount(
   const account: Account = {
     name,
     baseUrl,
+    service: settings.url ?? 'embedded',
     client: guardClient(client, {
       breaker: createBreaker(),
       probe: (options) => lookAtContacts(client, settings.dialect, options),

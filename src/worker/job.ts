@@ -66,7 +66,8 @@ export function defineJob<Options>(spec: JobSpec<Options>): Job {
 /** A sync's type: which job its runs begin with, and what they write at the service. */
 export interface SyncType {
   readonly firstJob: string;
-  readonly resource: string;
+  /** Absent where syncs of this type never stand in each other's way. */
+  readonly resource?: string;
 }
 
 export interface Catalog {

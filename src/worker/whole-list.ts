@@ -28,6 +28,8 @@ export interface WholeListRead {
   readonly shape: ListShape | undefined;
   /** Set where the list came in pages. */
   readonly scan: ScanReport | undefined;
+  /** How many it holds; undefined where it came in pages. */
+  readonly records: number | undefined;
 }
 
 /** A cap is a multiple of this, and not above the largest. */
@@ -48,9 +50,10 @@ export async function readWholeList(
       await options.onRecords(batch);
     },
   });
-  if (records === 0 || records % ROUND !== 0 || records > LARGEST_CAP) return { shape, scan: undefined };
+  if (records === 0 || records % ROUND !== 0 || records > LARGEST_CAP) return { shape, scan: undefined, records };
   const isPaged = await showsMore(account, operation, first, records, options);
-  return { shape, scan: isPaged ? await scanPages(account, operation, records, options) : undefined };
+  if (!isPaged) return { shape, scan: undefined, records };
+  return { shape, scan: await scanPages(account, operation, records, options), records: undefined };
 }
 
 /** The ids of an answer that may be one page; no more are kept than a page may hold. */

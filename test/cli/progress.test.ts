@@ -11,6 +11,8 @@ const RUN: Run = {
   resource: 'customers',
   lane: 'batch',
   dryRun: false,
+  partOf: undefined,
+  title: 'nightly',
   options: {},
   status: 'running',
   phase: 'import-customers',

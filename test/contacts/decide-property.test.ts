@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideContacts } from '../../src/contacts/decide.ts';
-import type { MatchKey } from '../../src/contacts/levels.ts';
 import { CONTACT_LINK } from '../../src/contacts/staging.ts';
+import type { MatchKey } from '../../src/customers/levels.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/client/dialect.ts';
-import { customerFieldsOf, customerOf, hashOf, keysOf, labelOf } from '../../src/contacts/mapping.ts';
+import { customerOf, hashOf } from '../../src/contacts/mapping.ts';
 import type { CustomerFields } from '../../src/contract/records.ts';
+import { customerFieldsOf, keysOf, labelOf } from '../../src/customers/keys.ts';
 
 /** Two spellings of one text: as composed characters, and as letters with marks. */
 const COMPOSED = 'Zoë Ångström'.normalize('NFC');

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MatchKey } from '../../src/contacts/levels.ts';
 import { settleContacts } from '../../src/contacts/settle.ts';
+import type { MatchKey } from '../../src/customers/levels.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { MAX_SENDS } from '../../src/ledger/rows.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';

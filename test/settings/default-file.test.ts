@@ -55,7 +55,7 @@ test('every key there is stands in the default file, in use or commented, and is
 test('the commented keys of the default file are valid when they are switched on', async () => {
   const text = await uncommented();
   const settings = settingsOf(text, { LOCKSTEP_DEMO_KEY: 'k' });
-  expect(Object.keys(settings.syncs)).toEqual(['nightly-contacts', 'task-mirror']);
+  expect(Object.keys(settings.syncs)).toEqual(['nightly-contacts', 'task-mirror', 'order-files']);
   expect(Object.keys(settings.targets)).toEqual(['ops-hook']);
   expect(settings.accounts.demo?.authorization?.scheme).toBe('Bearer');
   expect(text.match(/^ *# [\w-]+:/gm)).toEqual(['      # every:']);

@@ -162,8 +162,8 @@ test.each([
 });
 
 test.each([
-  ['job: contact', 'a.job: expected contacts or tasks, got "contact"; did you mean "contacts"?'],
-  ['jbo: contacts', 'a.job: missing: expected contacts or tasks; is "jbo" meant to be it?'],
+  ['job: contact', 'a.job: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?'],
+  ['jbo: contacts', 'a.job: missing: expected contacts, tasks or orders; is "jbo" meant to be it?'],
   [
     'job: tasks, account: demo, targets: [ops-hok]',
     'a.targets[0]: no target is named "ops-hok"; did you mean "ops-hook"?',

@@ -9,6 +9,7 @@ export function anAccount(
   return {
     name: 'acme',
     baseUrl: 'https://acme.example',
+    service: 'https://acme.example',
     client: {
       call,
       stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),

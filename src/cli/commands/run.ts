@@ -74,7 +74,7 @@ export async function startOrJoin(
   const { run } = begun;
   if (run.sync !== name) {
     const message =
-      `Sync "${name}" waits for ${run.sync}, which writes the same ${run.resource} of account "${run.account}" and is ` +
+      `Sync "${name}" waits for ${run.title}, which writes the same ${run.resource} of account "${run.account}" and is ` +
       `unfinished as ${run.id}. Look at it with: ${hint(`runs show ${run.id}`)}`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
   }

@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { LockstepError } from '../../errors.ts';
 import { endRun, listRuns, type Run, readRun, resumeRun } from '../../ledger/runs.ts';
+import { readLoad } from '../../orders/begin.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { reasonsOf } from '../ledger-reports.ts';
+import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
 import { countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
 import { reportRun } from '../run-report.ts';
@@ -82,10 +84,11 @@ function addResume(runs: Command, perform: Perform): void {
 function addRetry(runs: Command, perform: Perform): void {
   runs
     .command('retry')
-    .summary('start the sync of a run anew')
+    .summary('try what failed in a run once more')
     .description(
       'Starts a new run of the same sync with the settings of today, and follows it as `run` does. A contact sync tries ' +
-        'again by itself what was refused or left unsettled, and leaves alone what is done.',
+        'again by itself what was refused or left unsettled, and leaves alone what is done. A load of orders is opened ' +
+        'again for exactly the rows that failed: those are decided anew, and what succeeded stays.',
     )
     .argument('<run>', 'id of the earlier run')
     .action((id: string) => perform((session) => retry(session, id)));
@@ -97,11 +100,12 @@ async function list(session: Session, limit: number): Promise<ExitCode> {
   const settings = await session.settings();
   const reports = [];
   for (const run of await listRuns(pool, limit)) {
-    reports.push({ ...(await reportRun(pool, run, settings)), startedAt: run.createdAt, endedAt: run.endedAt ?? null });
+    const report = await reportRun(pool, run, settings);
+    reports.push({ ...report, title: run.title, startedAt: run.createdAt, endedAt: run.endedAt ?? null });
   }
-  const rows = reports.map(({ run, sync, startedAt, status, dryRun, durationMs, counts }) => [
+  const rows = reports.map(({ run, title, startedAt, status, dryRun, durationMs, counts }) => [
     run,
-    dryRun ? `${sync} (dry)` : sync,
+    dryRun ? `${title} (dry)` : title,
     formatTime(startedAt),
     formatTook(durationMs),
     status,
@@ -122,7 +126,7 @@ async function show(session: Session, id: string): Promise<ExitCode> {
   const report = await reportRun(pool, run, await session.settings());
   const reasons = await reasonsOf(pool, id);
   const { account, lane, phase, createdAt, endedAt, notes } = run;
-  out.say(headline(report), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
+  out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
   out.say(...figures(report, notes));
   if (reasons.length > 0) {
     out.say(
@@ -173,14 +177,23 @@ async function resume(session: Session, id: string): Promise<ExitCode> {
     const message = `Run ${id} cannot go on: a newer run of the same sync, or one that writes the same ${before.resource}, is unfinished. See: ${session.hint('runs')}`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
   }
-  session.out.say(`Run ${id} of ${before.sync} goes on.`);
+  session.out.say(`Run ${id} of ${before.title} goes on.`);
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
 }
 
 async function retry(session: Session, id: string): Promise<ExitCode> {
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
-  const { sync, lane, dryRun } = await readRun(workspace.database.pool, id);
+  const { pool } = workspace.database;
+  const earlier = await readRun(pool, id);
+  const { sync, lane, dryRun, partOf } = earlier;
+  if (partOf !== undefined) {
+    throw wrongUse(
+      `Run ${id} works for ${partOf}. Try that one again: ${session.hint(`runs retry ${partOf}`)}`,
+      'RUN_IS_PART',
+    );
+  }
+  if (await readLoad(pool, id)) return retryLoad(session, workspace, earlier, signal);
   const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
   if (isOurs) session.out.say('It tries again what was refused or left unsettled, and leaves alone what is done.');
   return carryAndReport(session, workspace, run, { signal, isOurs });

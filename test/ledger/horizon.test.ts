@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { unsettledForMs } from '../../src/contacts/horizon.ts';
+import { unsettledForMs } from '../../src/ledger/horizon.ts';
 import { endRun, type NewRun } from '../../src/ledger/runs.ts';
-import { aRun, freshLedger, putRows } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
+import { aRun, freshLedger, putRows } from './fresh-ledger.ts';
 
 const SETTLE_MS = 60_000;
 

@@ -1,0 +1,230 @@
+/**
+ * Decides every row of a load before its first order is sent: finds each row's customer, has missing ones created where
+ * that is wished, takes the orders' keys, and reads the orders that are there. Then the load goes on by itself, or waits
+ * until a person who was shown the plan has said go.
+ */
+import type { ContactsOptions } from '../src/contacts/options.ts';
+import { readCustomers } from '../src/customers/read-customers.ts';
+import { unsettledForMs } from '../src/ledger/horizon.ts';
+import { openRows } from '../src/ledger/rows.ts';
+import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
+import { readLoad } from '../src/orders/begin.ts';
+import { decideOrders, planOnly } from '../src/orders/decide.ts';
+import { holdsItsKeys, releaseKeys, reviewForeignKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
+import {
+  type Creating,
+  CUSTOMERS,
+  countMissing,
+  createMissing,
+  settleNotCreated,
+  takeCreated,
+} from '../src/orders/missing-customers.ts';
+import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/orders/options.ts';
+import { keepPlace, type Place, placeOf } from '../src/orders/place.ts';
+import { readOrders } from '../src/orders/read-orders.ts';
+import { sentBeforeUnsettledForMs } from '../src/orders/reopen.ts';
+import { resolveCustomers } from '../src/orders/resolve.ts';
+import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
+import { RunFailed, RunPaused } from '../src/worker/trouble.ts';
+
+const BASELINE = 0;
+/** How often it looks whether another run has ended. */
+const LOOK_MS = 500;
+
+type Context = JobContext<OrdersOptions>;
+
+/** How customers are made that come from no contact. */
+const CREATE_ONLY: ContactsOptions = {
+  rowsPerPage: 500,
+  importWith: 'create',
+  onChange: 'ignore',
+  matchBy: ['email', 'phone'],
+};
+
+/** Done with one step, or with the job. */
+type Stepped = { readonly status: 'on'; readonly place: Place } | JobResult;
+
+export const loadOrders = defineJob({
+  name: 'load-orders',
+  summary: 'finds customers and orders that are there, and decides about each row',
+  options: ordersOptions,
+  waitsInPlace: true,
+  run: (context) => exclusively(context, (exclusive) => load(context, exclusive)),
+});
+
+async function load(context: Context, exclusive: Exclusive): Promise<JobResult> {
+  const { pool, run } = context;
+  if (!(await readLoad(pool, run.id))?.isReceived) throw notReceived(run.id);
+  let place = placeOf(await readRun(pool, run.id));
+  for (;;) {
+    const stepped = await STEPS[place.step](context, exclusive, place);
+    if (stepped.status !== 'on') return stepped;
+    place = stepped.place;
+  }
+}
+
+const STEPS: Readonly<
+  Record<Place['step'], (context: Context, exclusive: Exclusive, place: Place) => Promise<Stepped>>
+> = {
+  customers: findCustomers,
+  creating: awaitCreated,
+  keys: holdKeys,
+  orders: readAndDecide,
+};
+
+/** Customers are created only when everything else is known, and the plan has been confirmed where it has to be. */
+function createsNow({ run, options }: Context, { isShown }: Place): boolean {
+  return options.createCustomers && !run.dryRun && (!options.confirm || isShown);
+}
+
+async function findCustomers(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+  const { pool, run, account, options } = context;
+  if ((await openRows(pool, run.id)).staged === 0) return goOn(exclusive, run.id, { ...place, step: 'keys' });
+  if (createsNow(context, place)) {
+    const inMs = await unsettledForMs(
+      pool,
+      { id: run.id, account: run.account, resource: CUSTOMERS },
+      account.settleMs,
+    );
+    if (inMs > 0) return wait(context, inMs, 'waited for customers that an earlier run left unsettled');
+  }
+  await exclusive.transaction((db) =>
+    db.query('delete from ledger.records where run_id = $1 and label is null', [run.id]),
+  );
+  const readAt = await readCustomers(context, exclusive, BASELINE);
+  const missing = await exclusive.transaction((db) =>
+    resolveCustomers(db, run, { keepMissing: options.createCustomers }),
+  );
+  if (missing === 0 || !createsNow(context, place)) return goOn(exclusive, run.id, { ...place, step: 'keys' });
+  const creating = await startCreating(context, exclusive, place, readAt);
+  switch (creating.status) {
+    case 'started':
+      await addNote(pool, run.id, `created customers in run ${creating.run.id}`);
+      return { status: 'on', place: { ...place, step: 'creating', creator: creating.run.id } };
+    case 'busy':
+      return wait(context, LOOK_MS, `waited for run ${creating.run.id}, which writes customers`);
+    case 'stale':
+      return { status: 'on', place };
+    default:
+      return creating satisfies never;
+  }
+}
+
+/** The transaction is rolled back where it started nothing. */
+async function startCreating({ run }: Context, exclusive: Exclusive, place: Place, readAt: Date): Promise<Creating> {
+  let creating: Creating | undefined;
+  const rollBack = new Error('nothing was started');
+  try {
+    await exclusive.transaction(async (db) => {
+      creating = await createMissing(db, run, { readAt, options: CREATE_ONLY });
+      if (creating.status !== 'started') throw rollBack;
+      await keepPlace(db, run.id, { ...place, step: 'creating', creator: creating.run.id });
+    });
+  } catch (error) {
+    if (error !== rollBack) throw error;
+  }
+  return creating ?? { status: 'stale' };
+}
+
+async function awaitCreated({ pool, run }: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+  const { creator: creatorId } = place;
+  if (creatorId === undefined) return { status: 'on', place: { ...place, step: 'customers' } };
+  const { status, phase, error, errorCode } = await readRun(pool, creatorId);
+  switch (status) {
+    case 'running':
+      return { status: 'again', inMs: LOOK_MS };
+    case 'paused':
+      throw new RunPaused('CUSTOMERS_PAUSED', `Run ${creatorId}, which creates customers for it, is paused: ${error}`);
+    case 'failed': {
+      const isSuperseded = phase === undefined;
+      if (isSuperseded) return { status: 'on', place: { ...place, step: 'customers' } };
+      const message = `Run ${creatorId}, which creates customers for it, has failed: ${error}`;
+      throw new RunFailed(errorCode ?? 'CUSTOMERS_FAILED', message);
+    }
+    case 'done':
+    case 'cancelled': {
+      const left = await exclusive.transaction(async (db) => {
+        await takeCreated(db, run, creatorId);
+        await resolveCustomers(db, run, { keepMissing: true });
+        await settleNotCreated(db, run, creatorId);
+        return countMissing(db, run);
+      });
+      return goOn(exclusive, run.id, { ...place, step: left === 0 ? 'keys' : 'customers' });
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+async function holdKeys(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+  const { pool, run, account } = context;
+  const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
+  if (sentMs > 0) return wait(context, sentMs, 'waited for what its rows had sent before');
+  try {
+    await exclusive.transaction(async (db) => {
+      await takeKeys(db, run, account.settleMs);
+      await reviewForeignKeys(db, run);
+      await keepPlace(db, run.id, { ...place, step: 'orders' });
+    });
+  } catch (error) {
+    if (!(error instanceof Unsettled)) throw error;
+    return wait(context, error.inMs, 'waited for what an earlier load left unsettled');
+  }
+  return { status: 'on', place: { ...place, step: 'orders' } };
+}
+
+async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+  const { pool, run, options } = context;
+  if (!(await holdsItsKeys(pool, run))) return { status: 'on', place: { ...place, step: 'keys' } };
+  const isAnyToDecide = (await openRows(pool, run.id)).staged > 0;
+  if (isAnyToDecide) {
+    await exclusive.transaction((db) =>
+      db.query('delete from ledger.records where run_id = $1 and label is not null', [run.id]),
+    );
+  }
+  const read = isAnyToDecide ? await readOrders(context, exclusive, BASELINE) : undefined;
+  const ordersBefore = place.ordersBefore ?? read?.records;
+  return exclusive.transaction(async (db) => {
+    const planned = await decideOrders(db, run, options);
+    if (run.dryRun) await planOnly(db, run);
+    const missing = await countMissing(db, run);
+    const isToWrite = !run.dryRun && planned.create + planned.update + missing > 0;
+    if (!isToWrite) return end(db, run);
+    const isToAsk = options.confirm && !place.isShown;
+    const step = missing > 0 ? 'customers' : 'orders';
+    await keepPlace(db, run.id, { ...place, isShown: true, step, ...(ordersBefore !== undefined && { ordersBefore }) });
+    if (missing === 0) await movePhase(db, run.id, 'load-orders', 'create-orders');
+    // In the same transaction: nobody goes on before a person has.
+    if (isToAsk)
+      await pauseRun(db, run.id, {
+        code: AWAITS_CONFIRMATION,
+        message: `Nothing is written yet. Say go with: lockstep runs resume ${run.id}`,
+      });
+    if (isToAsk) return { status: 'idle' };
+    return missing > 0 ? { status: 'again', inMs: 0 } : { status: 'next', job: 'create-orders' };
+  });
+}
+
+async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
+  await releaseKeys(db, run);
+  await endRun(db, run.id, 'done');
+  return { status: 'finished' };
+}
+
+async function goOn(exclusive: Exclusive, runId: string, place: Place): Promise<Stepped> {
+  await exclusive.transaction((db) => keepPlace(db, runId, place));
+  return { status: 'on', place };
+}
+
+async function wait({ pool, run }: Context, inMs: number, why: string): Promise<Stepped> {
+  await addNote(pool, run.id, why);
+  return { status: 'again', inMs };
+}
+
+function notReceived(runId: string): RunPaused {
+  return new RunPaused(
+    'LOAD_NOT_RECEIVED',
+    `Not all rows of the file of run ${runId} have been read. Load the file again with the same command.`,
+  );
+}

@@ -1,0 +1,44 @@
+/**
+ * Reads the orders back and settles everything that was sent: what is there gets its id, what is not is sent again once it
+ * has had the time to appear. Its last read is the load's audit.
+ */
+import { nextPass } from '../src/ledger/records.ts';
+import { openRows } from '../src/ledger/rows.ts';
+import { endRun } from '../src/ledger/runs.ts';
+import { releaseKeys } from '../src/orders/keys.ts';
+import { ordersOptions } from '../src/orders/options.ts';
+import { placeOf } from '../src/orders/place.ts';
+import { readOrders } from '../src/orders/read-orders.ts';
+import { settleOrders } from '../src/orders/settle.ts';
+import { exclusively } from '../src/worker/exclusive.ts';
+import { defineJob } from '../src/worker/job.ts';
+
+/** A read that is due at some moment starts a little after it. */
+const MARGIN_MS = 20;
+
+export const settleOrdersJob = defineJob({
+  name: 'settle-orders',
+  summary: 'reads orders back and settles what was sent',
+  options: ordersOptions,
+  waitsInPlace: true,
+  run: (context) =>
+    exclusively(context, async (exclusive) => {
+      const { pool, run, account } = context;
+      const sent = await openRows(pool, run.id);
+      if (sent.acked + sent.unknown > 0) {
+        const pass = await nextPass(pool, run.id);
+        const read = await readOrders(context, exclusive, pass);
+        const recordsBefore = placeOf(run).ordersBefore;
+        const settled = await exclusive.transaction((db) =>
+          settleOrders(db, run, { ...read, pass, recordsBefore, settleMs: account.settleMs }),
+        );
+        if (settled.ready > 0) return { status: 'next', job: 'create-orders' };
+        if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
+      } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'create-orders' };
+      await exclusive.transaction(async (db) => {
+        await releaseKeys(db, run);
+        await endRun(db, run.id, 'done');
+      });
+      return { status: 'finished' };
+    }),
+});

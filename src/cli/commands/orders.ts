@@ -1,0 +1,111 @@
+/** `lockstep orders load FILE`: a file of orders, checked, planned, loaded, and every row back with what became of it. */
+import path from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Lane } from '../../budget/budget.ts';
+import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
+import { FIELDS, type Field } from '../../csv/fields.ts';
+import type { SheetChoices } from '../../csv/sheet.ts';
+import type { OrdersOptions } from '../../orders/options.ts';
+import { accountNamed } from '../../settings/settings.ts';
+import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import type { ExitCode } from '../errors.ts';
+import { loadOrders } from '../orders/load.ts';
+import type { Perform, Session } from '../session.ts';
+
+export interface LoadOptions {
+  readonly account: string;
+  readonly map?: ReadonlyMap<Field, string>;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly existing: OrdersOptions['existing'];
+  readonly createCustomers?: boolean;
+  readonly results?: string;
+  readonly again?: boolean;
+  readonly detach?: boolean;
+  readonly lane?: Lane;
+  readonly encoding?: Encoding;
+  readonly delimiter?: string;
+  readonly decimal?: '.' | ',';
+  readonly accounting?: boolean;
+  readonly header: boolean;
+}
+
+export function addOrders(program: Command, perform: Perform): void {
+  const orders = program.command('orders').summary('load orders from a CSV file');
+  orders
+    .command('load')
+    .summary('create orders from a CSV file, each exactly once')
+    .description(
+      'Checks the whole file before the first call, finds each row’s customer, shows the plan, and creates every good row ' +
+        'as an order; every other row comes back with a reason. The same command after a crash, or in a second terminal, ' +
+        'joins the load; the same file again creates nothing. Ctrl-C finishes the calls in flight and leaves the load so ' +
+        'that the same command goes on with it.',
+    )
+    .argument('<file>', 'a CSV, plain or gzip; - is stdin')
+    .requiredOption('--account <name>', 'account in the settings')
+    .option('--map <field=column>', `which column fills a field, by header or number; ${FIELDS.join(', ')}`, toMap)
+    .option('--dry-run', 'check, resolve and plan everything, and write nothing')
+    .option('--yes', 'write without asking first, as without a terminal')
+    .addOption(
+      new Option('--existing <policy>', 'an order that is there already: leave it, bring it in line, or reject its row')
+        .choices(['skip', 'update', 'fail'])
+        .default('skip'),
+    )
+    .option('--create-customers', 'create the customers that are missing, from the columns of the row')
+    .option('--results <dir>', 'write every row with what became of it, one CSV for each verdict')
+    .option('--again', 'load a file once more that was loaded before')
+    .option('--detach', 'leave the load to a worker (lockstep start) once it has been read')
+    .addOption(
+      new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch')
+        .choices(['interactive', 'batch'])
+        .default(undefined, 'interactive on a terminal, else batch'),
+    )
+    .addOption(new Option('--encoding <name>', 'instead of the one that was found').choices(ENCODINGS))
+    .option('--delimiter <character>', 'instead of the one that was found; tab is tab', toDelimiter)
+    .addOption(new Option('--decimal <sign>', 'decimal sign of the amounts').choices(['.', ',']))
+    .option('--accounting', '(12.00) and 12.00- mean minus 12')
+    .option('--no-header', 'the first line is a row; columns are then mapped by number')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep orders load orders.csv --account acme --dry-run
+  $ lockstep orders load orders.csv --account acme --create-customers --results results/
+  $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
+  $ zcat export.csv.gz | lockstep orders load - --account acme --yes`,
+    )
+    .action((file: string, options: LoadOptions) => perform((session) => load(session, file, options)));
+}
+
+async function load(session: Session, file: string, options: LoadOptions): Promise<ExitCode> {
+  accountNamed(await session.settings(), options.account); // a misspelt name needs no file to be told
+  const source = file === '-' ? file : path.resolve(session.cwd, file);
+  return loadOrders(session, source, { ...options, choices: choicesOf(options) });
+}
+
+function choicesOf({ map, encoding, delimiter, decimal, accounting, header }: LoadOptions): SheetChoices {
+  return {
+    ...(map && { map }),
+    ...(encoding && { encoding }),
+    ...(delimiter && { delimiter }),
+    ...(decimal && { decimal }),
+    ...(accounting && { accounting }),
+    ...(!header && { hasHeader: false }),
+  };
+}
+
+function toMap(text: string, earlier: ReadonlyMap<Field, string> = new Map()): ReadonlyMap<Field, string> {
+  const at = text.indexOf('=');
+  const [name, column] = [text.slice(0, at), text.slice(at + 1)];
+  if (at < 1 || column === '') throw new InvalidArgumentError('Expected FIELD=COLUMN.');
+  const field = FIELDS.find((one) => one === name);
+  if (!field)
+    throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, FIELDS)} (there is ${oneOf(FIELDS)}).`);
+  return new Map([...earlier, [field, column]]);
+}
+
+function toDelimiter(text: string): string {
+  const delimiter = text === 'tab' || text === '\\t' ? '\t' : text;
+  if (delimiter.length !== 1) throw new InvalidArgumentError('Expected one character, or tab.');
+  return delimiter;
+}

@@ -1,0 +1,154 @@
+/** Performs `orders load`: takes the file in, shows how it is understood and what is planned, and follows the load. */
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { Lane } from '../../budget/budget.ts';
+import type { SheetChoices } from '../../csv/sheet.ts';
+import { type Run, readRun, resumeRun } from '../../ledger/runs.ts';
+import { AWAITS_CONFIRMATION, type OrdersOptions } from '../../orders/options.ts';
+import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
+import { writeResults } from '../../orders/results.ts';
+import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { DONE, type ExitCode } from '../errors.ts';
+import { reportRun } from '../run-report.ts';
+import type { Session } from '../session.ts';
+import type { Workspace } from '../wire.ts';
+import { plural } from '../words.ts';
+import { planLines } from './plan.ts';
+import { sheetLines } from './sheet-lines.ts';
+
+export interface LoadRequest {
+  readonly account: string;
+  readonly choices: SheetChoices;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly existing: OrdersOptions['existing'];
+  readonly createCustomers?: boolean;
+  readonly results?: string;
+  readonly again?: boolean;
+  readonly detach?: boolean;
+  readonly lane?: Lane;
+}
+
+export async function loadOrders(session: Session, source: string, request: LoadRequest): Promise<ExitCode> {
+  const { out } = session;
+  const signal = session.untilStopped(STOP_WORDS);
+  const workspace = await session.openWorkspace();
+  const isAsked = request.yes !== true && request.dryRun !== true && request.detach !== true && session.canAsk;
+  const received = await takeIn(session, workspace, source, request, { isAsked, signal });
+  out.live('');
+  tellBegun(session, received, source);
+  const { run } = received.begun;
+  if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request);
+  if (request.detach === true) return leave(session, workspace, run);
+  await takeUp(workspace, run);
+  return carryAndReport(session, workspace, run, {
+    signal,
+    isOurs: received.begun.status === 'new',
+    results: async (ended) => {
+      if (ended.dryRun && ended.status === 'done')
+        out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings)));
+      return resultsOf(session, workspace, ended, request.results);
+    },
+    onPaused: (paused) => confirm(session, workspace, paused, { isAsked, signal }),
+  });
+}
+
+/** A load that waits for a go gets it from a person who has seen the plan, or from whoever runs the command unasked. */
+async function confirm(
+  session: Session,
+  { database, settings }: Workspace,
+  paused: Run,
+  { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
+): Promise<'go on' | 'leave'> {
+  if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
+  session.out.say('', ...(await planLines(database.pool, paused, settings)));
+  if (isAsked && !(await session.ask('Write that?', signal))) return 'leave';
+  return (await resumeRun(database.pool, paused.id)) ? 'go on' : 'leave';
+}
+
+async function takeIn(
+  { out, dataDir }: Session,
+  workspace: Workspace,
+  source: string,
+  request: LoadRequest,
+  { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
+): Promise<ReceivedLoad> {
+  const account = await workspace.accounts.open(request.account);
+  const { pool } = workspace.database;
+  return receiveLoad(pool, {
+    account,
+    source,
+    choices: request.choices,
+    options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
+    lane: request.lane ?? (out.isLive ? 'interactive' : 'batch'),
+    dryRun: request.dryRun === true,
+    ...(request.again === true && { salt: randomUUID() }),
+    spoolDir: path.join(dataDir, 'received'),
+    signal,
+    onSheet: (sheet, received) => out.say(...sheetLines(sheet, received)),
+    onProgress: (rows) => out.live(`checking · ${plural(rows, 'row')}`),
+  });
+}
+
+function tellBegun({ out, hint }: Session, { begun, rows, problems, currencies }: ReceivedLoad, source: string): void {
+  const { run } = begun;
+  const name = path.basename(source);
+  if (begun.status === 'unfinished')
+    out.say(`${name} is being loaded as run ${run.id}, which is unfinished: joining it.`);
+  else if (begun.status === 'finished')
+    out.say(
+      `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again loads it once more.`,
+    );
+  else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
+  if (problems.length > 0)
+    out.say('', 'The first problems:', ...problems.map(({ code, message }) => `  ${code}  ${message}`));
+  if (currencies.length > 1)
+    out.say(
+      `Note: the amounts are in ${currencies.join(', ')}, and an order has no currency: all are sent as plain numbers.`,
+    );
+}
+
+/** A load that stands still is taken up again by the same command, unless it waits for a go. */
+async function takeUp({ database }: Workspace, { id }: Run): Promise<void> {
+  const { status, errorCode } = await readRun(database.pool, id);
+  if (errorCode === AWAITS_CONFIRMATION) return;
+  if (status === 'paused' || status === 'failed') await resumeRun(database.pool, id);
+}
+
+async function reportFinished(
+  session: Session,
+  workspace: Workspace,
+  run: Run,
+  { results }: LoadRequest,
+): Promise<ExitCode> {
+  const report = await reportRun(workspace.database.pool, run, workspace.settings);
+  const files = await resultsOf(session, workspace, run, results);
+  session.out.result({ ...report, results: files });
+  return DONE;
+}
+
+async function resultsOf(
+  { out, cwd, hint }: Session,
+  { database }: Workspace,
+  run: Run,
+  dir: string | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  if (dir === undefined) {
+    out.say(`Every row with what became of it: ${hint(`runs export ${run.id} --out FILE`)}, or --results DIR.`);
+    return {};
+  }
+  const files = await writeResults(database.pool, run.id, path.resolve(cwd, dir));
+  for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
+  return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
+}
+
+async function leave({ out, hint }: Session, workspace: Workspace, run: Run): Promise<ExitCode> {
+  out.say(
+    `A worker carries it on; if none is running: ${hint('start')}`,
+    `Look after it with: ${hint(`runs show ${run.id}`)}`,
+  );
+  out.result(
+    await reportRun(workspace.database.pool, await readRun(workspace.database.pool, run.id), workspace.settings),
+  );
+  return DONE;
+}

@@ -1,0 +1,37 @@
+/** What a load that has been planned will do, in words: before anybody is asked to say go, and after a dry run. */
+import { countRows } from '../../ledger/rows.ts';
+import type { Queryable, Run } from '../../ledger/runs.ts';
+import { countMissing } from '../../orders/missing-customers.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { countsLine } from '../report.ts';
+import { allowedFor } from '../run-report.ts';
+import { formatCount, formatTook, plural } from '../words.ts';
+
+/** The reads before the first write, and after the last: of customers and of orders. */
+const READS = 3;
+
+/** Counts by verdict, the calls it takes, and how long they take under the budget. Nothing is written yet. */
+export async function planLines(db: Queryable, run: Run, settings: Settings): Promise<readonly string[]> {
+  const counts = await countRows(db, run.id);
+  const customers = await countMissing(db, run);
+  const updates = await countUpdates(db, run);
+  const creates = counts.unknown + counts.created + counts.updated - updates;
+  const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
+  const allowed = allowedFor(run, settings);
+  const took = allowed === undefined ? '' : `, at least ${formatTook((calls / allowed) * 1_000)} under the budget`;
+  const first = customers === 0 ? '' : `${plural(customers, 'customer')} to create first, `;
+  const rest = countsLine({ ...counts, created: 0, updated: 0, unknown: 0 });
+  return [
+    `Of ${plural(counts.in, 'row')}: ${first}${plural(creates, 'order')} to create, ${formatCount(updates)} to update; ${rest}.`,
+    `That takes about ${plural(calls, 'call')}${took}.`,
+  ];
+}
+
+async function countUpdates(db: Queryable, { id }: Run): Promise<number> {
+  const counted = await db.query<{ n: number }>(
+    `select count(*)::int as n from ledger.rows
+     where run_id = $1 and action = 'update' and (state = 'ready' or reason = 'PLANNED')`,
+    [id],
+  );
+  return counted.rows[0]?.n ?? 0;
+}

@@ -1,0 +1,26 @@
+/** How a file was understood, in words: what people check first when a load looks wrong. */
+import type { Received } from '../../csv/receive.ts';
+import type { Sheet } from '../../csv/sheet.ts';
+import { formatShare, plural } from '../words.ts';
+
+const DELIMITER_WORDS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+
+export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Received): readonly string[] {
+  const { encoding, format, mapping, decimal } = sheet;
+  const size = `${plural(sizeBytes, 'byte')}${isGzip ? ', gzip' : ''}`;
+  const header = format.hasHeader ? 'with a header' : 'without a header';
+  const by = DELIMITER_WORDS[format.delimiter] ?? JSON.stringify(format.delimiter);
+  const sign = decimal.sign === 'unsure' ? 'decimal sign not clear' : `decimal sign ${JSON.stringify(decimal.sign)}`;
+  const width = Math.max(...mapping.columns.map(({ field }) => field.length));
+  return [
+    `${name}: ${size}, sha256 ${sha256.slice(0, 12)}…`,
+    `  ${encoding.encoding}, columns by ${by}, lines by ${format.lineEnd}, ${header}; ${sign} (${decimal.why})`,
+    ...mapping.columns.map(
+      ({ field, name: column, how, confidence }) =>
+        `  ${field.padEnd(width)}  ← ${JSON.stringify(column)} (${how === 'fuzzy' ? `guessed, ${formatShare(confidence)} sure` : how})`,
+    ),
+    ...(mapping.unmapped.length === 0
+      ? []
+      : [`  not used: ${mapping.unmapped.map(({ name: column }) => JSON.stringify(column)).join(', ')}`]),
+  ];
+}

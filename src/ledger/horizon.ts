@@ -1,0 +1,35 @@
+/** When a new run may read its baseline: what other runs sent must have had the time to be committed and shown. */
+import type { Queryable, Run } from './runs.ts';
+
+/**
+ * Milliseconds until everything that earlier runs on the same account and resource left open has settled; 0 when it has.
+ * A call on its way, as when a run was cancelled in its midst, may leave at any moment: its time has not begun to run.
+ */
+export function unsettledForMs(
+  db: Queryable,
+  { id, account, resource }: Pick<Run, 'id' | 'account' | 'resource'>,
+  settleMs: number,
+): Promise<number> {
+  return openForMs(db, 'u.account = $1 and u.resource = $2 and u.id <> $3', [account, resource, id, settleMs]);
+}
+
+/** The same for all runs of a job that have ended: what those that go on have sent is theirs to settle. */
+export function endedUnsettledForMs(
+  db: Queryable,
+  { id, account, job }: Pick<Run, 'id' | 'account' | 'job'>,
+  settleMs: number,
+): Promise<number> {
+  const others = `u.account = $1 and u.job = $2 and u.id <> $3 and u.status not in ('running', 'paused')`;
+  return openForMs(db, others, [account, job, id, settleMs]);
+}
+
+async function openForMs(db: Queryable, others: string, values: readonly (string | number)[]): Promise<number> {
+  const found = await db.query<{ ms: number }>(
+    `select coalesce(greatest(0, extract(epoch from max(case when r.state = 'intent' then clock_timestamp() else r.since end)
+         - clock_timestamp()) * 1000 + $4), 0)::float8 as ms
+     from ledger.runs u join ledger.rows r on r.run_id = u.id
+     where ${others} and not u.dry_run and r.state in ('intent', 'acked', 'unknown') and r.state <> 'settled'`,
+    [...values],
+  );
+  return found.rows[0]?.ms ?? 0;
+}

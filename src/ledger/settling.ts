@@ -1,0 +1,22 @@
+/** What a read-back has left open. */
+import type { Queryable } from './runs.ts';
+
+export interface Settled {
+  /** Rows to be sent again: they are not there, and were given the time to be. */
+  readonly ready: number;
+  /** Rows that may still appear; a read that starts after `againInMs` decides them. */
+  readonly open: number;
+  readonly againInMs: number;
+}
+
+export async function whatIsOpen(db: Queryable, runId: string, settleMs: number): Promise<Settled> {
+  const counted = await db.query<Settled>(
+    `select (count(*) filter (where state = 'ready'))::int as ready,
+       (count(*) filter (where state in ('acked', 'unknown')))::int as open,
+       coalesce(greatest(0, extract(epoch from max(since) filter (where state in ('acked', 'unknown')) - clock_timestamp())
+         * 1000 + $2), 0)::float8 as "againInMs"
+     from ledger.rows where run_id = $1 and state <> 'settled'`,
+    [runId, settleMs],
+  );
+  return counted.rows[0] ?? { ready: 0, open: 0, againInMs: 0 };
+}

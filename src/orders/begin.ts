@@ -1,0 +1,163 @@
+/**
+ * The beginning of a load: its run, which waits until the whole file has been staged, and the staging itself. The same file
+ * is the same load: it joins the one that is unfinished, and is not loaded again once it has ended.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type pg from 'pg';
+import type { Lane } from '../budget/budget.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { LockstepError } from '../errors.ts';
+import { isGone, thisWorker } from '../ledger/claims.ts';
+import { type Queryable, type Run, readRun, startRun } from '../ledger/runs.ts';
+import type { OrdersOptions } from './options.ts';
+import { takenOver } from './staging.ts';
+
+export interface LoadSpec {
+  readonly account: string;
+  /** Hexadecimal, 16 digits at least: the same for the same account, address, bytes and mapping. */
+  readonly loadId: string;
+  readonly fileName: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly header: readonly string[];
+  /** Whatever writing the results takes; kept as JSON. */
+  readonly form: unknown;
+  readonly options: OrdersOptions;
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+}
+
+export type BegunLoad =
+  /** Its rows are to be staged now, and then it is released. */
+  | { readonly status: 'new'; readonly run: Run }
+  /** Received whole before, and not ended well: to be followed, and resumed first where it is paused or has failed. */
+  | { readonly status: 'unfinished'; readonly run: Run }
+  /** There is nothing to do any more. */
+  | { readonly status: 'finished'; readonly run: Run };
+
+/** The load as it was received, for its results. */
+export interface Load {
+  readonly loadId: string;
+  readonly fileName: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly header: readonly string[];
+  readonly form: unknown;
+  readonly isReceived: boolean;
+}
+
+/** A receiver on another machine that has staged nothing for so long is taken for dead. */
+const SILENT_S = 60;
+const RECEIVER = thisWorker(randomBytes(4).toString('hex'));
+
+/**
+ * Begins a load, or finds it. One that was received in part is dropped and begun anew.
+ * @throws LockstepError LOAD_BEING_RECEIVED while another process is staging it
+ */
+export async function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoad> {
+  for (;;) {
+    const begun = await inTransaction(pool, (db) => findOrBegin(db, spec));
+    if (begun !== 'again') return begun;
+  }
+}
+
+/** Lets the load be carried on: all its rows are staged. @throws LockstepError LOAD_TAKEN_OVER */
+export async function releaseLoad(db: Queryable, runId: string): Promise<void> {
+  const released = await db.query(
+    `with received as (
+       update ledger.loads set is_received = true where run_id = $1 and not is_received returning run_id
+     )
+     update ledger.runs u set status = 'running' from received where u.id = received.run_id and u.status = 'paused'`,
+    [runId],
+  );
+  if (released.rowCount === 0) throw takenOver(runId);
+}
+
+/** Undefined where the run is no load. */
+export async function readLoad(db: Queryable, runId: string): Promise<Load | undefined> {
+  const found = await db.query<Load>(
+    `select load_id as "loadId", file_name as "fileName", sha256, bytes::float8 as bytes, header, form,
+       is_received as "isReceived" from ledger.loads where run_id = $1`,
+    [runId],
+  );
+  return found.rows[0];
+}
+
+interface Found {
+  readonly id: string;
+  readonly isReceived: boolean;
+  readonly status: Run['status'];
+  readonly receiver: unknown;
+  readonly silent: boolean;
+}
+
+async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad | 'again'> {
+  if (spec.dryRun) return { status: 'new', run: await createLoad(db, spec) };
+  const found = await db.query<Found>(
+    `select u.id, l.is_received as "isReceived", u.status, l.receiver,
+       l.received_at + $3 * interval '1 s' < clock_timestamp() as silent
+     from ledger.loads l join ledger.runs u on u.id = l.run_id
+     where l.account = $1 and l.load_id = $2 and not u.dry_run and (u.phase is not null or u.status = 'done')
+     order by u.created_at desc limit 1 for update of l`,
+    [spec.account, spec.loadId, SILENT_S],
+  );
+  const last = found.rows[0];
+  if (last?.isReceived) {
+    return { status: last.status === 'done' ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
+  }
+  if (last) await dropHalfReceived(db, last, spec);
+  const begun = await createLoad(db, spec).catch((error: unknown) => {
+    if (error === BUSY) return 'again' as const;
+    throw error;
+  });
+  return begun === 'again' ? 'again' : { status: 'new', run: begun };
+}
+
+async function dropHalfReceived(db: Queryable, last: Found, { fileName }: LoadSpec): Promise<void> {
+  const isAtIt = last.status === 'paused' && !last.silent && !isGone(JSON.stringify(last.receiver));
+  if (isAtIt) {
+    throw new LockstepError(
+      'LOAD_BEING_RECEIVED',
+      `Another process is reading ${fileName} at this moment (run ${last.id}). Run the same command again in a moment to join it.`,
+      { exitCode: 3 },
+    );
+  }
+  await db.query('delete from ledger.runs where id = $1', [last.id]);
+}
+
+/** Begun by somebody else at the same moment. */
+const BUSY = new Error('busy');
+
+async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run> {
+  const name = `orders:${spec.loadId.slice(0, 12)}`;
+  const begun = await startRun(db, {
+    sync: name,
+    job: 'orders',
+    account: spec.account,
+    resource: name,
+    lane: spec.lane,
+    dryRun: spec.dryRun,
+    options: spec.options,
+    phase: 'load-orders',
+    title: path.basename(spec.fileName),
+  });
+  if (begun.status === 'busy') throw BUSY;
+  await db.query(`update ledger.runs set status = 'paused' where id = $1`, [begun.run.id]);
+  await db.query(
+    `insert into ledger.loads (run_id, account, load_id, file_name, sha256, bytes, header, form, receiver)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      begun.run.id,
+      spec.account,
+      spec.loadId,
+      spec.fileName,
+      spec.sha256,
+      spec.bytes,
+      JSON.stringify(spec.header),
+      JSON.stringify(spec.form ?? null),
+      RECEIVER,
+    ],
+  );
+  return readRun(db, begun.run.id);
+}

@@ -1,0 +1,78 @@
+/**
+ * Decides every row that has its customer and its key, before the first order is sent: it is there already, is to be
+ * created, to be updated, or for a person. Set-based SQL over the run's rows (`s`) and the orders its baseline saw (`k`).
+ */
+import { prepareSetWork } from '../ledger/records.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { differences } from './differences.ts';
+import type { OrdersOptions } from './options.ts';
+
+export interface Planned {
+  readonly create: number;
+  readonly update: number;
+}
+
+/** Decides; to be run in one transaction, safe to repeat. Rows without a customer stay undecided. */
+export async function decideOrders(db: Queryable, run: Run, { existing }: OrdersOptions): Promise<Planned> {
+  await prepareSetWork(db);
+  await reviewTheDoubled(db, run);
+  await decideExisting(db, run, existing);
+  await db.query(
+    `update ledger.rows set state = 'ready', action = 'create', sends = 0
+     where run_id = $1 and state = 'staged' and client_id is not null`,
+    [run.id],
+  );
+  const planned = await db.query<Planned>(
+    `select (count(*) filter (where action = 'create'))::int as create, (count(*) filter (where action = 'update'))::int as update
+     from ledger.rows where run_id = $1 and state = 'ready'`,
+    [run.id],
+  );
+  return planned.rows[0] ?? { create: 0, update: 0 };
+}
+
+/** A dry run says what it would have done; an order without a customer would have been created after that. */
+export async function planOnly(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', reason = 'PLANNED',
+       verdict = case action when 'update' then 'updated' else 'created' end,
+       detail = case when client_id is null then 'its customer would be created first' end
+     where run_id = $1 and state in ('ready', 'staged')`,
+    [run.id],
+  );
+}
+
+/** There more than once already: whatever is done, a person has to look. */
+async function reviewTheDoubled(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `with doubled as (
+       select client_id, label, array_to_string((array_agg(record_id order by length(record_id), record_id))[1:10], ', ') as ids
+       from ledger.records where run_id = $1 and label is not null group by client_id, label having count(*) > 1
+     )
+     update ledger.rows s set state = 'settled', verdict = 'review', reason = 'DUPLICATE',
+       detail = format('it was there more than once before: orders %s; remove what is too many by hand', d.ids)
+     from doubled d
+     where s.run_id = $1 and s.state = 'staged' and s.client_id = d.client_id and s.label = d.label`,
+    [run.id],
+  );
+}
+
+async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['existing']): Promise<void> {
+  // An update sends the order as it stands with what the row says over it: what the row leaves out is not emptied.
+  await db.query(
+    `with there as (
+       select s.source_id, k.record_id, k.fields || s.fields as merged, ${differences()} as how
+       from ledger.rows s join ledger.records k on k.run_id = $1 and k.client_id = s.client_id and k.label = s.label
+       where s.run_id = $1 and s.state = 'staged'
+     )
+     update ledger.rows s set record_id = there.record_id,
+       state = case when how <> '' and $2 = 'update' then 'ready' else 'settled' end,
+       action = case when how <> '' and $2 = 'update' then 'update' end,
+       fields = case when how <> '' and $2 = 'update' then there.merged else s.fields end, sends = 0,
+       verdict = case when $2 = 'fail' then 'rejected' when how = '' or $2 = 'skip' then 'existing' end,
+       reason = case when $2 = 'fail' then 'ORDER_EXISTS' when how = '' then 'EXISTS' when $2 = 'skip' then 'DIFFERS' end,
+       detail = case when how = '' then format('order %s is there with this content', there.record_id)
+         when $2 <> 'update' then format('order %s is there and differs: %s', there.record_id, how) end
+     from there where s.run_id = $1 and s.source_id = there.source_id`,
+    [run.id, existing],
+  );
+}

@@ -1,0 +1,39 @@
+/** A row's values as an order's content and as its customer. */
+import type { CustomerFields } from '../contract/records.ts';
+import type { OrderValues } from '../csv/validate.ts';
+
+/** What an order says, beside whose it is and what it is called. The amount is an exact decimal, sent as a number. */
+export interface OrderContent {
+  readonly description?: string;
+  readonly amount?: string;
+  readonly status?: string;
+}
+
+export function contentOf({ description, amount, status }: OrderValues): OrderContent {
+  return filled({ description, amount, status });
+}
+
+/** Whom the row names, in the contract's fields: what a customer is found by, and made from. */
+export function customerOf(values: OrderValues): CustomerFields {
+  return filled({
+    full_name: values.customer_name ?? values.full_name,
+    email: values.customer_email ?? values.email,
+    phone_number: values.customer_phone ?? values.phone_number,
+    organization: values.organization,
+    gender: values.gender,
+    picture_url: values.picture_url,
+  });
+}
+
+/** Text as Postgres can hold it: neither NUL nor half a character. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+function filled(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const given = Object.entries(values).flatMap(([name, value]) => {
+    const text = storable(value ?? '').trim();
+    return text === '' ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(given);
+}

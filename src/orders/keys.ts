@@ -1,0 +1,105 @@
+/**
+ * An order's key is its customer and its order_id. While a load is unfinished its keys are its own, so that loads side by
+ * side never create one order twice; the keys of a load that has ended are anybody's.
+ */
+import { endedUnsettledForMs } from '../ledger/horizon.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+
+/** What an earlier load has sent may still appear: no baseline can be read yet. */
+export class Unsettled extends Error {
+  override readonly name = 'Unsettled';
+  readonly inMs: number;
+
+  constructor(inMs: number) {
+    super('an earlier load has left calls unsettled');
+    this.inMs = inMs;
+  }
+}
+
+/** Whose keys they are: the account's, or the run's own where it only plans. */
+export function scopeOf({ account, dryRun, id }: Run): string {
+  return dryRun ? id : account;
+}
+
+/**
+ * Takes the keys of all rows that have a customer and are undecided; to be run in one transaction that is rolled back when
+ * it throws. What ended loads had left to be sent under these keys is theirs no more. @throws Unsettled
+ */
+export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promise<void> {
+  // A failed load that is being resumed at this moment waits, and then finds its rows settled below.
+  await db.query(
+    `select id from ledger.runs where account = $1 and job = $2 and status = 'failed' and phase is not null
+     order by id for update`,
+    [run.account, run.job],
+  );
+  await db.query(
+    `delete from ledger.order_keys k using ledger.runs u
+     where k.scope = $1 and u.id = k.run_id and u.status in ('done', 'cancelled')`,
+    [scopeOf(run)],
+  );
+  // In one order for all, so that two loads never wait for each other.
+  await db.query(
+    `insert into ledger.order_keys (scope, client_id, label, run_id)
+     select distinct $2, client_id, label, $1 from ledger.rows
+     where run_id = $1 and state = 'staged' and client_id is not null order by client_id, label
+     on conflict (scope, client_id, label) do update set run_id = excluded.run_id
+       where not exists (select 1 from ledger.runs u
+         where u.id = ledger.order_keys.run_id and u.status in ('running', 'paused'))`,
+    [run.id, scopeOf(run)],
+  );
+  // After the keys: a load that was cancelled meanwhile has given its keys away, and its calls may be on their way.
+  const inMs = await endedUnsettledForMs(db, run, settleMs);
+  if (inMs > 0) throw new Unsettled(inMs);
+  if (!run.dryRun) await settleDisowned(db, run);
+}
+
+/** Rows whose key another unfinished load holds, for a person; and of rows with one key all but the first. */
+export async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
+       detail = format('load %s, which is unfinished, has this order of customer %s too; load the file again once it has ended',
+         k.run_id, k.client_id)
+     from ledger.order_keys k
+     where s.run_id = $1 and s.state = 'staged' and k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+       and k.run_id <> $1 and exists (select 1 from ledger.runs u where u.id = k.run_id and u.status in ('running', 'paused'))`,
+    [run.id, run.account],
+  );
+  await db.query(
+    `with repeated as (
+       select source_id, first_value(source_id) over (partition by client_id, label order by n) as first
+       from ledger.rows where run_id = $1 and state in ('staged', 'ready') and client_id is not null
+     )
+     update ledger.rows s set state = 'settled', verdict = 'review', reason = 'ORDER_REPEATED',
+       detail = format('line %s is the same order of the same customer', repeated.first)
+     from repeated where s.run_id = $1 and s.source_id = repeated.source_id and repeated.first <> s.source_id
+       and s.state = 'staged'`,
+    [run.id],
+  );
+}
+
+/** Whether all keys of what is to be decided are still held: a load that has failed and was resumed may have lost some. */
+export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
+  const lost = await db.query(
+    `select 1 from ledger.rows s left join ledger.order_keys k
+       on k.scope = $2 and k.client_id = s.client_id and k.label = s.label and k.run_id = $1
+     where s.run_id = $1 and s.state = 'staged' and s.client_id is not null and k.run_id is null limit 1`,
+    [run.id, scopeOf(run)],
+  );
+  return lost.rowCount === 0;
+}
+
+export async function releaseKeys(db: Queryable, run: Run): Promise<void> {
+  await db.query('delete from ledger.order_keys where run_id = $1', [run.id]);
+}
+
+async function settleDisowned(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows f set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
+       detail = format('this load had failed, and load %s has taken the order over', $1::text)
+     from ledger.order_keys k, ledger.runs u
+     where u.account = $2 and u.job = $3 and u.status = 'failed' and u.phase is not null and u.id <> $1 and not u.dry_run
+       and f.run_id = u.id and f.state in ('ready', 'intent', 'acked', 'unknown')
+       and k.scope = $2 and k.client_id = f.client_id and k.label = f.label and k.run_id = $1`,
+    [run.id, run.account, run.job],
+  );
+}

@@ -1,0 +1,27 @@
+/** How far a load has come before its orders are sent: kept as its run's checkpoint, so that any process can go on. */
+import { z } from 'zod';
+import { type Queryable, type Run, recordProgress } from '../ledger/runs.ts';
+
+const placeSchema = z.object({
+  /**
+   * What is to be done next: find the customers, wait for those that are created, take the orders' keys, or read the
+   * orders that are there and decide.
+   */
+  step: z.enum(['customers', 'creating', 'keys', 'orders']).default('customers'),
+  /** A person was shown what is planned, where the load asks for it. */
+  isShown: z.boolean().default(false),
+  /** The run that creates missing customers, or has created them. */
+  creator: z.string().optional(),
+  /** How many orders the service's list held before the first write; unknown where it came in pages. */
+  ordersBefore: z.number().optional(),
+});
+
+export type Place = Readonly<z.infer<typeof placeSchema>>;
+
+export function placeOf(run: Pick<Run, 'checkpoint'>): Place {
+  return placeSchema.parse(run.checkpoint);
+}
+
+export async function keepPlace(db: Queryable, runId: string, place: Place): Promise<void> {
+  await recordProgress(db, runId, { checkpoint: place });
+}

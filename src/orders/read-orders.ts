@@ -1,0 +1,130 @@
+/** One read of all orders, of which those are kept whose keys a load holds: its baseline, and every read-back. */
+import { amountOf, idOf, isJsonObject, type Json, type JsonObject } from '../client/dialect.ts';
+import { textOf } from '../customers/keys.ts';
+import type { Queryable } from '../ledger/runs.ts';
+import { addNote, recordProgress } from '../ledger/runs.ts';
+import type { Account } from '../worker/accounts.ts';
+import type { Exclusive } from '../worker/exclusive.ts';
+import type { JobContext } from '../worker/job.ts';
+import { checkShape } from '../worker/shapes.ts';
+import { RunFailed } from '../worker/trouble.ts';
+import { readWholeList } from '../worker/whole-list.ts';
+import { withoutId } from '../worker/without-id.ts';
+import { scopeOf } from './keys.ts';
+
+export interface OrdersRead {
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** How many orders there are in all; undefined where the list came in pages. */
+  readonly records: number | undefined;
+  /** Nothing was missed for certain: what is not in it is not there. */
+  readonly isWhole: boolean;
+}
+
+/** @throws Stop; RunFailed SERVICE_UNREADABLE where no order of the list says whose it is */
+export async function readOrders(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  pass: number,
+): Promise<OrdersRead> {
+  const { pool, run, account, signal } = context;
+  const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const scope = scopeOf(run);
+  let isAny = false;
+  let isAnyOwned = false;
+  const read = await readWholeList(account, 'orders.getall', {
+    lane: run.lane,
+    signal,
+    onCalls: (made) => recordProgress(pool, run.id, made),
+    onRecords: async (batch) => {
+      const orders = batch.map((record) => toSeenOrder(record, account));
+      isAny ||= orders.length > 0;
+      isAnyOwned ||= orders.some(({ clientId }) => clientId !== undefined);
+      await exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders));
+    },
+  });
+  if (read.shape) await checkShape(context, 'orders', read.shape);
+  if (isAny && !isAnyOwned) throw ofNobody(account);
+  const isWhole = read.scan === undefined || read.scan.proof !== 'unproven';
+  if (read.scan) {
+    const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
+    await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
+  }
+  return { readAt: clock.rows[0]?.now ?? new Date(), records: read.records, isWhole };
+}
+
+interface SeenOrder {
+  readonly recordId: string;
+  readonly clientId: string | undefined;
+  readonly label: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Keeps the orders among these that the load asks for. Safe to repeat. */
+async function keepOrders(
+  db: Queryable,
+  { runId, scope, pass }: { runId: string; scope: string; pass: number },
+  orders: readonly SeenOrder[],
+): Promise<void> {
+  const named = orders.filter(({ clientId, label }) => clientId !== undefined && label !== '');
+  const distinct = [...new Map(named.map((order) => [order.recordId, order])).values()];
+  if (distinct.length === 0) return;
+  const column = <K extends keyof SeenOrder>(name: K) => distinct.map((order) => order[name]);
+  await db.query(
+    `insert into ledger.records (run_id, record_id, client_id, label, fields, first_pass, last_pass)
+     select $1, t.*, $2, $2 from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[]) t (record_id, client_id, label, fields)
+     where exists (select 1 from ledger.order_keys k
+       where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1)
+     on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
+       label = excluded.label, fields = excluded.fields`,
+    [
+      runId,
+      pass,
+      column('recordId'),
+      column('clientId'),
+      column('label'),
+      distinct.map(({ fields }) => JSON.stringify(fields)),
+      scope,
+    ],
+  );
+}
+
+function toSeenOrder(record: Json, account: Account): SeenOrder {
+  const recordId = idOf(record, 'orders', account.dialect);
+  if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
+  return { recordId, clientId: customerIdOf(record), label: labelOf(record), fields: fieldsOf(record) };
+}
+
+/** The contract's name first, then what other services may call it. */
+const CUSTOMER_NAMES = ['client_id', 'customer_id', 'clientId', 'customerId'] as const;
+
+function customerIdOf(record: JsonObject): string | undefined {
+  for (const name of CUSTOMER_NAMES) {
+    const id = textOf(record[name]);
+    if (id !== '') return id;
+  }
+  const { client, customer } = record;
+  for (const owner of [client, customer]) {
+    const id = isJsonObject(owner) ? textOf(owner.id) : '';
+    if (id !== '') return id;
+  }
+  return undefined;
+}
+
+function labelOf(record: JsonObject): string {
+  return textOf(record.order_id) || textOf(record.orderId);
+}
+
+/** What it says, in one spelling; what it does not say is left out. */
+function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
+  const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
+}
+
+function ofNobody({ name }: Account): RunFailed {
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${name}" lists orders without their customer (members looked for: ${CUSTOMER_NAMES.join(', ')}): ` +
+      'what was created could not be told from what is missing, so nothing is sent.',
+  );
+}

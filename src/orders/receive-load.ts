@@ -1,0 +1,170 @@
+/**
+ * Takes in a file as a load: receives and examines it, checks every row offline, stages all of them, and lets the load go.
+ * Whoever has a file uses this: the command line, and whatever else loads orders.
+ */
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import type { Lane } from '../budget/budget.ts';
+import { FIELDS, type Field } from '../csv/fields.ts';
+import { type Received, receive } from '../csv/receive.ts';
+import { RepeatFinder, repeatProblem } from '../csv/repeats.ts';
+import { checkedRows, examine, type Sheet, type SheetChoices, validatorOf } from '../csv/sheet.ts';
+import type { CheckedRow, Problem } from '../csv/validate.ts';
+import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
+import type { Run } from '../ledger/runs.ts';
+import { makeDirectory } from '../make-directory.ts';
+import type { Account } from '../worker/accounts.ts';
+import { type BegunLoad, beginLoad, releaseLoad } from './begin.ts';
+import type { OrdersOptions } from './options.ts';
+import { settleRepeats } from './repeated-rows.ts';
+import { type StagedRow, stageRows } from './staging.ts';
+
+export interface FileLoad {
+  readonly account: Pick<Account, 'name' | 'service'>;
+  /** A path, or `-` for stdin. */
+  readonly source: string;
+  readonly choices: SheetChoices;
+  readonly options: OrdersOptions;
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+  /** Set to load a file once more that was loaded before. */
+  readonly salt?: string;
+  /** For what has to be kept aside: stdin, and what a large file's order_ids take. */
+  readonly spoolDir: string;
+  readonly signal: AbortSignal;
+  /** Told how the file was understood, before it is staged. */
+  readonly onSheet?: (sheet: Sheet, received: Received) => void;
+  readonly onProgress?: (rows: number) => void;
+}
+
+export interface ReceivedLoad {
+  readonly begun: BegunLoad;
+  /** Rows that were checked, where the load is new. */
+  readonly rows: number;
+  /** The first problems, in the order of the file, where the load is new. */
+  readonly problems: readonly Problem[];
+  /** An order has no currency: more than one are worth a warning. */
+  readonly currencies: readonly string[];
+}
+
+const SHOWN_PROBLEMS = 10;
+const BATCH = 1_000;
+
+/** @throws LockstepError what receiving, examining and beginning throw; nothing is left of a load that was not received whole */
+export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
+  await makeDirectory(load.spoolDir);
+  const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
+  try {
+    const recalled = await rememberedColumns(pool, load.account.name);
+    const sheet = examine(received, { ...load.choices, recall: (signature) => recalled.get(signature) });
+    load.onSheet?.(sheet, received);
+    const begun = await beginLoad(pool, specOf(load, received, sheet));
+    if (begun.status !== 'new') return { begun, rows: 0, problems: [], currencies: [] };
+    const staged = await stageAll(pool, begun.run, load, received, sheet);
+    await rememberColumns(pool, load.account.name, sheet);
+    await releaseLoad(pool, begun.run.id);
+    return { begun, ...staged };
+  } finally {
+    await received.close();
+  }
+}
+
+/** What writing a load's results takes, kept with it. */
+export interface ResultFormat {
+  readonly delimiter: string;
+  readonly lineEnd: 'LF' | 'CRLF' | 'CR';
+  readonly withBom: boolean;
+}
+
+function specOf(load: FileLoad, received: Received, sheet: Sheet) {
+  const { mapping, amounts, columns, format, encoding } = sheet;
+  const { account, options, lane, dryRun, salt = '' } = load;
+  const told = mapping.columns.map(({ field, index }) => [field, index]);
+  const identity = [account.name, account.service, received.sha256, told, amounts, salt];
+  const form: ResultFormat = {
+    delimiter: format.delimiter,
+    lineEnd: format.lineEnd,
+    withBom: encoding.encoding !== 'utf-8' || received.sample.subarray(0, 3).equals(BYTE_ORDER_MARK),
+  };
+  return {
+    account: account.name,
+    loadId: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
+    fileName: received.name,
+    sha256: received.sha256,
+    bytes: received.sizeBytes,
+    header: columns,
+    form,
+    options,
+    lane,
+    dryRun,
+  };
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+async function stageAll(
+  pool: pg.Pool,
+  run: Run,
+  load: FileLoad,
+  received: Received,
+  sheet: Sheet,
+): Promise<Omit<ReceivedLoad, 'begun'>> {
+  const problems: Problem[] = [];
+  const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
+  const repeats = new RepeatFinder(load.spoolDir);
+  const validator = validatorOf(sheet);
+  let rows = 0;
+  try {
+    for await (const checked of checkedRows(received, sheet, validator)) {
+      load.signal.throwIfAborted();
+      for (const row of checked) {
+        if (row.status === 'invalid') note(row.problems);
+        if (repeats.add(row.line, row.values, row.status === 'valid')) await repeats.flush();
+      }
+      for (let at = 0; at < checked.length; at += BATCH)
+        await stageRows(pool, run, checked.slice(at, at + BATCH).map(toStagedRow));
+      rows += checked.length;
+      load.onProgress?.(rows);
+    }
+    note((await settleRepeats(pool, run, repeats.repeats(), SHOWN_PROBLEMS)).map(repeatProblem));
+    return { rows, problems, currencies: validator.currencies };
+  } catch (error) {
+    await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent, or may be
+    throw error;
+  } finally {
+    await repeats.close();
+  }
+}
+
+function toStagedRow(row: CheckedRow): StagedRow {
+  const { line, cells, values } = row;
+  if (row.status === 'valid') return { line, cells, values };
+  const errors = row.problems.filter(({ severity }) => severity === 'error');
+  const detail = errors.map(({ message }) => message).join(' ');
+  return { line, cells, problem: { code: errors[0]?.code ?? 'INVALID', detail } };
+}
+
+/** What people told of columns is remembered by the header they told it of. */
+async function rememberedColumns(
+  pool: pg.Pool,
+  account: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<Field, string>>> {
+  const remembered = new Map<string, ReadonlyMap<Field, string>>();
+  for (const [name, value] of await readLearnt(pool, account)) {
+    if (!name.startsWith(COLUMNS) || typeof value !== 'object' || value === null) continue;
+    const told = new Map<string, unknown>(Object.entries(value));
+    const fields = FIELDS.flatMap((field) => {
+      const column = told.get(field);
+      return typeof column === 'string' ? [[field, column] as const] : [];
+    });
+    remembered.set(name.slice(COLUMNS.length), new Map(fields));
+  }
+  return remembered;
+}
+
+async function rememberColumns(pool: pg.Pool, account: string, { mapping, signature }: Sheet): Promise<void> {
+  const told = mapping.columns.filter(({ how }) => how === 'told').map(({ field, name }) => [field, name]);
+  if (told.length > 0) await keepLearnt(pool, account, `${COLUMNS}${signature}`, Object.fromEntries(told));
+}
+
+const COLUMNS = 'columns:';

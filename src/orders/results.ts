@@ -1,0 +1,56 @@
+/** Writes a load's rows back as CSVs, one for each verdict, in the form of the file they came from. */
+import path from 'node:path';
+import { z } from 'zod';
+import { ResultFiles, type ResultKind } from '../csv/results.ts';
+import { LockstepError } from '../errors.ts';
+import type { Queryable } from '../ledger/runs.ts';
+import { readLoad } from './begin.ts';
+import { type LoadedRow, loadedRows } from './staging.ts';
+
+const formSchema = z.object({ delimiter: z.string(), lineEnd: z.enum(['LF', 'CRLF', 'CR']), withBom: z.boolean() });
+
+export interface ResultFile {
+  readonly kind: ResultKind;
+  readonly path: string;
+  readonly rows: number;
+}
+
+/** @throws LockstepError DISK_FULL, RESULTS_NOT_WRITTEN */
+export async function writeResults(db: Queryable, runId: string, dir: string): Promise<readonly ResultFile[]> {
+  const load = await readLoad(db, runId);
+  if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
+  const base = path.basename(load.fileName).replace(/(\.csv)?(\.gz)?$/i, '') || 'orders';
+  const files = new ResultFiles({ dir, base, columns: load.header, ...formSchema.parse(load.form) });
+  try {
+    for await (const row of loadedRows(db, runId)) {
+      await files.write(kindOf(row), {
+        line: row.line,
+        verdict: row.verdict ?? 'unprocessed',
+        code: row.reason ?? '',
+        reason: row.detail ?? '',
+        ...(row.recordId !== undefined && { id: row.recordId }),
+        cells: row.cells,
+      });
+    }
+    const written = await files.close();
+    return [...written].map(([kind, file]) => ({ kind, ...file }));
+  } catch (error) {
+    await files.abort();
+    throw error;
+  }
+}
+
+/** An updated order is one that was there; what nobody could settle is for a person. */
+function kindOf({ verdict, state }: LoadedRow): ResultKind {
+  switch (verdict) {
+    case undefined:
+      return state === 'acked' || state === 'unknown' || state === 'intent' ? 'review' : 'unprocessed';
+    case 'updated':
+    case 'unchanged':
+      return 'existing';
+    case 'unknown':
+      return 'review';
+    default:
+      return verdict;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Settles what was sent, from one read of the orders: each row is looked for by its key, gets the id that create did not
+ * answer, and is held against what the order says. Orders that the baseline saw are none of this run's.
+ */
+import { prepareSetWork } from '../ledger/records.ts';
+import { MAX_SENDS } from '../ledger/rows.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Settled } from '../ledger/settling.ts';
+import { whatIsOpen } from '../ledger/settling.ts';
+import { differences } from './differences.ts';
+import type { OrdersRead } from './read-orders.ts';
+
+export interface SettleOptions extends OrdersRead {
+  /** The pass of the read, as kept with the records. */
+  readonly pass: number;
+  /** How many orders there were before the first write, as far as is known. */
+  readonly recordsBefore: number | undefined;
+  /** How long the service may take to commit or show a request (assumptions A1 and A2). */
+  readonly settleMs: number;
+}
+
+/** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
+export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
+  await prepareSetWork(db);
+  await repeatUpdates(db, run);
+  await settleUpdated(db, run, options);
+  await settleFound(db, run, options.pass);
+  await decideMissing(db, run, options);
+  return whatIsOpen(db, run.id, options.settleMs);
+}
+
+/** An update leaves the same however often it is sent: one in doubt is simply sent again. */
+async function repeatUpdates(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'ready' where run_id = $1 and state = 'unknown' and action = 'update'`,
+    [run.id],
+  );
+}
+
+/** What an update should have brought in line stands so; a list that lags is given its time first. */
+async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
+  await db.query(
+    `with judged as (
+       select s.source_id, k.record_id as there, ${differences(['amount', 'status'])} as how,
+         s.since + $4 * interval '1 ms' <= $3 as is_late
+       from ledger.rows s
+         left join ledger.records k on k.run_id = $1 and k.record_id = s.record_id and k.last_pass = $2
+       where s.run_id = $1 and s.action = 'update' and s.state = 'acked'
+     )
+     update ledger.rows s set state = 'settled',
+       verdict = case when there is not null and how = '' then 'updated' else 'review' end,
+       reason = case when there is null then 'ORDER_GONE' when how <> '' then 'CONTENT_DIFFERS' end,
+       detail = case when there is null then format('order %s was updated, and the list does not show it', s.record_id)
+         when how <> '' then format('order %s was updated and says otherwise: %s', there, how) end
+     from judged where s.run_id = $1 and s.source_id = judged.source_id and (is_late or (there is not null and how = ''))`,
+    [run.id, options.pass, options.readAt, options.settleMs],
+  );
+}
+
+/** Rows that were found before are looked at again: a second order may have come later than the service promised. */
+async function settleFound(db: Queryable, run: Run, pass: number): Promise<void> {
+  await db.query(
+    `with there as (
+       select client_id, label, count(*) as n, min(record_id) as record_id, min(fields::text)::jsonb as fields,
+         array_to_string((array_agg(record_id order by length(record_id), record_id))[1:10], ', ') as ids
+       from ledger.records where run_id = $1 and last_pass = $2 and label is not null group by client_id, label
+     ), found as (
+       select s.source_id, k.n, k.record_id, k.ids, ${differences(['amount', 'status'])} as how
+       from ledger.rows s join there k on k.client_id = s.client_id and k.label = s.label
+       where s.run_id = $1 and s.action = 'create'
+         and (s.state in ('acked', 'unknown') or (s.state = 'settled' and s.verdict = 'created' and k.n > 1))
+     )
+     update ledger.rows s set state = 'settled',
+       record_id = case when found.n = 1 then found.record_id else coalesce(s.record_id, found.record_id) end,
+       verdict = case when found.n = 1 and how = '' then 'created' else 'review' end,
+       reason = case when found.n > 1 then 'DUPLICATE' when how <> '' then 'CONTENT_DIFFERS' end,
+       detail = case when found.n > 1 then format('it is there more than once: orders %s; remove what is too many by hand', found.ids)
+         when how <> '' then format('order %s was created and says otherwise: %s', found.record_id, how) end
+     from found where s.run_id = $1 and s.source_id = found.source_id`,
+    [run.id, pass],
+  );
+}
+
+/**
+ * Absent although the read began late enough: sent again, unless it may be there under another name, or the list shows
+ * nothing of what the service took, which says more about the list than about the rows. Sending again would double them.
+ */
+async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
+  const { records, recordsBefore, isWhole } = options;
+  const come = records === undefined || recordsBefore === undefined ? null : records - recordsBefore;
+  await db.query(
+    `with found as (
+       select count(*) as n from ledger.records where run_id = $1 and last_pass = $2 and first_pass > 0
+     ), missing as (
+       select s.source_id, s.state, s.sends, s.since + $4 * interval '1 ms' <= $3 as is_late
+       from ledger.rows s where s.run_id = $1 and s.state in ('acked', 'unknown') and s.action = 'create'
+     ), all_of_them as (
+       select found.n as found, coalesce($6::bigint, found.n) > found.n as has_strangers,
+         (select count(*) from missing where state = 'acked' and is_late) as acked from found
+     ), judged as (
+       select m.source_id, case
+         when m.sends >= $5 then 'GAVE_UP'
+         when not $7 or (a.found = 0 and a.acked > 0) then 'NOT_IN_LIST'
+         when m.state = 'acked' and a.has_strangers then 'NOT_RECOGNISED' end as reason
+       from missing m, all_of_them a where m.is_late
+     )
+     update ledger.rows s set
+       state = case when judged.reason is null then 'ready' else 'settled' end,
+       verdict = case when judged.reason is not null then 'review' end,
+       reason = judged.reason,
+       detail = case judged.reason
+         when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of orders'
+         when 'NOT_RECOGNISED' then 'the service took it, and no new order in the list has this order_id and customer'
+         when 'NOT_IN_LIST' then 'sent, but the list of orders cannot tell whether it is there' end
+     from judged where s.run_id = $1 and s.source_id = judged.source_id`,
+    [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS, come, isWhole],
+  );
+}

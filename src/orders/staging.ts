@@ -1,0 +1,175 @@
+/** The rows of a file as rows of its load: ready to be decided, or settled at once where something is wrong with them. */
+import type { OrderValues } from '../csv/validate.ts';
+import { keysOf } from '../customers/keys.ts';
+import { LockstepError } from '../errors.ts';
+import type { RowState, Verdict } from '../ledger/rows.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { contentOf, customerOf, storable } from './fields.ts';
+
+export interface StagedRow {
+  /** Where it begins in the file; its name in the ledger. */
+  readonly line: number;
+  readonly cells: readonly string[];
+  /** Absent where the row is invalid. */
+  readonly values?: OrderValues;
+  /** Why it is not loaded; `isDuplicate`: an equal row stands before it. */
+  readonly problem?: { readonly code: string; readonly detail: string; readonly isDuplicate?: boolean };
+}
+
+/** A row with what became of it, for the results. */
+export interface LoadedRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+  readonly state: RowState;
+  /** Undefined while nothing is decided. */
+  readonly verdict: Verdict | undefined;
+  readonly reason: string | undefined;
+  readonly detail: string | undefined;
+  /** The service's id of the order. */
+  readonly recordId: string | undefined;
+}
+
+const PAGE = 1_000;
+
+/**
+ * Stages rows of a load that is being received, at most 1,000 a call, into its run; a line staged again replaces what was
+ * said of it. @throws LockstepError LOAD_TAKEN_OVER
+ */
+export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[]): Promise<void> {
+  const staged = rows.map((row) => toColumns(row, run));
+  const column = <K extends keyof Columns>(name: K) => staged.map((row) => row[name] ?? null);
+  const kept = await db.query(
+    `with load as (
+       update ledger.loads l set received_at = clock_timestamp() from ledger.runs u
+       where l.run_id = $1 and u.id = l.run_id and u.status = 'paused' and not l.is_received returning l.run_id
+     ), kept as (
+       insert into ledger.rows (run_id, source_id, n, cells, label, client_id, email, phone, name, org, fields, customer,
+         state, verdict, reason, detail)
+       select load.run_id, t.* from load, unnest($2::text[], $3::bigint[], $4::json[], $5::text[], $6::text[], $7::text[],
+         $8::text[], $9::text[], $10::text[], $11::jsonb[], $12::jsonb[], $13::text[], $14::text[], $15::text[], $16::text[]) t
+       on conflict (run_id, source_id) do update set n = excluded.n, cells = excluded.cells, label = excluded.label,
+         client_id = excluded.client_id, email = excluded.email, phone = excluded.phone, name = excluded.name,
+         org = excluded.org, fields = excluded.fields, customer = excluded.customer, state = excluded.state,
+         verdict = excluded.verdict, reason = excluded.reason, detail = excluded.detail
+       returning (xmax = 0) as is_new
+     ), counted as (
+       update ledger.runs u set rows_seen = rows_seen + (select count(*) filter (where is_new) from kept)
+       from load where u.id = load.run_id
+     )
+     select 1 from load`,
+    [
+      run.id,
+      column('sourceId'),
+      column('n'),
+      column('cells'),
+      column('label'),
+      column('clientId'),
+      column('email'),
+      column('phone'),
+      column('name'),
+      column('org'),
+      column('fields'),
+      column('customer'),
+      column('state'),
+      column('verdict'),
+      column('reason'),
+      column('detail'),
+    ],
+  );
+  if (kept.rowCount === 0) throw takenOver(run.id);
+}
+
+/** All rows in the order of the file, a page at a time. */
+export async function* loadedRows(db: Queryable, runId: string): AsyncGenerator<LoadedRow> {
+  for (let after = -1; ; ) {
+    const found = await db.query<{ [K in keyof LoadedRow]: LoadedRow[K] | null } & { line: number }>(
+      `select n::float8 as line, cells, state, verdict, reason, detail, record_id as "recordId" from ledger.rows
+       where run_id = $1 and n > $2 order by n limit ${PAGE}`,
+      [runId, after],
+    );
+    for (const { line, cells, state, verdict, reason, detail, recordId } of found.rows) {
+      after = line;
+      yield {
+        line,
+        cells: cells ?? [],
+        state: state ?? 'settled',
+        verdict: verdict ?? undefined,
+        reason: reason ?? undefined,
+        detail: detail ?? undefined,
+        recordId: recordId ?? undefined,
+      };
+    }
+    if (found.rows.length < PAGE) return;
+  }
+}
+
+/** The error of a process whose load another one has begun anew, or somebody has cancelled. */
+export function takenOver(runId: string): LockstepError {
+  return new LockstepError(
+    'LOAD_TAKEN_OVER',
+    `Load ${runId} is not being received any more: it was cancelled, or another process has begun it anew. ` +
+      'Run the same command again to join that one.',
+    { exitCode: 3 },
+  );
+}
+
+interface Columns {
+  readonly sourceId: string;
+  readonly n: number;
+  readonly cells: string;
+  readonly label: string | undefined;
+  readonly clientId: string | undefined;
+  readonly email: string | undefined;
+  readonly phone: string | undefined;
+  readonly name: string | undefined;
+  readonly org: string | undefined;
+  readonly fields: string | undefined;
+  readonly customer: string | undefined;
+  readonly state: RowState;
+  readonly verdict: Verdict | undefined;
+  readonly reason: string | undefined;
+  readonly detail: string | undefined;
+}
+
+function toColumns({ line, cells, values, problem }: StagedRow, run: Run): Columns {
+  const row = { sourceId: String(line), n: line, cells: JSON.stringify(cells) };
+  const label = values && labelFor(values, line, run);
+  const nothing = { clientId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
+  if (problem || !values || label === undefined) {
+    return {
+      ...row,
+      ...nothing,
+      label,
+      fields: undefined,
+      customer: undefined,
+      state: 'settled',
+      verdict: problem?.isDuplicate ? 'existing' : 'invalid',
+      reason: problem?.isDuplicate ? 'DUP_IN_FILE' : (problem?.code ?? 'INVALID'),
+      detail: storable(problem?.detail ?? 'the row has no values'),
+    };
+  }
+  const customer = customerOf(values);
+  const keys = values.client_id === undefined ? keysOf(customer) : nothing;
+  return {
+    ...row,
+    ...keys,
+    label,
+    clientId: values.client_id === undefined ? undefined : String(values.client_id),
+    fields: JSON.stringify({ order_id: label, ...contentOf(values) }),
+    customer: values.client_id === undefined ? JSON.stringify(customer) : undefined,
+    state: 'staged',
+    verdict: undefined,
+    reason: undefined,
+    detail: undefined,
+  };
+}
+
+/** What the order is called: what the file says, or a name of ours that is the same whenever this file is loaded. */
+function labelFor(values: OrderValues, line: number, run: Run): string {
+  const given = storable(values.order_id ?? '').trim();
+  return given === '' ? `LS-${loadIdIn(run).slice(0, 8)}-${line}` : given;
+}
+
+function loadIdIn({ sync }: Run): string {
+  return sync.slice(sync.indexOf(':') + 1);
+}
