@@ -89,9 +89,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
     );
     if (inMs > 0) return wait(context, inMs, 'waited for customers that an earlier run left unsettled');
   }
-  await exclusive.transaction((db) =>
-    db.query('delete from ledger.records where run_id = $1 and label is null', [run.id]),
-  );
+  await forgetRecords(exclusive, run.id);
   const readAt = await readCustomers(context, exclusive, BASELINE);
   const missing = await exclusive.transaction((db) =>
     resolveCustomers(db, run, { keepMissing: options.createCustomers }),
@@ -177,14 +175,11 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
 async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
   const { pool, run, options } = context;
   if (!(await holdsItsKeys(pool, run))) return { status: 'on', place: { ...place, step: 'keys' } };
-  const isAnyToDecide = (await openRows(pool, run.id)).staged > 0;
-  if (isAnyToDecide) {
-    await exclusive.transaction((db) =>
-      db.query('delete from ledger.records where run_id = $1 and label is not null', [run.id]),
-    );
-  }
-  const read = isAnyToDecide ? await readOrders(context, exclusive, BASELINE) : undefined;
-  const ordersBefore = place.ordersBefore ?? read?.records;
+  const { staged, ready } = await openRows(pool, run.id);
+  const isAnyToWrite = staged + ready > 0; // what is ready was decided from a baseline that finding customers has forgotten
+  if (isAnyToWrite) await forgetRecords(exclusive, run.id);
+  const read = isAnyToWrite ? await readOrders(context, exclusive, BASELINE) : undefined;
+  const ordersBefore = read ? read.records : place.ordersBefore;
   return exclusive.transaction(async (db) => {
     const planned = await decideOrders(db, run, options);
     if (run.dryRun) await planOnly(db, run);
@@ -204,6 +199,11 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
     if (isToAsk) return { status: 'idle' };
     return missing > 0 ? { status: 'again', inMs: 0 } : { status: 'next', job: 'create-orders' };
   });
+}
+
+/** An order and a customer may have one number: the records of a run are those of one list at a time. */
+async function forgetRecords(exclusive: Exclusive, runId: string): Promise<void> {
+  await exclusive.transaction((db) => db.query('delete from ledger.records where run_id = $1', [runId]));
 }
 
 async function end(db: Queryable, run: Context['run']): Promise<JobResult> {

@@ -15,11 +15,16 @@ export interface ResultFile {
   readonly rows: number;
 }
 
-/** @throws LockstepError DISK_FULL, RESULTS_NOT_WRITTEN */
-export async function writeResults(db: Queryable, runId: string, dir: string): Promise<readonly ResultFile[]> {
+/** `fileName`: what the files are named after; default: the file that was loaded. @throws LockstepError DISK_FULL, RESULTS_NOT_WRITTEN */
+export async function writeResults(
+  db: Queryable,
+  runId: string,
+  dir: string,
+  fileName?: string,
+): Promise<readonly ResultFile[]> {
   const load = await readLoad(db, runId);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
-  const base = path.basename(load.fileName).replace(/(\.csv)?(\.gz)?$/i, '') || 'orders';
+  const base = path.basename(fileName ?? load.fileName).replace(/(\.csv)?(\.gz)?$/i, '') || 'orders';
   const files = new ResultFiles({ dir, base, columns: load.header, ...formSchema.parse(load.form) });
   try {
     for await (const row of loadedRows(db, runId)) {

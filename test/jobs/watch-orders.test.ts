@@ -1,0 +1,110 @@
+/** A folder whose files of orders are loaded, against the embedded service. */
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type Run, startRun } from '../../src/ledger/runs.ts';
+import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
+import { ended } from '../support/sync-bed.ts';
+
+const HEADER = 'order_id,customer_email,amount\n';
+const TWO = `${HEADER}A-1,ann@example.com,10\nA-2,ann@example.com,20\n`;
+
+let bed: OrdersBed;
+let folder: string;
+beforeAll(async () => {
+  bed = await openOrdersBed({ account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }' });
+});
+beforeEach(async () => {
+  await bed.reset();
+  await bed.addCustomers([{ full_name: 'Ann Lee', email: 'ann@example.com' }]);
+  folder = await mkdtemp(path.join(os.tmpdir(), 'lockstep-folder-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+});
+afterAll(() => bed.close());
+
+/** A file that nobody has written to for a while. */
+async function drop(name: string, content: string | Buffer): Promise<void> {
+  await writeFile(path.join(folder, name), content);
+  const before = new Date(Date.now() - 120_000);
+  await utimes(path.join(folder, name), before, before);
+}
+
+async function watch(how: { dryRun?: boolean } = {}): Promise<Run> {
+  const options = { folder, existing: 'skip', createCustomers: false };
+  const dryRun = how.dryRun ?? false;
+  const spec = { sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
+  const begun = await startRun(bed.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
+  const runner = await bed.workspace.work();
+  await runner.attend(begun.run);
+  return ended(bed.database, begun.run.id);
+}
+
+const filesIn = async (dir = '.') => (await readdir(path.join(folder, dir))).sort();
+
+test('a file is loaded once and moved to done with its results beside it', async () => {
+  await drop('may.csv', TWO);
+  const run = await watch();
+  expect(await bed.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
+  expect(await filesIn()).toEqual(['done']);
+  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv']);
+  expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toContain('1,2,created,,,A-1');
+  expect((await bed.orders()).map((order) => order.order_id).sort()).toEqual(['A-1', 'A-2']);
+});
+
+test('the same file dropped again creates nothing and keeps both files', async () => {
+  await drop('may.csv', TWO);
+  await watch();
+  await drop('may.csv', TWO);
+  const run = await watch();
+  expect(await bed.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
+  expect(await bed.orders()).toHaveLength(2);
+  expect((await filesIn('done')).filter((name) => name.endsWith('may.csv'))).toHaveLength(2);
+});
+
+test('rows that could not be loaded are told of, and lie in files beside it', async () => {
+  await drop('may.csv', `${TWO}A-3,nobody@example.com,30\nA-4,ann@example.com,thirty\n`);
+  const run = await watch();
+  expect(await bed.rows(run)).toMatchObject([
+    { verdict: 'review', reason: 'ROWS_LEFT', detail: expect.stringContaining('2 of 4 rows were not loaded') },
+  ]);
+  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv']);
+});
+
+test('a file that is no CSV goes to failed with its problem beside it, and stops no other', async () => {
+  await drop('a.csv', Buffer.from('504b03041400', 'hex'));
+  await drop('b.csv', TWO);
+  const run = await watch();
+  expect(await bed.rows(run)).toMatchObject([
+    { label: 'a.csv', verdict: 'rejected', reason: 'CSV_BINARY' },
+    { label: 'b.csv', verdict: 'created' },
+  ]);
+  expect(await filesIn('failed')).toEqual(['a.csv', 'a.csv.problem.txt']);
+  expect(await readFile(path.join(folder, 'failed', 'a.csv.problem.txt'), 'utf8')).toContain('Excel workbook');
+});
+
+test('a file that is still being written is not touched', async () => {
+  await writeFile(path.join(folder, 'half.csv'), `${HEADER}A-1,ann@exam`);
+  await drop('whole.csv', TWO);
+  const begun = watch();
+  await expect.poll(() => filesIn(), { timeout: 20_000 }).toEqual(['done', 'half.csv']);
+  expect((await bed.orders()).length).toBe(2);
+  await drop('half.csv', `${HEADER}A-9,ann@example.com,9\n`);
+  expect(await bed.rows(await begun)).toMatchObject([
+    { label: 'whole.csv' },
+    { label: 'half.csv', verdict: 'created' },
+  ]);
+});
+
+test('a dry run says what would be loaded and moves nothing', async () => {
+  await drop('may.csv', TWO);
+  const run = await watch({ dryRun: true });
+  expect(await bed.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created' }]);
+  expect([await filesIn(), await bed.orders()]).toEqual([['may.csv'], []]);
+});
+
+test('a folder that is not there fails the run with its name and the remedy', async () => {
+  await rm(folder, { recursive: true });
+  expect(await watch()).toMatchObject({ status: 'failed', errorCode: 'FOLDER_UNREADABLE' });
+  await mkdir(folder);
+});
