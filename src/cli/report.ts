@@ -13,7 +13,7 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   unchanged: 'unchanged',
   existing: 'there already',
   invalid: 'not valid, never sent',
-  rejected: 'refused by the service',
+  rejected: 'rejected, each for its reason',
   review: 'for a person to decide',
   unknown: 'not settled yet',
 };

@@ -1,5 +1,5 @@
-/** `lockstep demo`: a contact sync from beginning to end over a sample workspace, with everything embedded. */
-import { mkdtemp, rm } from 'node:fs/promises';
+/** `lockstep demo`: a contact sync and a load of orders from beginning to end, over a sample workspace, with everything embedded. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type pg from 'pg';
@@ -7,6 +7,8 @@ import { LockstepError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { SeededTenant } from '../../service/seed.ts';
 import { carryRun } from '../carry.ts';
+import { loadSample } from '../demo/load-sample.ts';
+import { sampleCsv } from '../demo/sample-csv.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { readTraits } from '../demo/traits.ts';
 import { exampleLines, tryNextLines, workspaceLines } from '../demo/words.ts';
@@ -19,16 +21,17 @@ import type { Workspace } from '../wire.ts';
 import { formatTook, plural } from '../words.ts';
 
 const CONTACTS = 2_000;
+const ORDERS = 400;
 const SYNC = 'nightly-contacts';
 
 export function addDemo(program: Command, perform: Perform): void {
   program
     .command('demo')
-    .summary('see a contact sync from beginning to end, with everything embedded')
+    .summary('see a contact sync and a load of orders, with everything embedded')
     .description(
       'Shows Lockstep at work on this machine, with nothing to set up: starts a Postgres and the service with a sample ' +
-        'workspace, imports its contacts as customers, runs the same sync again to show that nothing is written twice, ' +
-        'and says what happened. It takes well under a minute and removes what it made.',
+        'workspace, imports its contacts as customers, loads orders from a CSV, does both again to show that nothing is ' +
+        'written twice, and says what happened. It takes well under a minute and removes what it made.',
     )
     .option('--keep', 'keep the data, and leave the service running until Ctrl-C')
     .action(({ keep }: { keep?: boolean }) => perform((session) => demo(session, keep === true)));
@@ -54,11 +57,25 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
   const second = await runOnce(session, workspace, signal);
   const writes = second.counts.created + second.counts.updated;
   out.say(`  So: ${plural(writes, 'write')}, and ${plural(second.calls, 'call')} to read what is there.`);
+  out.say('', '3. Loading a spreadsheet’s file of orders:');
+  const file = path.join(dataDir, 'bestellungen.csv');
+  await writeFile(file, (await sampleCsv(pool, tenant.id, ORDERS)).bytes);
+  const load = await loadSample(session, workspace, file, signal);
+  out.say('', '4. The same file again:');
+  const again = await loadSample(session, workspace, file, signal);
+  if (again.run === load.run)
+    out.say(`  It is the load ${load.run}, which is done: no call is made, nothing is created.`);
   out.say('', `All of this took ${formatTook(performance.now() - startedAtMs)}.`);
   const shownDir = path.relative(session.cwd, dataDir);
   out.say(...tryNextLines({ dataDir: shownDir, url, key: tenant.key, isKept, first }));
   const data = isKept ? { url, data: dataDir } : {};
-  out.result({ first, second, tenants: [tenant, neighbour].map(({ name, counts }) => ({ name, counts })), ...data });
+  out.result({
+    first,
+    second,
+    load,
+    tenants: [tenant, neighbour].map(({ name, counts }) => ({ name, counts })),
+    ...data,
+  });
   if (isKept) await aborted(signal);
   return DONE;
 }

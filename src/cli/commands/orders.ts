@@ -25,6 +25,7 @@ export interface LoadOptions {
   readonly lane?: Lane;
   readonly encoding?: Encoding;
   readonly delimiter?: string;
+  readonly quote?: string;
   readonly decimal?: '.' | ',';
   readonly accounting?: boolean;
   readonly header: boolean;
@@ -62,6 +63,7 @@ export function addOrders(program: Command, perform: Perform): void {
     )
     .addOption(new Option('--encoding <name>', 'instead of the one that was found').choices(ENCODINGS))
     .option('--delimiter <character>', 'instead of the one that was found; tab is tab', toDelimiter)
+    .option('--quote <character>', 'instead of the one that was found', toCharacter)
     .addOption(new Option('--decimal <sign>', 'decimal sign of the amounts').choices(['.', ',']))
     .option('--accounting', '(12.00) and 12.00- mean minus 12')
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
@@ -83,11 +85,12 @@ async function load(session: Session, file: string, options: LoadOptions): Promi
   return loadOrders(session, source, { ...options, choices: choicesOf(options) });
 }
 
-function choicesOf({ map, encoding, delimiter, decimal, accounting, header }: LoadOptions): SheetChoices {
+function choicesOf({ map, encoding, delimiter, quote, decimal, accounting, header }: LoadOptions): SheetChoices {
   return {
     ...(map && { map }),
     ...(encoding && { encoding }),
     ...(delimiter && { delimiter }),
+    ...(quote && { quote }),
     ...(decimal && { decimal }),
     ...(accounting && { accounting }),
     ...(!header && { hasHeader: false }),
@@ -105,7 +108,10 @@ function toMap(text: string, earlier: ReadonlyMap<Field, string> = new Map()): R
 }
 
 function toDelimiter(text: string): string {
-  const delimiter = text === 'tab' || text === '\\t' ? '\t' : text;
-  if (delimiter.length !== 1) throw new InvalidArgumentError('Expected one character, or tab.');
-  return delimiter;
+  return text === 'tab' || text === '\\t' ? '\t' : toCharacter(text);
+}
+
+function toCharacter(text: string): string {
+  if (text.length !== 1) throw new InvalidArgumentError('Expected one character.');
+  return text;
 }

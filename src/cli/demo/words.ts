@@ -69,6 +69,7 @@ export function tryNextLines({ dataDir, url, key, isKept, first }: Next): readon
   return [
     `The data stay in ${dataDir}. While this runs, you could`,
     `  look at what was decided:   npx lockstep runs show ${first.run} --data ${dataDir}`,
+    `  load the orders once more:  npx lockstep orders load ${dataDir}/bestellungen.csv --account demo --data ${dataDir}`,
     `  export what needs a person: npx lockstep runs export ${first.run} --verdict review --out review.csv --data ${dataDir}`,
     `  browse the service's API:   ${url}/docs`,
     `  call it:                    curl -H 'API_KEY: ${key}' '${url}/api/v1/contacts/search?search_term=an'`,

@@ -14,7 +14,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
   const width = Math.max(...mapping.columns.map(({ field }) => field.length));
   return [
     `${name}: ${size}, sha256 ${sha256.slice(0, 12)}…`,
-    `  ${encoding.encoding}, columns by ${by}, lines by ${format.lineEnd}, ${header}; ${sign} (${decimal.why})`,
+    `  ${encoding.encoding}, columns by ${by}, quotes ${format.quote}, lines by ${format.lineEnd}, ${header}; ${sign} (${decimal.why})`,
     ...mapping.columns.map(
       ({ field, name: column, how, confidence }) =>
         `  ${field.padEnd(width)}  ← ${JSON.stringify(column)} (${how === 'fuzzy' ? `guessed, ${formatShare(confidence)} sure` : how})`,

@@ -1,0 +1,49 @@
+/** The demo's load of orders: how the file was understood, and what became of its rows. */
+import os from 'node:os';
+import path from 'node:path';
+import { LockstepError } from '../../errors.ts';
+import { receiveLoad } from '../../orders/receive-load.ts';
+import { carryRun } from '../carry.ts';
+import { FAILED } from '../errors.ts';
+import { sheetLines } from '../orders/sheet-lines.ts';
+import { figures, rowLine } from '../report.ts';
+import { firstRows, PROBLEMS, type RunReport, reportRun } from '../run-report.ts';
+import type { Session } from '../session.ts';
+import type { Workspace } from '../wire.ts';
+
+const EXAMPLES = 5;
+
+export async function loadSample(
+  session: Session,
+  workspace: Workspace,
+  file: string,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const { out } = session;
+  const { pool } = workspace.database;
+  const lines: string[] = [];
+  const { begun } = await receiveLoad(pool, {
+    account: await workspace.accounts.open('demo'),
+    source: file,
+    choices: {},
+    options: { existing: 'skip', createCustomers: false, confirm: false },
+    lane: 'interactive',
+    dryRun: false,
+    spoolDir: os.tmpdir(),
+    signal,
+    onSheet: (sheet, received) => lines.push(...sheetLines(sheet, { ...received, name: path.basename(file) })),
+  });
+  if (begun.status === 'finished') return reportRun(pool, begun.run, workspace.settings);
+  out.say(...lines.map((line) => `  ${line}`));
+  const { run, report } = await carryRun(session, workspace, begun.run, { signal, isOurs: true });
+  if (run.status !== 'done') {
+    const message = run.error ?? 'The demo was stopped.';
+    throw new LockstepError(run.errorCode ?? 'DEMO_STOPPED', message, { exitCode: FAILED });
+  }
+  out.say(...figures(report, run.notes), '  Every row that was not loaded has its reason:');
+  for (const verdict of PROBLEMS) {
+    const rows = await firstRows(pool, run.id, EXAMPLES, verdict);
+    out.say(...rows.map((row) => `  ${rowLine(row)}`));
+  }
+  return report;
+}
