@@ -119,7 +119,7 @@ async function takeIn(context: Context, { name }: SeenFile): Promise<Partial<Kno
 }
 
 /** Somebody writes the file, or takes it in, at this moment. */
-const NOT_YET = new Set(['CSV_CHANGED', 'LOAD_BEING_RECEIVED', 'LOAD_TAKEN_OVER']);
+const NOT_YET = new Set(['CSV_CHANGED', 'LOAD_TAKEN_OVER']);
 
 /** Whether a file's load has ended; then the file is put away with its results. */
 async function isOver({ pool, run, options }: Context, name: string, { load: id, isBefore }: Known): Promise<boolean> {

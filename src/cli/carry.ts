@@ -45,7 +45,8 @@ export async function carryRun(
       return suspension && suspension.refusedAt.getTime() !== refusedBefore?.getTime() ? 'leave' : 'stay';
     },
   });
-  if (followed.status === 'running') await runner.close(); // what is in flight is settled before the report is made
+  // What is in flight is settled before the report is made; a paused run may go on at once.
+  if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
   if (isOurs) await giveUpSuspended(workspace, run.id);
   const ended = await readRun(pool, run.id);
   return { run: ended, report: await reportRun(pool, ended, workspace.settings) };

@@ -26,8 +26,9 @@ export function scopeOf({ account, dryRun, id }: Run): string {
  * it throws. What ended loads had left to be sent under these keys is theirs no more. @throws Unsettled
  */
 export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promise<void> {
-  // A failed load that is being resumed at this moment waits, and then finds its rows settled below.
-  await db.query(
+  // A failed load that is being resumed at this moment waits, and then finds its rows settled below. One that fails only
+  // now keeps its keys: it may be resumed before its rows are settled.
+  const failed = await db.query<{ id: string }>(
     `select id from ledger.runs where account = $1 and job = $2 and status = 'failed' and phase is not null
      order by id for update`,
     [run.account, run.job],
@@ -43,9 +44,9 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
      select distinct $2, client_id, label, $1 from ledger.rows
      where run_id = $1 and state = 'staged' and client_id is not null order by client_id, label
      on conflict (scope, client_id, label) do update set run_id = excluded.run_id
-       where not exists (select 1 from ledger.runs u
-         where u.id = ledger.order_keys.run_id and u.status in ('running', 'paused'))`,
-    [run.id, scopeOf(run)],
+       where ledger.order_keys.run_id = any($3)
+         or exists (select 1 from ledger.runs u where u.id = ledger.order_keys.run_id and u.phase is null)`,
+    [run.id, scopeOf(run), failed.rows.map(({ id }) => id)],
   );
   // After the keys: a load that was cancelled meanwhile has given its keys away, and its calls may be on their way.
   const inMs = await endedUnsettledForMs(db, run, settleMs);
@@ -53,7 +54,7 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   if (!run.dryRun) await settleDisowned(db, run);
 }
 
-/** Rows whose key another unfinished load holds, for a person; and of rows with one key all but the first. */
+/** Rows whose key another unfinished load holds, for a person; and of rows with one key all but one: what is decided stays. */
 export async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
@@ -66,7 +67,7 @@ export async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> 
   );
   await db.query(
     `with repeated as (
-       select source_id, first_value(source_id) over (partition by client_id, label order by n) as first
+       select source_id, first_value(source_id) over (partition by client_id, label order by state = 'staged', n) as first
        from ledger.rows where run_id = $1 and state in ('staged', 'ready') and client_id is not null
      )
      update ledger.rows s set state = 'settled', verdict = 'review', reason = 'ORDER_REPEATED',

@@ -21,7 +21,7 @@ export interface OrdersRead {
   readonly isWhole: boolean;
 }
 
-/** @throws Stop; RunFailed SERVICE_UNREADABLE where no order of the list says whose it is */
+/** @throws Stop; RunFailed SERVICE_UNREADABLE where no order of the list says whose it is, or what it is called */
 export async function readOrders(
   context: JobContext<unknown>,
   exclusive: Exclusive,
@@ -30,21 +30,22 @@ export async function readOrders(
   const { pool, run, account, signal } = context;
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
   const scope = scopeOf(run);
-  let isAny = false;
-  let isAnyOwned = false;
+  const says = { orders: false, customers: false, labels: false };
   const read = await readWholeList(account, 'orders.getall', {
     lane: run.lane,
     signal,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const orders = batch.map((record) => toSeenOrder(record, account));
-      isAny ||= orders.length > 0;
-      isAnyOwned ||= orders.some(({ clientId }) => clientId !== undefined);
+      says.orders ||= orders.length > 0;
+      says.customers ||= orders.some(({ clientId }) => clientId !== undefined);
+      says.labels ||= batch.some((record) => isJsonObject(record) && LABEL_NAMES.some((name) => name in record));
       await exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders));
     },
   });
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  if (isAny && !isAnyOwned) throw ofNobody(account);
+  if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
+  if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);
   const isWhole = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) {
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
@@ -60,7 +61,10 @@ interface SeenOrder {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Keeps the orders among these that the load asks for. Safe to repeat. */
+/**
+ * Keeps the orders among these that the load asks for. Safe to repeat. Each key is looked up by itself: an `exists` would be
+ * joined, and go through all keys of a large load for every batch.
+ */
 async function keepOrders(
   db: Queryable,
   { runId, scope, pass }: { runId: string; scope: string; pass: number },
@@ -73,8 +77,8 @@ async function keepOrders(
   await db.query(
     `insert into ledger.records (run_id, record_id, client_id, label, fields, first_pass, last_pass)
      select $1, t.*, $2, $2 from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[]) t (record_id, client_id, label, fields)
-     where exists (select 1 from ledger.order_keys k
-       where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1)
+     where (select k.run_id = $1 from ledger.order_keys k
+       where k.scope = $7 and k.client_id = t.client_id and k.label = t.label)
      on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
        label = excluded.label, fields = excluded.fields`,
     [
@@ -111,6 +115,8 @@ function customerIdOf(record: JsonObject): string | undefined {
   return undefined;
 }
 
+const LABEL_NAMES = ['order_id', 'orderId'] as const;
+
 function labelOf(record: JsonObject): string {
   return textOf(record.order_id) || textOf(record.orderId);
 }
@@ -121,10 +127,10 @@ function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
 }
 
-function ofNobody({ name }: Account): RunFailed {
+function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists orders without their customer (members looked for: ${CUSTOMER_NAMES.join(', ')}): ` +
+    `The service of account "${name}" lists orders without their ${what} (members looked for: ${names.join(', ')}): ` +
       'what was created could not be told from what is missing, so nothing is sent.',
   );
 }

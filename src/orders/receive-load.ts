@@ -3,6 +3,7 @@
  * Whoever has a file uses this: the command line, and whatever else loads orders.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Lane } from '../budget/budget.ts';
 import { FIELDS, type Field } from '../csv/fields.ts';
@@ -10,11 +11,12 @@ import { type Received, receive } from '../csv/receive.ts';
 import { RepeatFinder, repeatProblem } from '../csv/repeats.ts';
 import { checkedRows, examine, type Sheet, type SheetChoices, validatorOf } from '../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../csv/validate.ts';
+import { LockstepError } from '../errors.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import type { Run } from '../ledger/runs.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Account } from '../worker/accounts.ts';
-import { type BegunLoad, beginLoad, releaseLoad } from './begin.ts';
+import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
 import type { OrdersOptions } from './options.ts';
 import { settleRepeats } from './repeated-rows.ts';
 import { type StagedRow, stageRows } from './staging.ts';
@@ -35,6 +37,8 @@ export interface FileLoad {
   /** Told how the file was understood, before it is staged. */
   readonly onSheet?: (sheet: Sheet, received: Received) => void;
   readonly onProgress?: (rows: number) => void;
+  /** Told while another process takes in the same file. */
+  readonly onWaiting?: () => void;
 }
 
 export interface ReceivedLoad {
@@ -49,6 +53,7 @@ export interface ReceivedLoad {
 
 const SHOWN_PROBLEMS = 10;
 const BATCH = 1_000;
+const LOOK_MS = 300;
 
 /** @throws LockstepError what receiving, examining and beginning throw; nothing is left of a load that was not received whole */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
@@ -58,7 +63,7 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const recalled = await rememberedColumns(pool, load.account.name);
     const sheet = examine(received, { ...load.choices, recall: (signature) => recalled.get(signature) });
     load.onSheet?.(sheet, received);
-    const begun = await beginLoad(pool, specOf(load, received, sheet));
+    const begun = await beginOrJoin(pool, specOf(load, received, sheet), load);
     if (begun.status !== 'new') return { begun, rows: 0, problems: [], currencies: [] };
     const staged = await stageAll(pool, begun.run, load, received, sheet);
     await rememberColumns(pool, load.account.name, sheet);
@@ -69,6 +74,19 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
   }
 }
 
+/** Waits while another process takes in the same file: then there is a load to join. */
+async function beginOrJoin(pool: pg.Pool, spec: LoadSpec, { signal, onWaiting }: FileLoad): Promise<BegunLoad> {
+  for (;;) {
+    try {
+      return await beginLoad(pool, spec);
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code !== 'LOAD_BEING_RECEIVED' || signal.aborted) throw error;
+      onWaiting?.();
+      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
 /** What writing a load's results takes, kept with it. */
 export interface ResultFormat {
   readonly delimiter: string;
@@ -76,7 +94,7 @@ export interface ResultFormat {
   readonly withBom: boolean;
 }
 
-function specOf(load: FileLoad, received: Received, sheet: Sheet) {
+function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
   const { mapping, amounts, columns, format, encoding } = sheet;
   const { account, options, lane, dryRun, salt = '' } = load;
   const told = mapping.columns.map(({ field, index }) => [field, index]);

@@ -1,9 +1,9 @@
 /** Writes a load's rows back as CSVs, one for each verdict, in the form of the file they came from. */
 import path from 'node:path';
+import type pg from 'pg';
 import { z } from 'zod';
 import { ResultFiles, type ResultKind } from '../csv/results.ts';
 import { LockstepError } from '../errors.ts';
-import type { Queryable } from '../ledger/runs.ts';
 import { readLoad } from './begin.ts';
 import { type LoadedRow, loadedRows } from './staging.ts';
 
@@ -17,17 +17,17 @@ export interface ResultFile {
 
 /** `fileName`: what the files are named after; default: the file that was loaded. @throws LockstepError DISK_FULL, RESULTS_NOT_WRITTEN */
 export async function writeResults(
-  db: Queryable,
+  pool: pg.Pool,
   runId: string,
   dir: string,
   fileName?: string,
 ): Promise<readonly ResultFile[]> {
-  const load = await readLoad(db, runId);
+  const load = await readLoad(pool, runId);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
   const base = path.basename(fileName ?? load.fileName).replace(/(\.csv)?(\.gz)?$/i, '') || 'orders';
   const files = new ResultFiles({ dir, base, columns: load.header, ...formSchema.parse(load.form) });
   try {
-    for await (const row of loadedRows(db, runId)) {
+    for await (const row of loadedRows(pool, runId)) {
       await files.write(kindOf(row), {
         line: row.line,
         verdict: row.verdict ?? 'unprocessed',

@@ -57,7 +57,7 @@ async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): P
   );
 }
 
-/** Rows that were found before are looked at again: a second order may have come later than the service promised. */
+/** Settled rows are looked at again: an order, or a second one, may have come later than the service promised. */
 async function settleFound(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
     `with there as (
@@ -68,7 +68,9 @@ async function settleFound(db: Queryable, run: Run, pass: number): Promise<void>
        select s.source_id, k.n, k.record_id, k.ids, ${differences(['amount', 'status'])} as how
        from ledger.rows s join there k on k.client_id = s.client_id and k.label = s.label
        where s.run_id = $1 and s.action = 'create'
-         and (s.state in ('acked', 'unknown') or (s.state = 'settled' and s.verdict = 'created' and k.n > 1))
+         and (s.state in ('acked', 'unknown')
+           or (s.state = 'settled' and s.reason in ('GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST'))
+           or (s.state = 'settled' and k.n > 1 and (s.verdict = 'created' or s.reason in ('CONTENT_DIFFERS', 'DUPLICATE'))))
      )
      update ledger.rows s set state = 'settled',
        record_id = case when found.n = 1 then found.record_id else coalesce(s.record_id, found.record_id) end,

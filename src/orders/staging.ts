@@ -1,4 +1,5 @@
 /** The rows of a file as rows of its load: ready to be decided, or settled at once where something is wrong with them. */
+import type pg from 'pg';
 import type { OrderValues } from '../csv/validate.ts';
 import { keysOf } from '../customers/keys.ts';
 import { LockstepError } from '../errors.ts';
@@ -79,27 +80,43 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
   if (kept.rowCount === 0) throw takenOver(run.id);
 }
 
-/** All rows in the order of the file, a page at a time. */
-export async function* loadedRows(db: Queryable, runId: string): AsyncGenerator<LoadedRow> {
-  for (let after = -1; ; ) {
-    const found = await db.query<{ [K in keyof LoadedRow]: LoadedRow[K] | null } & { line: number }>(
-      `select n::float8 as line, cells, state, verdict, reason, detail, record_id as "recordId" from ledger.rows
-       where run_id = $1 and n > $2 order by n limit ${PAGE}`,
-      [runId, after],
+/**
+ * All rows in the order of the file, a page at a time, from one connection that is held meanwhile: the rows are sorted once,
+ * where a query for each page would go through all of them each time.
+ */
+export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<LoadedRow> {
+  const db = await pool.connect();
+  try {
+    await db.query('begin read only');
+    await db.query(
+      `declare loaded no scroll cursor for
+       select n::float8 as line, cells, state, verdict, reason, detail, record_id as "recordId" from ledger.rows
+       where run_id = $1 order by n`,
+      [runId],
     );
-    for (const { line, cells, state, verdict, reason, detail, recordId } of found.rows) {
-      after = line;
-      yield {
-        line,
-        cells: cells ?? [],
-        state: state ?? 'settled',
-        verdict: verdict ?? undefined,
-        reason: reason ?? undefined,
-        detail: detail ?? undefined,
-        recordId: recordId ?? undefined,
-      };
+    for (;;) {
+      const found = await db.query<{ [K in keyof LoadedRow]: LoadedRow[K] | null } & { line: number }>(
+        `fetch ${PAGE} from loaded`,
+      );
+      for (const { line, cells, state, verdict, reason, detail, recordId } of found.rows) {
+        yield {
+          line,
+          cells: cells ?? [],
+          state: state ?? 'settled',
+          verdict: verdict ?? undefined,
+          reason: reason ?? undefined,
+          detail: detail ?? undefined,
+          recordId: recordId ?? undefined,
+        };
+      }
+      if (found.rows.length < PAGE) return;
     }
-    if (found.rows.length < PAGE) return;
+  } finally {
+    const broken = await db.query('rollback').then(
+      () => undefined,
+      (error: Error) => error, // whoever reads has its own; this connection is no good any more
+    );
+    db.release(broken);
   }
 }
 

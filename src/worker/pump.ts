@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
 import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
-import { recordProgress } from '../ledger/runs.ts';
+import { readRun, recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from './reads.ts';
 import { ComeBack, RunFailed, type Stop } from './trouble.ts';
@@ -162,6 +162,8 @@ class PumpWork {
     await inTransaction(this.#pool, async (db) => {
       await writeResults(db, this.#claim, results);
       await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled });
+      // Cancelled, paused or failed meanwhile: what is claimed and not sent yet is given back.
+      if ((await readRun(db, this.#context.run.id)).status !== 'running') this.#isLost = true;
     });
   }
 

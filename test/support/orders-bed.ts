@@ -1,11 +1,13 @@
 /** The bed of syncs, with what loads of orders take beside it. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type pg from 'pg';
+import { expect, vi } from 'vitest';
 import { type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../src/orders/receive-load.ts';
 import { type LoadedRow, loadedRows } from '../../src/orders/staging.ts';
-import { type BedOptions, ended, openSyncBed, type SyncBed } from './sync-bed.ts';
+import { type BedOptions, openSyncBed, type SyncBed } from './sync-bed.ts';
 
 export interface OrdersBed extends SyncBed {
   /** Takes a CSV in as a load, and leaves it to whoever works. */
@@ -77,7 +79,7 @@ export async function openOrdersBed(options?: BedOptions): Promise<OrdersBed> {
       if (begun.status === 'unfinished') await resumeRun(pool, begun.run.id);
       const runner = await bed.workspace.work();
       await runner.attend(await readRun(pool, begun.run.id));
-      return ended(bed.database, begun.run.id);
+      return stopped(pool, begun.run.id);
     },
     async loaded(run) {
       const rows: Omit<LoadedRow, 'cells'>[] = [];
@@ -112,4 +114,16 @@ export async function openOrdersBed(options?: BedOptions): Promise<OrdersBed> {
       await pool.query('truncate service.orders, ledger.order_keys restart identity cascade');
     },
   };
+}
+
+/** As `ended`, for tests that run side by side: `expect.poll` takes each for the one that was begun last. */
+function stopped(pool: pg.Pool, runId: string): Promise<Run> {
+  return vi.waitFor(
+    async () => {
+      const run = await readRun(pool, runId);
+      expect(run.status).not.toBe('running');
+      return run;
+    },
+    { timeout: 60_000, interval: 20 },
+  );
 }

@@ -9,7 +9,7 @@ import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
 import { writeResults } from '../../orders/results.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode } from '../errors.ts';
-import { reportRun } from '../run-report.ts';
+import { exitCodeOf, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
 import { plural } from '../words.ts';
@@ -86,6 +86,7 @@ async function takeIn(
     spoolDir: path.join(dataDir, 'received'),
     signal,
     onSheet: (sheet, received) => out.say(...sheetLines(sheet, received)),
+    onWaiting: () => out.live('another process is reading the same file · waiting to join it'),
     onProgress: (rows) => out.live(`checking · ${plural(rows, 'row')}`),
   });
 }
@@ -124,7 +125,7 @@ async function reportFinished(
   const report = await reportRun(workspace.database.pool, run, workspace.settings);
   const files = await resultsOf(session, workspace, run, results);
   session.out.result({ ...report, results: files });
-  return DONE;
+  return exitCodeOf(report); // as it ended the first time: who runs it again may have missed that
 }
 
 async function resultsOf(

@@ -1,0 +1,78 @@
+/**
+ * Points at which a process stands still for a test to kill it there, made from outside: a request of its that is not
+ * answered, or a statement of its that waits for a lock which the test holds.
+ */
+import pg from 'pg';
+import { expect } from 'vitest';
+import type { FreshDatabase } from '../support/database.ts';
+import type { Between, FrontServer } from '../support/front-server.ts';
+
+export interface Failpoint {
+  /** Arms it; to be awaited before the process starts. */
+  arm(place: Place): Promise<Armed>;
+}
+
+export interface Armed {
+  /** Resolves once the process stands there. */
+  readonly reached: Promise<void>;
+  /** Lets go of everything. */
+  release(): Promise<void>;
+}
+
+export interface Place {
+  readonly front: FrontServer;
+  readonly database: FreshDatabase;
+}
+
+/** At the `nth` request of this path: passed on and its answer kept back, or not even passed on. */
+export function unanswered(
+  path: string,
+  nth = 1,
+  how: { isPassedOn: boolean; otherwise?: Between } = { isPassedOn: false },
+): Failpoint {
+  return {
+    async arm({ front }) {
+      let stand = () => {};
+      const reached = new Promise<void>((resolve) => {
+        stand = resolve;
+      });
+      let asked = 0;
+      front.set(async (request, pass) => {
+        if (!request.path.endsWith(path) || ++asked < nth) return (how.otherwise ?? passOn)(request, pass);
+        if (how.isPassedOn) await pass();
+        stand();
+        return undefined;
+      });
+      return { reached, release: async () => front.set() };
+    },
+  };
+}
+
+/** Where it writes such a row: `when` is SQL over `new`. What it has committed before stays. */
+export function writing(table: string, event: 'insert' | 'update' | 'delete', when: string): Failpoint {
+  return {
+    async arm({ database: { pool, connection } }) {
+      await pool.query(`
+        create or replace function public.stand_still() returns trigger language plpgsql as $$
+          begin perform pg_advisory_xact_lock(4711); return coalesce(new, old); end $$;
+        create trigger stand_still before ${event} on ${table} for each row when (${when}) execute function public.stand_still()`);
+      const holder = new pg.Client(connection);
+      await holder.connect();
+      await holder.query('select pg_advisory_lock(4711)');
+      const waits = () =>
+        pool.query(`select 1 from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`);
+      const reached = expect
+        .poll(async () => (await waits()).rowCount, { timeout: 20_000, interval: 5 })
+        .toBeGreaterThan(0);
+      return {
+        reached,
+        async release() {
+          await holder.end();
+          await pool.query(`drop trigger stand_still on ${table}`);
+        },
+      };
+    },
+  };
+}
+
+const passOn: Between = (_request, pass) => pass();

@@ -1,0 +1,95 @@
+/** A load whose process is killed, at every step by name and over and over, ends with every order made once. */
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { FAULT_KINDS } from '../../src/service/behaviour.ts';
+import type { Between } from '../support/front-server.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
+import { type Failpoint, unanswered, writing } from './failpoints.ts';
+import { type CommandBed, openCommandBed } from './orders-bed.ts';
+
+const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 450ms, concurrency: 4 }';
+const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
+const [CUSTOMERS, ORDERS, CREATE] = ['/customers/getall', '/orders/getall', '/orders/create'];
+
+let bed: CommandBed;
+beforeAll(async () => {
+  bed = await openCommandBed({ account: ACCOUNT });
+});
+beforeEach(async () => {
+  await bed.reset();
+  await bed.addNumberedCustomers(3);
+});
+afterAll(() => bed.close());
+
+/** The order O-3 fails before it is made, once: it is sent again after a first read-back. */
+function failingOnce(): Between {
+  let failed = 0;
+  return async ({ body }, pass) => (body.includes('"O-3"') && failed++ === 0 ? { status: 502, body: 'no' } : pass());
+}
+
+const failpoints: readonly (readonly [string, Failpoint])[] = [
+  ['a part of its rows is staged', writing('ledger.rows', 'insert', `new.source_id = '1100'`)],
+  ['all rows are staged, and it is not released', writing('ledger.loads', 'update', 'new.is_received')],
+  ['its customers are being read', unanswered(CUSTOMERS)],
+  ['its keys are being taken', writing('ledger.order_keys', 'insert', `new.label = 'O-30'`)],
+  ['the orders that are there are being read', unanswered(ORDERS)],
+  ['rows are being decided', writing('ledger.rows', 'update', `new.state = 'ready' and new.n = 20`)],
+  ['a claim is being written', writing('ledger.rows', 'update', `new.state = 'intent' and new.n = 20`)],
+  ['an order is on its way, and not made', unanswered(CREATE, 5)],
+  ['an order is made, and its answer is on its way', unanswered(CREATE, 5, { isPassedOn: true })],
+  [
+    'orders are answered, and that is being written',
+    writing('ledger.rows', 'update', `new.state = 'acked' and new.n = 4`),
+  ],
+  ['orders are asked for to read them back', unanswered(ORDERS, 2)],
+  ['what is read back is being kept', writing('ledger.records', 'insert', 'new.first_pass > 0')],
+  ['what is read back is being settled', writing('ledger.rows', 'update', `new.state = 'settled' and new.n = 20`)],
+  ['the audit reads', unanswered(ORDERS, 3, { isPassedOn: false, otherwise: failingOnce() })],
+  ['its keys are being given back', writing('ledger.order_keys', 'delete', `old.label = 'O-20'`)],
+];
+
+test.each(failpoints)('killed when %s: nothing is lost and nothing doubled', async (when, failpoint) => {
+  const count = when.includes('staged') ? 1_200 : 40;
+  await bed.file('orders.csv', ordersCsv(count));
+  const { reached, release } = await failpoint.arm(bed);
+  const victim = bed.start(...LOAD);
+  const early = victim.ended.then(({ stdout, stderr }) =>
+    Promise.reject(new Error(`it ended before: ${stdout}${stderr}`)),
+  );
+  early.catch(() => undefined); // it ends in any case, and mostly by the kill
+  await Promise.race([reached, early]);
+  victim.signal('SIGKILL');
+  expect((await victim.ended).code).toBeNull();
+  await release();
+  const { code, json } = await bed.here(...LOAD);
+  expect([code, json.error, json.counts]).toMatchObject([0, undefined, { in: count, created: count }]);
+  expect(await bed.orderCommits()).toEqual(eachOnce(count));
+});
+
+test('killed every few calls, faults on, customers to be created: nothing is lost and nothing doubled', async () => {
+  const faults = { seed: 5, rate: 0.1, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 200 };
+  const faulty = await openCommandBed({ account: ACCOUNT, behaviour: { faults } });
+  onTestFinished(() => faulty.close());
+  const rows = Array.from({ length: 80 }, (_, i) => `O-${i + 1},new${i % 15}@example.com,${i}`);
+  await faulty.file('orders.csv', csvOf('order_id,customer_email,amount', rows));
+  let kills = 0;
+  for (let calls = 4; (await untilKilledOrDone(faulty, calls)) === 'killed'; calls += 12) kills++;
+  expect(kills).toBeGreaterThanOrEqual(4);
+  const { code, json } = await faulty.here(...LOAD, '--create-customers');
+  expect([code, json.counts]).toMatchObject([0, { in: 80, created: 80 }]);
+  expect(await faulty.orderCommits()).toEqual(eachOnce(80));
+  expect(new Set((await faulty.customers()).map(({ email }) => email)).size).toBe(15);
+  expect(await faulty.customers()).toHaveLength(15);
+});
+
+/** Lets a load make so many calls, then kills it; or sees it end by itself. */
+async function untilKilledOrDone(at: CommandBed, calls: number): Promise<'killed' | 'done'> {
+  const before = at.service.traffic.total();
+  const victim = at.start(...LOAD, '--create-customers');
+  const watching = setInterval(() => {
+    if (at.service.traffic.total() - before >= calls) victim.signal('SIGKILL');
+  }, 1);
+  const { code, stderr } = await victim.ended;
+  clearInterval(watching);
+  if (code !== null && code !== 0) throw new Error(`the load ended with ${code}: ${stderr}`);
+  return code === 0 ? 'done' : 'killed';
+}

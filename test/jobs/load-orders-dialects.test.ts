@@ -1,0 +1,166 @@
+/**
+ * Loads of orders against our own service in every way that it can answer about customers and orders, any two of them
+ * together, with nothing told to the client. One worker and one database for all; each case has a service and a tenant.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import { countRows } from '../../src/ledger/rows.ts';
+import { type Run, readRun } from '../../src/ledger/runs.ts';
+import type { OrdersOptions } from '../../src/orders/options.ts';
+import { receiveLoad } from '../../src/orders/receive-load.ts';
+import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import { type Service, startService } from '../../src/service/server.ts';
+import { createKey, createTenant } from '../../src/service/tenants.ts';
+import { parseSettings } from '../../src/settings/parse.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { csvOf } from '../support/orders-bed.ts';
+import { allPairs } from '../support/pairwise.ts';
+
+vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
+
+const TOKEN = 'a-token-of-the-test';
+const limit = { requestsPerSecond: 100, burst: 10 };
+
+/** What shows in customers and orders; the ways of contacts and tasks are the contact sync's to meet. */
+const cases = allPairs({
+  idField: ['id', 'kind_id', { customer: 'client_id', order: 'orderId' }],
+  idType: ['number', 'string'],
+  listShape: ['bare', 'content', { path: 'content.data.items' }, { path: 'payload.page.entries' }],
+  order: ['oldest', 'newest', 'unstable'],
+  createAnswers: ['nothing', 'envelope', 'id', 'record'],
+  errors: ['status', 'envelope200', 'html', 'empty'],
+  amountsAsStrings: [false, true],
+  prefixes: [['/api/v1'], ['/v1']],
+  readLagMs: [0, 40],
+  rateLimit: [undefined, { ...limit, retryAfter: 'seconds' }, { ...limit, retryAfter: 'none' }],
+  faults: [undefined, { seed: 9, rate: 0.1, kinds: ['reset-after', '5xx-before', 'truncate'] }],
+  requiredAuthorization: [undefined, { scheme: 'Token', token: TOKEN }],
+} as const).map((one, n) => [n, one] as const);
+
+let database: FreshDatabase;
+let workspace: Workspace;
+let dataDir: string;
+const services: Service[] = [];
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  for (const [, one] of cases) {
+    services.push(await startService({ pool: database.pool, behaviour: behaviourOf(one) }));
+  }
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
+  const { pool, connection } = database;
+  const opened = { pool, connection, describe: 'the test database', close: async () => {} };
+  const env = { TOKEN, ...Object.fromEntries(cases.map(([n]) => [`KEY_${n}`, `the-key-of-case-${n}`])) };
+  workspace = await openWorkspace({
+    settings: settings(),
+    dataDir,
+    env,
+    log: pino({ level: 'silent' }),
+    database: opened,
+  });
+  await workspace.work();
+});
+afterAll(async () => {
+  await workspace.close();
+  await Promise.all(services.map((service) => service.close()));
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const HEADER = 'order_id,customer_email,customer_name,amount,status,description';
+const ROWS = Array.from(
+  { length: 11 },
+  (_, i) => `Z-${i},ann${i % 4}@example.com,Ann ${i % 4},${i + 1}.5,new,Order ${i}`,
+);
+
+test.concurrent.each(cases)(
+  'case %i: every order once, updated once, and the same file again sends nothing: %o',
+  async (n) => {
+    const tenant = await createTenant(database.pool, `case-${n}`);
+    await createKey(database.pool, tenant.id, { key: `the-key-of-case-${n}` });
+    const first = await load(n, csvOf(HEADER, ROWS), { createCustomers: true });
+    expect([first.status, first.error]).toEqual(['done', undefined]);
+    expect(await countRows(database.pool, first.id)).toMatchObject({ in: 11, created: 11 });
+    expect(await made(tenant.id)).toEqual(
+      Array.from({ length: 11 }, (_, i) => `Z-${i} ann${i % 4}@example.com ${i + 1}.5`).sort(),
+    );
+
+    const changed = csvOf(HEADER, [
+      ...ROWS.slice(0, 10),
+      `${ROWS[10]?.replace('new', 'paid')}`,
+      `Z-11,who@example.com,,1,,`,
+    ]);
+    const second = await load(n, changed, { existing: 'update' });
+    expect(await countRows(database.pool, second.id)).toMatchObject({ in: 12, existing: 10, updated: 1, rejected: 1 });
+    expect(await made(tenant.id)).toHaveLength(11);
+    const third = await load(n, csvOf(HEADER, [...ROWS].reverse()), {});
+    expect(await countRows(database.pool, third.id)).toMatchObject({ in: 11, existing: 11 });
+  },
+);
+
+async function load(n: number, csv: string, options: Partial<OrdersOptions>): Promise<Run> {
+  const source = path.join(dataDir, `case-${n}-${csv.length}-${Object.keys(options).join('')}.csv`);
+  await writeFile(source, csv);
+  const { begun } = await receiveLoad(database.pool, {
+    account: await workspace.accounts.open(`case-${n}`),
+    source,
+    choices: {},
+    options: { existing: 'skip', createCustomers: false, confirm: false, ...options },
+    lane: 'batch',
+    dryRun: false,
+    spoolDir: dataDir,
+    signal: new AbortController().signal,
+  });
+  await (await workspace.work()).attend(begun.run);
+  return vi.waitFor(
+    async () => {
+      const run = await readRun(database.pool, begun.run.id);
+      expect(run.status).not.toBe('running');
+      return run;
+    },
+    { timeout: 25_000, interval: 20 },
+  );
+}
+
+/** Every order that was created, by the service's own commit log, with its customer and amount. */
+async function made(tenantId: number): Promise<readonly string[]> {
+  const found = await database.pool.query<{ said: string }>(
+    `select concat_ws(' ', m.natural_key, c.fields->>'email', o.fields->>'amount') as said
+     from service.commits m left join service.orders o on o.tenant_id = m.tenant_id and o.id = m.record_id
+       left join service.customers c on c.tenant_id = o.tenant_id and c.id = o.client_id
+     where m.tenant_id = $1 and m.operation = 'orders.create'`,
+    [tenantId],
+  );
+  return found.rows.map(({ said }) => said).sort();
+}
+
+function behaviourOf({
+  prefixes,
+  rateLimit,
+  requiredAuthorization,
+  faults,
+  ...rest
+}: (typeof cases)[number][1]): BehaviourOptions {
+  return {
+    ...rest,
+    prefixes: [...prefixes],
+    ...(rateLimit && { rateLimit }),
+    ...(requiredAuthorization && { requiredAuthorization }),
+    ...(faults && { faults: { ...faults, kinds: [...faults.kinds] } }),
+  };
+}
+
+function settings() {
+  const budget = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms }';
+  const accounts = cases.map(([n, { requiredAuthorization: needed }]) => {
+    const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN }, ` : '';
+    return `  case-${n}: { url: "${services[n]?.url}", apiKey: { env: KEY_${n} }, dialect: auto, ${authorization}${budget} }`;
+  });
+  const parsed = parseSettings({ text: ['accounts:', ...accounts].join('\n'), file: 'cases.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.settings;
+}

@@ -1,0 +1,75 @@
+/** What faults before and after the commit leave of a load, held against the service's own commit log. */
+import { expect, type TestContext, test, vi } from 'vitest';
+import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { csvOf, eachOnce, type OrdersBed, openOrdersBed, ordersCsv } from '../support/orders-bed.ts';
+
+vi.setConfig({ maxConcurrency: 7 }); // they wait more than they work
+
+const ORDERS = 60;
+const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 500ms, concurrency: 16 }';
+
+/** Each test has a bed of its own, so that all run side by side. */
+async function openBed(
+  { onTestFinished }: TestContext,
+  behaviour: BehaviourOptions,
+  account = QUICK,
+): Promise<OrdersBed> {
+  const bed = await openOrdersBed({ behaviour, account });
+  onTestFinished(() => bed.close());
+  return bed;
+}
+
+const cases: readonly [string, BehaviourOptions][] = [
+  ...FAULT_KINDS.map((kind): [string, BehaviourOptions] => [
+    `every third write has: ${kind}`,
+    third({ kinds: [kind] }),
+  ]),
+  ['reads and writes go wrong in every way', third({ rate: 0.15, onlyWrites: false })],
+  ['lists lag behind', { ...third({}), readLagMs: 250 }],
+];
+
+test.concurrent.for(cases)('every row becomes one order where %s', async ([_name, behaviour], context) => {
+  const bed = await openBed(context, behaviour);
+  await bed.addNumberedCustomers(3);
+  await bed.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
+  const run = await bed.load(ordersCsv(ORDERS));
+  expect([run.status, run.error, await bed.tally(run)]).toEqual(['done', undefined, { in: ORDERS, created: ORDERS }]);
+  expect(await bed.orderCommits()).toEqual(eachOnce(ORDERS));
+  expect(new Set((await bed.loaded(run)).map(({ recordId }) => recordId)).size).toBe(ORDERS);
+});
+
+test.concurrent('every missing customer and every order is made once where everything goes wrong', async (context) => {
+  const bed = await openBed(context, third({ onlyWrites: false, rate: 0.2 }));
+  const rows = Array.from({ length: ORDERS }, (_, i) => `O-${i + 1},new${i % 20}@example.com`);
+  const run = await bed.load(csvOf('order_id,customer_email', rows), { createCustomers: true });
+  expect([run.status, run.error, await bed.tally(run)]).toEqual(['done', undefined, { in: ORDERS, created: ORDERS }]);
+  expect(await bed.orderCommits()).toEqual(eachOnce(ORDERS));
+  expect(await bed.customers()).toHaveLength(20);
+});
+
+test.concurrent('updates end as the file says, whatever went wrong on the way', async (context) => {
+  const bed = await openBed(context, third({}));
+  await bed.addNumberedCustomers(3);
+  for (let n = 1; n <= 20; n++)
+    await bed.call('orders.create', { order_id: `O-${n}`, client_id: (n % 3) + 1, amount: 7, status: 'old' });
+  const run = await bed.load(ordersCsv(30), { existing: 'update' });
+  expect([run.error, await bed.tally(run)]).toEqual([undefined, { in: 30, created: 10, updated: 20 }]);
+  const said = (await bed.orders()).map(({ order_id, amount, status }) => `${order_id} ${amount} ${status}`);
+  expect(said.sort()).toEqual(Array.from({ length: 30 }, (_, i) => `O-${i + 1} ${i + 1}.25 new`).sort());
+  expect(await bed.orderCommits()).toEqual(eachOnce(30));
+});
+
+test('an order that the service commits later than it promised is told as a duplicate, with both ids', async (context) => {
+  const late = third({ kinds: ['late-commit'], lateMs: 900, limit: 1, rate: 1, operations: ['orders.create'] });
+  const bed = await openBed(context, { ...late, latencyMs: 80 }, QUICK.replace('500ms', '150ms'));
+  await bed.addNumberedCustomers(1);
+  const run = await bed.load(ordersCsv(1, { customers: 1 }));
+  expect(run.status).toBe('done');
+  await expect.poll(async () => (await bed.orderCommits()).get('O-1'), { timeout: 20_000 }).toBe(2);
+  const again = await bed.load(ordersCsv(1, { customers: 1 }), { salt: 'again' });
+  expect(await bed.loaded(again)).toMatchObject([{ verdict: 'review', reason: 'DUPLICATE' }]);
+});
+
+function third(more: Partial<NonNullable<BehaviourOptions['faults']>>): BehaviourOptions {
+  return { faults: { seed: 7, rate: 0.33, kinds: [...FAULT_KINDS], lateMs: 250, ...more } };
+}

@@ -1,0 +1,212 @@
+/** The life of orders over several loads of files, against the embedded service. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { endRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { reopenLoad } from '../../src/orders/reopen.ts';
+import { csvOf, eachOnce, type LoadHow, type OrdersBed, openOrdersBed, ordersCsv } from '../support/orders-bed.ts';
+import { ended } from '../support/sync-bed.ts';
+
+const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
+
+let bed: OrdersBed;
+beforeAll(async () => {
+  bed = await openOrdersBed({ account: QUICK });
+});
+beforeEach(async () => {
+  await bed.reset();
+  await bed.addNumberedCustomers(3);
+});
+afterAll(() => bed.close());
+
+/** Loads the file, which has to come to these counts and no others, with so many writes. */
+async function loadTo(csv: string, counts: Record<string, number>, writes: number, how?: LoadHow): Promise<Run> {
+  const before = bed.writesSeen();
+  const run = await bed.load(csv, how);
+  expect([run.status, run.error]).toEqual(['done', undefined]);
+  expect(await bed.tally(run)).toEqual(counts);
+  expect(bed.writesSeen() - before).toBe(writes);
+  return run;
+}
+
+describe('a file that is loaded', () => {
+  test('becomes orders with the right customer, amount and status, and every row gets its id', async () => {
+    const run = await loadTo(ordersCsv(4), { in: 4, created: 4 }, 4);
+    const orders = await bed.orders();
+    const byLabel = new Map(orders.map((order) => [order.order_id, order]));
+    expect(byLabel.get('O-2')).toMatchObject({ client_id: 3, description: 'Order 2', amount: 2.25, status: 'new' });
+    const ids = (await bed.loaded(run)).map(({ recordId }) => Number(recordId));
+    expect(ids).toEqual(['O-1', 'O-2', 'O-3', 'O-4'].map((label) => byLabel.get(label)?.id));
+    expect(run.calls).toBeLessThanOrEqual(4 + 3);
+  });
+
+  test('finds its customers by e-mail, phone and name, and rejects the row whose customer is nowhere', async () => {
+    await bed.addCustomers([{ full_name: 'Mia Fox', phone_number: '+49 30 555 0199' }]);
+    const rows = ['A,customer2@example.com,,', 'B,,+49 (30) 555-0199,', 'C,,,mia FOX', 'D,nobody@example.com,,'];
+    const csv = csvOf('order_id,customer_email,customer_phone,customer_name', rows);
+    const run = await loadTo(csv, { in: 4, created: 3, rejected: 1 }, 3);
+    expect((await bed.loaded(run))[3]).toMatchObject({ verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' });
+    const owners = (await bed.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`).sort();
+    expect(owners).toEqual(['A 2', 'B 4', 'C 4']);
+  });
+
+  test('leaves a row that may mean two customers to a person, and sends nothing for it', async () => {
+    await bed.addCustomers([{ full_name: 'Twin' }, { full_name: 'Twin' }]);
+    const csv = csvOf('order_id,customer_name', ['A,Twin', 'B,Customer 1']);
+    const run = await loadTo(csv, { in: 2, created: 1, review: 1 }, 1);
+    expect((await bed.loaded(run))[0]).toMatchObject({ reason: 'AMBIGUOUS_CUSTOMER' });
+  });
+
+  test('says once what it says twice, and sends neither of two that contradict each other', async () => {
+    const rows = ['A,1,5', 'A,1,5', 'B,1,6', 'B,1,7', 'C,2,8'];
+    const csv = csvOf('order_id,client_id,amount', rows);
+    const run = await loadTo(csv, { in: 5, created: 2, existing: 1, invalid: 2 }, 2);
+    const reasons = (await bed.loaded(run)).map(({ reason }) => reason);
+    expect(reasons).toEqual([undefined, 'DUP_IN_FILE', 'ORDER_ID_REPEATED', 'ORDER_ID_REPEATED', undefined]);
+    expect([...(await bed.orderCommits()).keys()].sort()).toEqual(['A', 'C']);
+  });
+
+  test('names orders without an order_id by file and line, the same every time', async () => {
+    const csv = csvOf('client_id,amount', ['1,5', '1,5', '2,7']);
+    await loadTo(csv, { in: 3, created: 3 }, 3);
+    const labels = (await bed.orders()).map(({ order_id }) => String(order_id)).sort();
+    expect(labels.map((label) => label.replace(/[0-9a-f]{8}/, '8'))).toEqual(['LS-8-2', 'LS-8-3', 'LS-8-4']);
+    await loadTo(csv, { in: 3, created: 3 }, 0); // the load that has ended, as it stands
+  });
+});
+
+describe('a second load', () => {
+  test('of the same file is the first one: nothing is sent', async () => {
+    const first = await loadTo(ordersCsv(5), { in: 5, created: 5 }, 5);
+    const { begun } = await bed.takeIn(ordersCsv(5));
+    expect([begun.status, begun.run.id]).toEqual(['finished', first.id]);
+    expect(await bed.orderCommits()).toEqual(eachOnce(5));
+  });
+
+  test('of the same file by --again finds every order there', async () => {
+    await loadTo(ordersCsv(5), { in: 5, created: 5 }, 5);
+    await loadTo(ordersCsv(5), { in: 5, existing: 5 }, 0, { salt: 'again' });
+    expect(await bed.orderCommits()).toEqual(eachOnce(5));
+  });
+
+  test('of a file that overlaps creates only what is new', async () => {
+    await loadTo(ordersCsv(5), { in: 5, created: 5 }, 5);
+    await loadTo(ordersCsv(5, { from: 4 }), { in: 5, existing: 2, created: 3 }, 3);
+    expect(await bed.orderCommits()).toEqual(eachOnce(8));
+  });
+
+  test('updates what differs where that is wished, and only that', async () => {
+    await loadTo(ordersCsv(3), { in: 3, created: 3 }, 3);
+    const changed = ordersCsv(3).replace('2.25', '99.5');
+    await loadTo(changed, { in: 3, existing: 2, updated: 1 }, 1, { existing: 'update' });
+    const orders = await bed.orders();
+    expect(orders.find(({ order_id }) => order_id === 'O-2')).toMatchObject({ amount: 99.5, description: 'Order 2' });
+    await loadTo(changed, { in: 3, existing: 3 }, 0, { existing: 'update', salt: 'again' });
+  });
+
+  test('leaves what differs and says how, by default', async () => {
+    await loadTo(ordersCsv(1), { in: 1, created: 1 }, 1);
+    const run = await loadTo(ordersCsv(1).replace('1.25', '99.5'), { in: 1, existing: 1 }, 0);
+    const [row] = await bed.loaded(run);
+    expect(row).toMatchObject({ reason: 'DIFFERS', detail: expect.stringContaining('1.25 instead of 99.5') });
+  });
+
+  test('rejects what is there where it shall fail, beside what is new', async () => {
+    await loadTo(ordersCsv(2), { in: 2, created: 2 }, 2);
+    const run = await loadTo(ordersCsv(3), { in: 3, created: 1, rejected: 2 }, 1, { existing: 'fail' });
+    expect((await bed.loaded(run))[0]).toMatchObject({ reason: 'ORDER_EXISTS' });
+  });
+
+  test('empties nothing that its file has no column for', async () => {
+    await loadTo(ordersCsv(1), { in: 1, created: 1 }, 1);
+    const csv = csvOf('order_id,client_id,status', ['O-1,2,paid']);
+    await loadTo(csv, { in: 1, updated: 1 }, 1, { existing: 'update' });
+    expect(await bed.orders()).toMatchObject([{ status: 'paid', amount: 1.25, description: 'Order 1' }]);
+  });
+
+  test('looks at an order that is there twice with a person, and touches neither', async () => {
+    for (const _twice of [1, 2]) await bed.call('orders.create', { order_id: 'O-1', client_id: 2, amount: 1.25 });
+    const run = await loadTo(ordersCsv(2), { in: 2, created: 1, review: 1 }, 1, { existing: 'update' });
+    expect((await bed.loaded(run))[0]).toMatchObject({ reason: 'DUPLICATE', detail: expect.stringContaining('1, 2') });
+  });
+});
+
+describe('a load that waits for a person', () => {
+  test('run dry: plans everything, sends no write and is no reason against loading the file', async () => {
+    await bed.load(ordersCsv(1));
+    const run = await loadTo(ordersCsv(3), { in: 3, existing: 1, created: 2 }, 0, { dryRun: true });
+    expect((await bed.loaded(run)).map(({ reason }) => reason)).toEqual(['EXISTS', 'PLANNED', 'PLANNED']);
+    await loadTo(ordersCsv(3), { in: 3, existing: 1, created: 2 }, 2);
+  });
+
+  test('writes nothing before somebody has said go, and all of it then', async () => {
+    const { begun } = await bed.takeIn(ordersCsv(3), { confirm: true });
+    await (await bed.workspace.work()).attend(begun.run);
+    const waiting = await ended(bed.database, begun.run.id);
+    expect([waiting.status, waiting.errorCode, bed.writesSeen()]).toEqual(['paused', 'AWAITS_CONFIRMATION', 0]);
+    await loadTo(ordersCsv(3), { in: 3, created: 3 }, 3, { confirm: true });
+  });
+
+  test('creates no customer before somebody has said go', async () => {
+    const csv = csvOf('order_id,customer_email', ['A,new@example.com']);
+    const how = { confirm: true, createCustomers: true };
+    const { begun } = await bed.takeIn(csv, how);
+    await (await bed.workspace.work()).attend(begun.run);
+    expect((await ended(bed.database, begun.run.id)).errorCode).toBe('AWAITS_CONFIRMATION');
+    expect([bed.writesSeen(), await bed.customers()]).toMatchObject([0, { length: 3 }]);
+    await loadTo(csv, { in: 1, created: 1 }, 2, how);
+  });
+});
+
+describe('a load that is stopped', () => {
+  /** Begins the load and stops it by `stop` when some of its orders are made. */
+  async function stoppedMidway(csv: string, stop: (runId: string) => Promise<unknown>): Promise<Run> {
+    const { begun } = await bed.takeIn(csv);
+    await (await bed.workspace.work()).attend(begun.run);
+    await expect
+      .poll(() => bed.service.traffic.total('orders.create'), { timeout: 20_000, interval: 1 })
+      .toBeGreaterThan(0);
+    await stop(begun.run.id);
+    return ended(bed.database, begun.run.id);
+  }
+
+  test('by cancelling it leaves the rest unprocessed; the same file then creates exactly the rest', async () => {
+    const csv = ordersCsv(1_500);
+    const cancelled = await stoppedMidway(csv, (id) => endRun(bed.database.pool, id, 'cancelled'));
+    expect(cancelled.status).toBe('cancelled');
+    const before = await bed.tally(cancelled);
+    expect([before.in, before.unknown]).toEqual([1_500, expect.any(Number)]);
+    const next = await bed.load(csv);
+    expect([next.status, next.id === cancelled.id]).toEqual(['done', false]);
+    const { created = 0, existing = 0 } = await bed.tally(next);
+    expect([created + existing, existing > 0, created > 0]).toEqual([1_500, true, true]);
+    expect(await bed.orderCommits()).toEqual(eachOnce(1_500));
+  });
+
+  test('by failing it goes on where it was, with nothing twice', async () => {
+    const error = { code: 'SERVICE_AWAY', message: 'it was away' };
+    const failed = await stoppedMidway(ordersCsv(1_500), (id) => endRun(bed.database.pool, id, 'failed', error));
+    expect(await resumeRun(bed.database.pool, failed.id)).toBe(true);
+    await (await bed.workspace.work()).attend(await readRun(bed.database.pool, failed.id));
+    const done = await ended(bed.database, failed.id);
+    expect([done.status, await bed.tally(done)]).toEqual(['done', { in: 1_500, created: 1_500 }]);
+    expect(await bed.orderCommits()).toEqual(eachOnce(1_500));
+  });
+});
+
+describe('trying again', () => {
+  test('takes only what failed, and leaves what succeeded as it is', async () => {
+    const csv = csvOf('order_id,customer_email', ['A,customer1@example.com', 'B,late@example.com', 'C,x@example.com']);
+    const run = await loadTo(csv, { in: 3, created: 1, rejected: 2 }, 1);
+    await bed.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
+    expect(await reopenLoad(bed.database.pool, run.id)).toBe(2);
+    await (await bed.workspace.work()).attend(await readRun(bed.database.pool, run.id));
+    const again = await ended(bed.database, run.id);
+    expect(await bed.tally(again)).toEqual({ in: 3, created: 2, rejected: 1 });
+    expect(Object.fromEntries(await bed.orderCommits())).toEqual({ A: 1, B: 1 });
+  });
+
+  test('does nothing where nothing failed', async () => {
+    const run = await bed.load(ordersCsv(2));
+    expect(await reopenLoad(bed.database.pool, run.id)).toBe(0);
+    expect((await readRun(bed.database.pool, run.id)).status).toBe('done');
+  });
+});

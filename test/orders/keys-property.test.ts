@@ -1,0 +1,173 @@
+/**
+ * Loads of overlapping files side by side, which fail, are cancelled, resumed, tried again and begun anew at any moment:
+ * a service that shows what it has created is never sent one order twice.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { pauseRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { decideOrders } from '../../src/orders/decide.ts';
+import { holdsItsKeys, releaseKeys, reviewForeignKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
+import { reopenLoad } from '../../src/orders/reopen.ts';
+import { putRecords } from '../contacts/ledger-worlds.ts';
+import { freshLedger, putRows } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { aLoad, end } from './load-worlds.ts';
+
+const LABELS = ['A', 'B'] as const;
+/** What has arrived is shown at once; what is on its way is waited for, however short this is. */
+const SETTLE_MS = 1;
+const OPTIONS = { existing: 'skip', createCustomers: false, confirm: false } as const;
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+/** A load, where its job stands, and the calls of it that are on their way. */
+interface Loading {
+  readonly run: Run;
+  readonly onTheWay: string[];
+  step: 'keys' | 'orders' | 'sending';
+}
+
+/** How often each order was created. */
+type Service = Map<string, number>;
+
+type Act = (load: Loading, service: Service) => Promise<void>;
+
+const status = async ({ run }: Loading) => (await readRun(database.pool, run.id)).status;
+
+const acts: Readonly<Record<string, Act>> = {
+  async takeKeys(load) {
+    if (load.step !== 'keys' || (await status(load)) !== 'running') return;
+    const taking = inTransaction(database.pool, async (db) => {
+      await takeKeys(db, load.run, SETTLE_MS);
+      await reviewForeignKeys(db, load.run);
+    });
+    const taken = await taking.then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof Unsettled)) throw error;
+        return false;
+      },
+    );
+    if (taken) load.step = 'orders';
+  },
+  async readAndDecide(load, service) {
+    const { run } = load;
+    if (load.step !== 'orders' || (await status(load)) !== 'running') return;
+    if (!(await holdsItsKeys(database.pool, run))) {
+      load.step = 'keys';
+      return;
+    }
+    await database.pool.query('delete from ledger.records where run_id = $1', [run.id]);
+    const there = [...service.keys()].map((label) => ({ record_id: label, client_id: '7', label }));
+    await putRecords(database, run, there);
+    await inTransaction(database.pool, (db) => decideOrders(db, run, OPTIONS));
+    load.step = 'sending';
+  },
+  async prepare(load, service) {
+    await acts.takeKeys?.(load, service);
+    await acts.readAndDecide?.(load, service);
+  },
+  async send(load) {
+    if (load.step !== 'sending' || (await status(load)) !== 'running') return;
+    const claimed = await database.pool.query<{ label: string }>(
+      `update ledger.rows set state = 'intent' where run_id = $1 and source_id =
+         (select source_id from ledger.rows where run_id = $1 and state = 'ready' order by n limit 1) returning label`,
+      [load.run.id],
+    );
+    load.onTheWay.push(...claimed.rows.map(({ label }) => label));
+  },
+  async arrive(load, service) {
+    const label = load.onTheWay.shift();
+    if (label === undefined) return;
+    service.set(label, (service.get(label) ?? 0) + 1);
+    await database.pool.query(
+      `update ledger.rows set state = 'acked', since = clock_timestamp() where run_id = $1 and label = $2 and state = 'intent'`,
+      [load.run.id, label],
+    );
+  },
+  async finish(load) {
+    if (load.step !== 'sending' || load.onTheWay.length > 0 || (await status(load)) !== 'running') return;
+    await database.pool.query(
+      `update ledger.rows set state = 'settled', verdict = 'created' where run_id = $1 and state = 'acked'`,
+      [load.run.id],
+    );
+    const open = await database.pool.query(`select 1 from ledger.rows where run_id = $1 and state <> 'settled'`, [
+      load.run.id,
+    ]);
+    if (open.rowCount !== 0) return;
+    await releaseKeys(database.pool, load.run);
+    await end(database, load.run, 'done');
+  },
+  fail: ({ run }) => end(database, run, 'failed'),
+  cancel: ({ run }) => end(database, run, 'cancelled'),
+  pause: ({ run }) => pauseRun(database.pool, run.id, { code: 'X', message: 'x' }),
+  async resume({ run }) {
+    await resumeRun(database.pool, run.id);
+  },
+  async tryAgain(load) {
+    const isOver = !['running', 'paused'].includes(await status(load));
+    if (!isOver || load.onTheWay.length > 0) return; // refused while a worker holds a claim
+    if ((await reopenLoad(database.pool, load.run.id)) > 0) load.step = 'keys';
+  },
+};
+
+const files = fc.array(fc.uniqueArray(fc.constantFrom(...LABELS), { minLength: 1 }), { minLength: 2, maxLength: 2 });
+const progress = ['prepare', 'send', 'arrive'] as const;
+const setbacks = ['takeKeys', 'fail', 'fail', 'cancel', 'pause', 'resume', 'resume', 'tryAgain', 'finish'] as const;
+const act = fc.record({
+  load: fc.nat(1),
+  name: fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...progress) },
+    { weight: 2, arbitrary: fc.constantFrom(...setbacks) },
+  ),
+});
+
+test('loads side by side, however they end and go on, never send one order twice, and in the end none is missing', async () => {
+  await fc.assert(
+    fc.asyncProperty(files, fc.array(act, { minLength: 15, maxLength: 50 }), async (wanted, chosen) => {
+      await database.pool.query('truncate ledger.runs cascade');
+      const service: Service = new Map();
+      const loads = await Promise.all(wanted.map(beginOf));
+      for (const { load, name } of chosen) {
+        const at = loads[load % loads.length];
+        if (at) await acts[name]?.(at, service);
+        expect(Math.max(0, ...service.values())).toBeLessThanOrEqual(1);
+      }
+      await carryToTheEnd(loads, service);
+      expect([...service].toSorted()).toEqual([...new Set(wanted.flat())].toSorted().map((label) => [label, 1]));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Whatever became of the loads, each is tried again until everything of it is there. */
+async function carryToTheEnd(loads: readonly Loading[], service: Service): Promise<void> {
+  for (const load of loads) while (load.onTheWay.length > 0) await acts.arrive?.(load, service);
+  for (const load of loads) if ((await status(load)) !== 'done') await end(database, load.run, 'cancelled');
+  for (const load of loads) {
+    await acts.tryAgain?.(load, service);
+    await acts.takeKeys?.(load, service);
+    await acts.readAndDecide?.(load, service);
+    for (const _ of LABELS) {
+      await acts.send?.(load, service);
+      await acts.arrive?.(load, service);
+    }
+    await acts.finish?.(load, service);
+  }
+}
+
+async function beginOf(labels: readonly string[]): Promise<Loading> {
+  const run = await aLoad(database);
+  const row = { state: 'staged', action: null, client_id: '7', fields: {} };
+  await putRows(
+    database,
+    run,
+    labels.map((label) => ({ ...row, source_id: label, label })),
+  );
+  return { run, step: 'keys', onTheWay: [] };
+}

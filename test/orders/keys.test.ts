@@ -1,0 +1,194 @@
+/** Whose order a key is, while loads run side by side and end in every way. The rules at large: keys-property.test.ts. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { pauseRun, type Queryable, type Run, resumeRun } from '../../src/ledger/runs.ts';
+import { holdsItsKeys, releaseKeys, reviewForeignKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
+import { freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';
+
+const SETTLE_MS = 60_000;
+const IN_ANOTHER = 'settled review ORDER_IN_ANOTHER_LOAD';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+beforeEach(() => database.pool.query('truncate ledger.runs cascade'));
+afterAll(() => database.close());
+
+/** A load with these orders of customer 7. */
+async function loadOf(labels: readonly string[], row: Columns = {}, dryRun = false): Promise<Run> {
+  const run = await aLoad(database, [], { dryRun });
+  const staged = { state: 'staged', action: null, client_id: '7', ...row };
+  await putRows(
+    database,
+    run,
+    labels.map((label, i) => ({ ...staged, source_id: String(i), label })),
+  );
+  return run;
+}
+
+function take(run: Run): Promise<void> {
+  return inTransaction(database.pool, async (db) => {
+    await takeKeys(db, run, SETTLE_MS);
+    await reviewForeignKeys(db, run);
+  });
+}
+
+async function fates(run: Run): Promise<readonly string[]> {
+  return (await rowsOf(database, run)).map((row) => `${row.label} ${fateOf(row)}`);
+}
+
+async function setRows(run: Run, columns: Columns): Promise<void> {
+  const names = Object.keys(columns);
+  const values = names.map((name, i) => `${name} = $${i + 2}`).join(', ');
+  await database.pool.query(`update ledger.rows set ${values} where run_id = $1`, [run.id, ...Object.values(columns)]);
+}
+
+test('of two loads with one order, the one that came first has it, and says which load that is to the other', async () => {
+  const [first, second] = [await loadOf(['A', 'B']), await loadOf(['B', 'C'])];
+  await take(first);
+  await take(second);
+  expect(await fates(first)).toEqual(['A staged', 'B staged']);
+  expect(await fates(second)).toEqual([`B ${IN_ANOTHER}`, 'C staged']);
+  expect((await rowsOf(database, second))[0]?.detail).toContain(first.id);
+  expect([await holdsItsKeys(database.pool, first), await holdsItsKeys(database.pool, second)]).toEqual([true, true]);
+});
+
+test('taking keys twice changes nothing', async () => {
+  const run = await loadOf(['A']);
+  await take(run);
+  await take(run);
+  expect([await fates(run), await holdsItsKeys(database.pool, run)]).toEqual([['A staged'], true]);
+});
+
+test('the same order_id of another customer, or of another account, is another order', async () => {
+  await take(await loadOf(['A']));
+  const others = [await loadOf(['A'], { client_id: '8' }), await aLoad(database, [], { account: 'other' })];
+  await putRows(database, others[1] as Run, [
+    { source_id: '1', state: 'staged', action: null, client_id: '7', label: 'A' },
+  ]);
+  for (const other of others) {
+    await take(other);
+    expect(await fates(other)).toEqual(['A staged']);
+  }
+});
+
+test('a load that is paused keeps its orders', async () => {
+  const first = await loadOf(['A']);
+  await take(first);
+  await pauseRun(database.pool, first.id, { code: 'X', message: 'x' });
+  const second = await loadOf(['A']);
+  await take(second);
+  expect(await fates(second)).toEqual([`A ${IN_ANOTHER}`]);
+});
+
+test.each(['done', 'cancelled', 'failed'] as const)('the orders of a load that is %s are anybody’s', async (how) => {
+  const first = await loadOf(['A']);
+  await take(first);
+  await end(database, first, how);
+  const second = await loadOf(['A']);
+  await take(second);
+  expect([await fates(second), await holdsItsKeys(database.pool, second)]).toEqual([['A staged'], true]);
+  expect(await holdsItsKeys(database.pool, first)).toBe(false);
+});
+
+test('what a failed load was still to send goes with the key, so that it sends it no more when it is resumed', async () => {
+  const first = await loadOf(['A', 'B']);
+  await take(first);
+  await setRows(first, { state: 'ready', action: 'create' });
+  await end(database, first, 'failed');
+  const second = await loadOf(['B']);
+  await take(second);
+  expect(await resumeRun(database.pool, first.id)).toBe(true);
+  expect(await fates(first)).toEqual(['A ready', `B ${IN_ANOTHER}`]);
+  expect((await rowsOf(database, first))[1]?.detail).toContain(second.id);
+});
+
+const unsettled = [
+  { state: 'intent', since: null, inMs: SETTLE_MS },
+  { state: 'acked', since: new Date(), inMs: SETTLE_MS },
+  { state: 'unknown', since: new Date(Date.now() - 20_000), inMs: SETTLE_MS - 20_000 },
+] as const;
+
+test.each(unsettled)('a load that has ended with a row $state is waited for, and nothing is taken', async (left) => {
+  const { state, since, inMs } = left;
+  const first = await loadOf(['A']);
+  await take(first);
+  await setRows(first, { state, since, action: 'create' });
+  await end(database, first, 'cancelled');
+  const second = await loadOf(['A', 'B']);
+  const refused = await take(second).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(Unsettled);
+  expect(Math.abs((refused as Unsettled).inMs - inMs)).toBeLessThan(5_000);
+  expect([await holdsItsKeys(database.pool, second), await fates(second)]).toEqual([false, ['A staged', 'B staged']]);
+  await setRows(first, { since: new Date(Date.now() - SETTLE_MS - 1_000), state: 'unknown' });
+  await take(second);
+  expect(await holdsItsKeys(database.pool, second)).toBe(true);
+});
+
+test('loads that take the same orders at one moment share them out, and wait for each other in no circle', async () => {
+  const labels = Array.from({ length: 200 }, (_, i) => `A${i}`);
+  const loads = [await loadOf(labels), await loadOf(labels.toReversed()), await loadOf(labels)];
+  await Promise.all(loads.map(take));
+  const held = await database.pool.query(`select run_id, count(*)::int as n from ledger.order_keys group by 1`);
+  expect(held.rows.reduce((sum, { n }) => sum + n, 0)).toBe(200);
+  const staged = (await Promise.all(loads.map(fates))).flat().filter((fate) => fate.endsWith(' staged'));
+  expect(staged.toSorted()).toEqual(labels.map((label) => `${label} staged`).toSorted());
+});
+
+test('a dry run takes nothing from anybody, and says what another load has', async () => {
+  const first = await loadOf(['A', 'B']);
+  const [dry, other] = [await loadOf(['A', 'C'], {}, true), await loadOf(['A', 'C'], {}, true)];
+  await take(dry);
+  await take(first);
+  await take(other);
+  expect(await fates(dry)).toEqual(['A staged', 'C staged']);
+  expect(await fates(other)).toEqual([`A ${IN_ANOTHER}`, 'C staged']);
+  expect([await fates(first), await holdsItsKeys(database.pool, first)]).toEqual([['A staged', 'B staged'], true]);
+});
+
+test('one order under two names of its customer is sent once', async () => {
+  const run = await loadOf(['A', 'A', 'B', 'A']);
+  await take(run);
+  const repeated = 'A settled review ORDER_REPEATED';
+  expect(await fates(run)).toEqual(['A staged', repeated, 'B staged', repeated]);
+});
+
+test('of one order on two lines, the one that was decided before its customer was found stays', async () => {
+  const run = await loadOf(['A', 'A']);
+  await take(run);
+  await setRows(run, { state: 'ready', action: 'create', verdict: null, reason: null });
+  await database.pool.query(`update ledger.rows set state = 'staged' where run_id = $1 and source_id = '0'`, [run.id]);
+  await take(run);
+  expect(await fates(run)).toEqual(['A settled review ORDER_REPEATED', 'A ready']);
+});
+
+test('released keys are anybody’s', async () => {
+  const [first, second] = [await loadOf(['A']), await loadOf(['A'])];
+  await take(first);
+  await releaseKeys(database.pool, first);
+  await take(second);
+  expect([await fates(second), await holdsItsKeys(database.pool, first)]).toEqual([['A staged'], false]);
+});
+
+test('a load that fails and is resumed while another takes its keys keeps what it is to send', async () => {
+  const first = await loadOf(['A']);
+  await take(first);
+  await setRows(first, { state: 'ready', action: 'create' });
+  const second = await loadOf(['A']);
+  await inTransaction(database.pool, async (db) => {
+    let asked = 0;
+    // Between the first question and the taking it fails; before anything else is asked it goes on.
+    const query = async (...args: [string, unknown[]]) => {
+      if (++asked === 2) await end(database, first, 'failed');
+      const answered = await db.query(...args);
+      if (args[0].includes('insert into ledger.order_keys')) await resumeRun(database.pool, first.id);
+      return answered;
+    };
+    await takeKeys({ query } as unknown as Queryable, second, SETTLE_MS);
+  });
+  expect(await fates(first)).toEqual(['A ready']);
+  expect(await holdsItsKeys(database.pool, second)).toBe(false);
+});

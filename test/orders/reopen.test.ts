@@ -1,0 +1,158 @@
+/** A load that has ended, opened again for what failed in it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dropDeadClaims } from '../../src/ledger/claims.ts';
+import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { placeOf } from '../../src/orders/place.ts';
+import { reopenLoad, sentBeforeUnsettledForMs } from '../../src/orders/reopen.ts';
+import { claimOn, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
+import { ended } from '../support/sync-bed.ts';
+import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from './load-worlds.ts';
+
+const SETTLE_MS = 60_000;
+
+let database: FreshDatabase;
+let bed: OrdersBed;
+beforeAll(async () => {
+  database = await freshLedger();
+  bed = await openOrdersBed();
+});
+afterAll(async () => {
+  await database.close();
+  await bed.close();
+});
+
+async function endedWith(rows: readonly Columns[], how: 'done' | 'failed' | 'cancelled' = 'done'): Promise<Run> {
+  const run = await aLoad(database);
+  const settled = { state: 'settled', action: 'create', client_id: '7', label: 'A' };
+  await putRows(
+    database,
+    run,
+    rows.map((row, i) => ({ ...settled, ...row, source_id: String(i) })),
+  );
+  await end(database, run, how);
+  return run;
+}
+
+const kept = [
+  { verdict: 'created' },
+  { verdict: 'updated', action: 'update' },
+  { verdict: 'existing', reason: 'DIFFERS' },
+  { verdict: 'invalid', reason: 'RAGGED' },
+  { verdict: 'review', reason: 'DUPLICATE' },
+  { verdict: 'review', reason: 'CONTENT_DIFFERS' },
+];
+const again = [
+  { verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' },
+  { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE' },
+  { verdict: 'review', reason: 'GAVE_UP' },
+  { verdict: 'review', reason: 'ORDER_IN_ANOTHER_LOAD' },
+  { verdict: 'unknown' },
+  { state: 'ready' },
+  { state: 'unknown' },
+  { state: 'acked' },
+];
+
+test.each(kept)('what is there, or is wrong in the file, is left as it is: $verdict $reason', async (row) => {
+  const run = await endedWith([row, { verdict: 'rejected', reason: 'X' }]);
+  const [before] = await rowsOf(database, run);
+  expect(await reopenLoad(database.pool, run.id)).toBe(1);
+  expect((await rowsOf(database, run))[0]).toEqual(before);
+});
+
+test.each(again)('what failed or was left open is decided anew: $state $verdict $reason', async (row) => {
+  const run = await endedWith([{ ...row, record_id: '5', detail: 'x' }], 'cancelled');
+  expect(await reopenLoad(database.pool, run.id)).toBe(1);
+  expect(await rowsOf(database, run)).toMatchObject([
+    { state: 'staged', verdict: null, reason: null, detail: null, action: null, record_id: null, client_id: '7' },
+  ]);
+});
+
+test('a load that is opened again begins at its customers, and asks nobody for leave once more', async () => {
+  const run = await endedWith([{ verdict: 'rejected' }, { verdict: 'created', sends: 1 }, { verdict: 'existing' }]);
+  await reopenLoad(database.pool, run.id);
+  const open = await readRun(database.pool, run.id);
+  expect(open).toMatchObject({ status: 'running', phase: 'load-orders', rowsSettled: 1 });
+  expect(open.endedAt).toBeUndefined();
+  expect(placeOf(open)).toEqual({ step: 'customers', isShown: true });
+});
+
+test('a customer that a name has found is looked up again; one that the file gave by id stays', async () => {
+  const rejected = { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE' };
+  const run = await endedWith([{ ...rejected, customer: { email: 'ann@x.de' }, email: 'ann@x.de' }, rejected]);
+  await reopenLoad(database.pool, run.id);
+  expect((await rowsOf(database, run)).map((row) => [row.client_id, row.email])).toEqual([
+    [null, 'ann@x.de'],
+    ['7', null],
+  ]);
+});
+
+test('a load in which nothing failed stays ended', async () => {
+  const run = await endedWith(kept);
+  const before = await readRun(database.pool, run.id);
+  expect(await reopenLoad(database.pool, run.id)).toBe(0);
+  expect(await readRun(database.pool, run.id)).toEqual(before);
+});
+
+const inDoubt = [
+  { how: 'sent just now', row: { state: 'unknown', since: new Date() }, forMs: SETTLE_MS },
+  { how: 'settled a while ago', row: { verdict: 'review', since: new Date(Date.now() - 20_000) }, forMs: 40_000 },
+  { how: 'sent long ago', row: { state: 'acked', since: new Date(Date.now() - 90_000) }, forMs: 0 },
+  { how: 'never sent', row: { verdict: 'rejected', since: null }, forMs: 0 },
+  { how: 'sent, and fine', row: { verdict: 'created', since: new Date() }, forMs: 0 },
+];
+
+test.each(inDoubt)('it waits for what its open rows have sent before: $how', async ({ row, forMs }) => {
+  const run = await endedWith([row, { verdict: 'rejected' }], 'cancelled');
+  await reopenLoad(database.pool, run.id);
+  const waitsMs = await sentBeforeUnsettledForMs(database.pool, run.id, SETTLE_MS);
+  expect(Math.abs(waitsMs - forMs)).toBeLessThan(5_000);
+});
+
+test('while a worker may still be sending for it, a load is not opened', async () => {
+  const run = await aLoad(database);
+  const claim = await claimOn(database, run);
+  const row = { source_id: '1', state: 'intent', claim_id: claim.id, action: 'create', client_id: '7', label: 'A' };
+  await putRows(database, run, [row]);
+  await end(database, run, 'cancelled');
+  await expect(reopenLoad(database.pool, run.id)).rejects.toMatchObject({ code: 'LOAD_STOPPING', exitCode: 3 });
+  expect((await readRun(database.pool, run.id)).status).toBe('cancelled');
+  await database.pool.query(`update ledger.claims set expires_at = '-infinity' where id = $1`, [claim.id]);
+  expect(await reopenLoad(database.pool, run.id)).toBe(1);
+  expect(await sentBeforeUnsettledForMs(database.pool, run.id, SETTLE_MS)).toBeGreaterThan(SETTLE_MS - 5_000);
+  expect(await dropDeadClaims(database.pool)).toBe(0);
+});
+
+test('a load whose file is being loaded anew is not opened, and stays as it was', async () => {
+  const spec = aSpec();
+  const run = await aLoad(database, [], spec);
+  await putRows(database, run, [{ source_id: '1', state: 'settled', verdict: 'rejected' }]);
+  await end(database, run, 'cancelled');
+  await beginNew(database, spec);
+  await expect(reopenLoad(database.pool, run.id)).rejects.toMatchObject({ code: 'RUN_IN_THE_WAY', exitCode: 3 });
+  expect((await readRun(database.pool, run.id)).status).toBe('cancelled');
+  expect((await rowsOf(database, run)).map(fateOf)).toEqual(['settled rejected']);
+});
+
+test('a row that failed is loaded once its customer is there, and what succeeded is not sent again', async () => {
+  await bed.addCustomers([{ full_name: 'Ann', email: 'ann@example.com' }]);
+  const csv = 'order_id,customer email,amount\nA,ann@example.com,12.50\nB,ben@example.com,7\nC,ann@example.com,0.10\n';
+  const first = await bed.load(csv);
+  expect((await bed.loaded(first)).map(fateOf)).toEqual([
+    'settled created',
+    'settled rejected CUSTOMER_UNKNOWN',
+    'settled created',
+  ]);
+  await bed.addCustomers([{ full_name: 'Ben', email: 'ben@example.com' }]);
+  expect(await reopenLoad(bed.database.pool, first.id)).toBe(1);
+  await (await bed.workspace.work()).attend(await readRun(bed.database.pool, first.id));
+  const second = await ended(bed.database, first.id);
+  expect([second.status, (await bed.loaded(second)).map(fateOf)]).toEqual(['done', Array(3).fill('settled created')]);
+  expect((await bed.orders()).map(({ order_id, amount }) => [order_id, amount]).toSorted()).toEqual([
+    ['A', 12.5],
+    ['B', 7],
+    ['C', 0.1],
+  ]);
+  expect([...(await bed.orderCommits()).values()]).toEqual([1, 1, 1]);
+});
