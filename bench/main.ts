@@ -1,12 +1,15 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover|csv]
+ *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
 import { csv } from './csv.ts';
 import { discover } from './discover.ts';
 import { limits } from './limits.ts';
+import { orders } from './orders.ts';
+import { ordersMillion } from './orders-million.ts';
+import { ordersRivals } from './orders-rivals.ts';
 import { type Row, render } from './table.ts';
 
 const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
@@ -15,6 +18,9 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   limits,
   discover,
   csv,
+  orders,
+  'orders-rivals': ordersRivals,
+  'orders-million': ordersMillion,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,139 @@
+/**
+ * One process that loads CSVs of orders, measured from outside: the first file alone, or `behind` it, once it is sending,
+ * small ones, after others of their size were loaded alone.
+ *   node orders-load-process.ts LOADING_JSON
+ */
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
+import type { Lane } from '../src/budget/budget.ts';
+import { openWorkspace } from '../src/cli/wire.ts';
+import { countRows } from '../src/ledger/rows.ts';
+import { type Run, readRun } from '../src/ledger/runs.ts';
+import { receiveLoad } from '../src/orders/receive-load.ts';
+import { writeResults } from '../src/orders/results.ts';
+import { parseSettings } from '../src/settings/parse.ts';
+
+export interface Loading {
+  readonly dataDir: string;
+  /** Their account is called bench. */
+  readonly settings: string;
+  readonly file: string;
+  /** Loaded before it, each by itself. */
+  readonly alone?: readonly string[];
+  /** Loaded one after another while `file` is being sent, which is left unfinished then. */
+  readonly behind?: readonly string[];
+  /** Of all but `file`, which is batch work. */
+  readonly lane?: Lane;
+  /** Writes the results of `file` too. */
+  readonly withResults?: boolean;
+}
+
+export interface LoadingFigures {
+  /** From the first byte read to the end of the audit. */
+  readonly ms: number;
+  readonly calls: number;
+  readonly created: number;
+  /** By what was done: taking the file in (`receive`), the run's phases, and writing the results. */
+  readonly phases: Readonly<Record<string, number>>;
+  readonly aloneMs: readonly number[];
+  readonly behindMs: readonly number[];
+  readonly peakRssMb: number;
+  /** The most rows that the queue's tables ever held. */
+  readonly queued: Queued;
+}
+
+export interface Queued {
+  readonly jobs: number;
+  readonly events: number;
+}
+
+const LOOK_MS = 50;
+const IS_UNDER_WAY = 2_000;
+
+const loading: Loading = JSON.parse(process.argv[2] ?? '{}');
+const parsed = parseSettings({ text: loading.settings, file: 'bench.yaml', env: {} });
+if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+const { dataDir, lane = 'batch' } = loading;
+const log = pino({ level: 'warn' }, pino.destination(2));
+const workspace = await openWorkspace({ settings: parsed.settings, dataDir, env: process.env, log });
+const { pool } = workspace.database;
+const runner = await workspace.work();
+let queued: Queued = { jobs: 0, events: 0 };
+const phases: Record<string, number> = {};
+
+const aloneMs: number[] = [];
+const behindMs: number[] = [];
+for (const file of loading.alone ?? []) {
+  aloneMs.push((await load(file, lane)).ms);
+  await delay(1_000); // the budget fills up again
+}
+const { behind } = loading;
+const { ms, run } =
+  behind === undefined ? await load(loading.file, 'batch', phases) : await loadBehind(loading.file, behind);
+if (loading.withResults) await timed('results', () => writeResults(pool, run.id, path.join(dataDir, 'results')));
+const { created } = await countRows(pool, run.id);
+await workspace.close();
+const peakRssMb = process.resourceUsage().maxRSS / 1024;
+const figures: LoadingFigures = { ms, calls: run.calls, created, phases, aloneMs, behindMs, peakRssMb, queued };
+process.send?.(figures);
+process.disconnect?.();
+
+async function load(
+  file: string,
+  inLane: Lane,
+  inPhases: Record<string, number> = {},
+): Promise<{ ms: number; run: Run }> {
+  const startedAt = performance.now();
+  const begun = await begin(file, inLane);
+  inPhases.receive = performance.now() - startedAt;
+  let lookedAt = performance.now();
+  for (let looks = 0; ; looks++) {
+    await delay(LOOK_MS);
+    const run = await readRun(pool, begun.id);
+    const phase = run.phase ?? 'ended';
+    inPhases[phase] = (inPhases[phase] ?? 0) + performance.now() - lookedAt;
+    lookedAt = performance.now();
+    if (looks % 20 === 0) await lookAtQueue();
+    if (run.status === 'done') return { ms: performance.now() - startedAt, run };
+    if (run.status !== 'running') throw new Error(`the load ended as ${run.status}: ${run.error}`);
+  }
+}
+
+async function loadBehind(file: string, small: readonly string[]): Promise<{ ms: number; run: Run }> {
+  const startedAt = performance.now();
+  const { id } = await begin(file, 'batch');
+  while ((await readRun(pool, id)).calls < IS_UNDER_WAY) await delay(LOOK_MS);
+  for (const one of small) behindMs.push((await load(one, lane)).ms);
+  return { ms: performance.now() - startedAt, run: await readRun(pool, id) };
+}
+
+async function begin(source: string, inLane: Lane): Promise<Run> {
+  const { begun } = await receiveLoad(pool, {
+    account: await workspace.accounts.open('bench'),
+    source,
+    choices: {},
+    options: { existing: 'skip', createCustomers: false, confirm: false },
+    lane: inLane,
+    dryRun: false,
+    spoolDir: path.join(dataDir, 'received'),
+    signal: new AbortController().signal,
+  });
+  const run = await readRun(pool, begun.run.id);
+  await runner.attend(run);
+  return run;
+}
+
+async function timed(what: string, work: () => Promise<unknown>): Promise<void> {
+  const startedAt = performance.now();
+  await work();
+  phases[what] = performance.now() - startedAt;
+}
+
+async function lookAtQueue(): Promise<void> {
+  const counted = await pool.query<Queued>(
+    'select (select count(*) from bullmq.job)::int as jobs, (select count(*) from bullmq.event)::int as events',
+  );
+  for (const { jobs, events } of counted.rows)
+    queued = { jobs: Math.max(queued.jobs, jobs), events: Math.max(queued.events, events) };
+}

@@ -1,0 +1,67 @@
+/**
+ * A service that does nothing but keep orders in memory, in a process of its own: what takes time is the load. It knows
+ * so many customers, with the ids 1 and up.
+ *   node orders-tiny-process.ts CUSTOMERS
+ */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface TinyAnswer {
+  readonly url: string;
+  /** Orders it holds, and different ones among them, by customer and order_id. */
+  readonly orders: number;
+  readonly distinct: number;
+}
+
+const CREATED = Buffer.from('{"status":"success","content":null,"message":"OK"}');
+const LISTED = 10_000;
+
+const customers = Array.from(
+  { length: Number(process.argv[2]) },
+  (_, i) => `{"id":${i + 1},"full_name":"No ${i + 1}"}`,
+);
+let orders: string[] = [];
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    void list(response, request.url?.startsWith('/api/v1/orders/') ? orders : customers);
+    return;
+  }
+  let body = '';
+  request.setEncoding('utf8').on('data', (text: string) => {
+    body += text;
+  });
+  request.on('end', () => {
+    orders.push(`{"id":${orders.length + 1},${body.slice(1)}`);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': CREATED.length });
+    response.end(CREATED);
+  });
+});
+
+async function list(response: ServerResponse, records: readonly string[]): Promise<void> {
+  const length = records.length; // what comes meanwhile is not in it
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"status":"success","content":[');
+  for (let at = 0; at < length; at += LISTED) {
+    const part = records.slice(at, Math.min(at + LISTED, length)).join(',');
+    if (!response.write(at === 0 ? part : `,${part}`)) await once(response, 'drain');
+  }
+  response.end('],"message":"OK"}');
+}
+
+function answer(): TinyAnswer {
+  const names = new Set(orders.map((order) => order.slice(order.indexOf(','), order.indexOf(',"description"'))));
+  const { port } = server.address() as AddressInfo; // safe: it listens on TCP
+  return { url: `http://127.0.0.1:${port}`, orders: orders.length, distinct: names.size };
+}
+
+server.listen(0, '127.0.0.1', () => process.send?.(answer()));
+process.on('message', (ask) => {
+  if (ask === 'empty') orders = [];
+  process.send?.(answer());
+});
+process.once('disconnect', () => {
+  server.close();
+  server.closeAllConnections();
+});

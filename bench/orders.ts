@@ -1,0 +1,104 @@
+/** Loads of orders: their pace against a bare loop of the same calls and under a budget, and one beside a large one. */
+import type { Lane } from '../src/budget/budget.ts';
+import { FREE_BUDGET, type OrdersBench, openOrdersBench, phasesOf } from './orders-bench.ts';
+import { median } from './processes.ts';
+import type { Row } from './table.ts';
+
+const ROWS = { from: 0, to: 50_000 };
+const TRIALS = 3;
+const RATE = 500;
+const BUDGET = `{ requests: ${RATE}, per: 1s, burst: ${RATE}, concurrency: 16 }`;
+const PACED = { from: 0, to: 10_000 };
+const LARGE = { from: 0, to: 500_000 };
+const SMALL = 100;
+const SMALL_TIMES = 5;
+
+export async function orders(): Promise<readonly Row[]> {
+  const bench = await openOrdersBench();
+  try {
+    return [
+      await againstBare(bench, { latencyMs: 0, trials: TRIALS, wanted: 0.5 }),
+      await againstBare(bench, { latencyMs: 20, trials: 1, wanted: 0.95 }),
+      await underBudget(bench),
+      await besideLarge(bench, 'interactive'),
+      await besideLarge(bench, 'batch'),
+    ];
+  } finally {
+    await bench.close();
+  }
+}
+
+async function againstBare(
+  bench: OrdersBench,
+  { latencyMs, trials, wanted }: { latencyMs: number; trials: number; wanted: number },
+): Promise<Row> {
+  await bench.start({ latencyMs });
+  const ratios: number[] = [];
+  let seconds = '';
+  for (let trial = 0; trial < trials; trial++) {
+    const tenant = await bench.tenant();
+    const load = await bench.load(tenant, FREE_BUDGET, { file: await bench.sheet(tenant, ROWS) });
+    const bare = await bench.bare(await bench.tenant(), ROWS);
+    if (load.created !== ROWS.to) throw new Error(`the load created ${load.created} orders`);
+    ratios.push(bare.ms / load.ms);
+    seconds = `${(load.ms / 1000).toFixed(1)} s: ${phasesOf(load)}; bare ${(bare.ms / 1000).toFixed(1)} s`;
+  }
+  return {
+    what: `${ROWS.to} orders, ${latencyMs} ms latency: rows/s from the file to the audit, against a bare loop`,
+    wanted: `≥ ${wanted} ×`,
+    got: `${median(ratios).toFixed(2)} × (${seconds})`,
+    isMet: median(ratios) >= wanted,
+  };
+}
+
+async function underBudget(bench: OrdersBench): Promise<Row> {
+  await bench.start({ rateLimit: { requestsPerSecond: RATE, burst: RATE } });
+  const tenant = await bench.tenant();
+  const loading = bench.load(tenant, BUDGET, { file: await bench.sheet(tenant, PACED) });
+  const used = (await paceWhileRowsWait(bench, loading)) / RATE;
+  const { limited } = await bench.traffic();
+  return {
+    what: `${PACED.to} orders, ${RATE}/s: budget used while rows wait, answers of 429`,
+    wanted: '≥ 97%, 0',
+    got: `${(used * 100).toFixed(1)}%, ${limited}`,
+    isMet: used >= 0.97 && limited === 0,
+  };
+}
+
+/** Calls a second between the first tenth and the last of them: before and after, there is not always a row waiting. */
+async function paceWhileRowsWait(bench: OrdersBench, loading: Promise<unknown>): Promise<number> {
+  const samples: { readonly atMs: number; readonly total: number }[] = [];
+  const sampling = setInterval(async () => {
+    const { total } = await bench.traffic();
+    samples.push({ atMs: performance.now(), total });
+  }, 200);
+  await loading.finally(() => clearInterval(sampling));
+  const all = samples.at(-1)?.total ?? 0;
+  const inside = samples.filter(({ total }) => total > all * 0.1 && total < all * 0.9);
+  const [first, last] = [inside[0], inside.at(-1)];
+  if (!first || !last) throw new Error('the load was too short to be measured');
+  return ((last.total - first.total) * 1000) / (last.atMs - first.atMs);
+}
+
+/** The large one is batch work; a person who waits for the small one has the other lane. */
+async function besideLarge(bench: OrdersBench, lane: Lane): Promise<Row> {
+  await bench.start({});
+  const tenant = await bench.tenant();
+  const small = (nth: number) => {
+    const from = LARGE.to + nth * SMALL;
+    return bench.sheet(tenant, { from, to: from + SMALL });
+  };
+  const nths = Array.from({ length: SMALL_TIMES }, (_, nth) => nth);
+  const alone = await Promise.all(nths.map(small));
+  const behind = await Promise.all(nths.map((nth) => small(SMALL_TIMES + nth)));
+  const file = await bench.sheet(tenant, LARGE);
+  const { aloneMs, behindMs } = await bench.load(tenant, BUDGET, { file, alone, behind, lane });
+  const ratio = median(behindMs) / median(aloneMs);
+  const times = (all: readonly number[]) => all.map((one) => `${(one / 1000).toFixed(1)} s`).join(' ');
+  return {
+    what: `${SMALL} orders (${lane}) while ${LARGE.to} are being sent with the same key, ${RATE}/s: time against alone`,
+    wanted: '≤ 3 ×',
+    got: `${ratio.toFixed(2)} × (alone ${times(aloneMs)}, beside ${times(behindMs)})`,
+    isMet: ratio <= 3,
+  };
+}
