@@ -10,7 +10,14 @@ import { openRows } from '../src/ledger/rows.ts';
 import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
 import { decideOrders, planOnly } from '../src/orders/decide.ts';
-import { holdsItsKeys, releaseKeys, reviewForeignKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
+import {
+  holdsItsKeys,
+  loadWaitedFor,
+  releaseKeys,
+  reviewForeignKeys,
+  takeKeys,
+  Unsettled,
+} from '../src/orders/keys.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -185,6 +192,9 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
     if (run.dryRun) await planOnly(db, run);
     const missing = await countMissing(db, run);
     const isToWrite = !run.dryRun && planned.create + planned.update + missing > 0;
+    const waitedFor = run.dryRun ? undefined : await loadWaitedFor(db, run);
+    if (!isToWrite && waitedFor !== undefined)
+      return comeBackForTheRest(db, run, { ...place, step: 'keys' }, waitedFor);
     if (!isToWrite) return end(db, run);
     const isToAsk = options.confirm && !place.isShown;
     const step = missing > 0 ? 'customers' : 'orders';
@@ -204,6 +214,14 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
 /** An order and a customer may have one number: the records of a run are those of one list at a time. */
 async function forgetRecords(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction((db) => db.query('delete from ledger.records where run_id = $1', [runId]));
+}
+
+/** Everything else is settled: whoever waits holds nothing that somebody else could wait for. */
+async function comeBackForTheRest(db: Queryable, run: Context['run'], place: Place, other: string): Promise<JobResult> {
+  await releaseKeys(db, run);
+  await keepPlace(db, run.id, place);
+  await addNote(db, run.id, `waited for load ${other}, which was sending some of its orders`);
+  return { status: 'again', inMs: LOOK_MS };
 }
 
 async function end(db: Queryable, run: Context['run']): Promise<JobResult> {

@@ -4,14 +4,14 @@
  */
 import { nextPass } from '../src/ledger/records.ts';
 import { openRows } from '../src/ledger/rows.ts';
-import { endRun } from '../src/ledger/runs.ts';
+import { endRun, movePhase, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { releaseKeys } from '../src/orders/keys.ts';
 import { ordersOptions } from '../src/orders/options.ts';
-import { placeOf } from '../src/orders/place.ts';
+import { keepPlace, placeOf } from '../src/orders/place.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
 import { settleOrders } from '../src/orders/settle.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
-import { defineJob } from '../src/worker/job.ts';
+import { defineJob, type JobResult } from '../src/worker/job.ts';
 
 /** A read that is due at some moment starts a little after it. */
 const MARGIN_MS = 20;
@@ -35,10 +35,18 @@ export const settleOrdersJob = defineJob({
         if (settled.ready > 0) return { status: 'next', job: 'create-orders' };
         if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
       } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'create-orders' };
-      await exclusive.transaction(async (db) => {
+      return exclusive.transaction(async (db): Promise<JobResult> => {
         await releaseKeys(db, run);
+        if (sent.staged > 0) return goBack(db, run.id); // another load was sending these orders
         await endRun(db, run.id, 'done');
+        return { status: 'finished' };
       });
-      return { status: 'finished' };
     }),
 });
+
+async function goBack(db: Queryable, runId: string): Promise<JobResult> {
+  const { ordersBefore: _, ...place } = placeOf(await readRun(db, runId));
+  await keepPlace(db, runId, { ...place, step: 'keys' });
+  await movePhase(db, runId, 'settle-orders', 'load-orders');
+  return { status: 'next', job: 'load-orders' };
+}

@@ -18,7 +18,7 @@ export interface DecideOptions {
 
 /** Decides all staged rows; to be run in one transaction, safe to repeat. In a dry run no link is kept. */
 export async function decideContacts(db: Queryable, run: Run, options: DecideOptions): Promise<void> {
-  await prepareSetWork(db);
+  await prepareSetWork(db, run.id);
   await reopenLostLinks(db, run);
   await takeLinked(db, run);
   await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });

@@ -24,7 +24,7 @@ export interface SettleOptions {
 
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
-  await prepareSetWork(db);
+  await prepareSetWork(db, run.id);
   await repeatUpdates(db, run);
   await takeByContactId(db, run, options.pass);
   await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');

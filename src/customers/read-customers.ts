@@ -2,6 +2,7 @@
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
+import { oneBehind } from '../one-behind.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
@@ -17,6 +18,7 @@ const TRIES_BEFORE_FIRST_ANSWER = 2;
 export async function readCustomers(context: JobContext<unknown>, exclusive: Exclusive, pass: number): Promise<Date> {
   const { pool, run, account, signal } = context;
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const keeping = oneBehind();
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
@@ -25,9 +27,10 @@ export async function readCustomers(context: JobContext<unknown>, exclusive: Exc
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const records = batch.map((record) => toSeenRecord(record, account));
-      await exclusive.transaction((db) => keepRecords(db, run.id, pass, records));
+      await keeping.begin(() => exclusive.transaction((db) => keepRecords(db, run.id, pass, records)));
     },
   });
+  await keeping.end();
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
   return clock.rows[0]?.now ?? new Date();

@@ -55,9 +55,19 @@ export async function nextPass(db: Queryable, runId: string): Promise<number> {
 
 /**
  * Prepares a transaction for set-based work over a run's rows and records: both were written moments ago, so the planner
- * knows nothing of them yet, and a nested loop over them takes minutes where a hash join takes a second.
+ * knows nothing of them yet, and a nested loop over them takes minutes where a hash join takes a second. A small run is
+ * quick with any plan, and does not pay for the rows of all others.
  */
-export async function prepareSetWork(db: Queryable): Promise<void> {
+export async function prepareSetWork(db: Queryable, runId: string): Promise<void> {
   await db.query('set local enable_nestloop = off');
-  await db.query('analyze ledger.rows, ledger.records');
+  const many = await db.query(
+    `select 1 from (select 1 from ledger.rows where run_id = $1 limit $2) r having count(*) = $2
+     union all select 1 from (select 1 from ledger.records where run_id = $1 limit $2) k having count(*) = $2`,
+    [runId, MANY],
+  );
+  if (many.rowCount !== 0) await db.query(`analyze ledger.rows (${JOINED_ROW}), ledger.records (${JOINED_RECORD})`);
 }
+
+const MANY = 10_000;
+const JOINED_ROW = 'run_id, source_id, state, email, phone, name, org, client_id, label';
+const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';

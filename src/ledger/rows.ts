@@ -26,6 +26,8 @@ export const MAX_SENDS = 5;
 
 export interface ClaimedRow {
   readonly sourceId: string;
+  /** Among the run's rows: ascending as they were seen. */
+  readonly place: number;
   readonly action: RowAction;
   readonly fields: Readonly<Record<string, string | number>>;
   readonly recordId: string | undefined;
@@ -35,10 +37,19 @@ export interface ClaimedRow {
   readonly sends: number;
 }
 
-/** Claims up to `limit` ready rows, oldest first: they are INTENT, durably, before anything is sent. */
-export async function claimRows(db: Queryable, claim: Claim, limit: number): Promise<readonly ClaimedRow[]> {
+/**
+ * Claims up to `limit` ready rows, oldest first: they are INTENT, durably, before anything is sent. `after`: the place of
+ * the last row that this claim took before, so that the index entries which earlier claims left behind are not walked.
+ */
+export async function claimRows(
+  db: Queryable,
+  claim: Claim,
+  limit: number,
+  after = -1,
+): Promise<readonly ClaimedRow[]> {
   const claimed = await db.query<{
     sourceId: string;
+    place: number;
     action: RowAction;
     fields: Record<string, string | number> | null;
     recordId: string | null;
@@ -47,12 +58,12 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
   }>(
     `with held as (select c.id from ledger.claims c join ledger.runs u on u.id = c.run_id and u.status = 'running'
        where c.id = $1 and c.expires_at > clock_timestamp() for share of c),
-     picked as (select source_id from ledger.rows where run_id = $2 and state = 'ready'
+     picked as (select source_id from ledger.rows where run_id = $2 and state = 'ready' and n > $4
        order by n limit $3 for update skip locked)
      update ledger.rows r set state = 'intent', claim_id = held.id
      from held, picked where r.run_id = $2 and r.source_id = picked.source_id
-     returning r.source_id as "sourceId", r.action, r.fields, r.record_id as "recordId", r.client_id as "clientId", r.sends`,
-    [claim.id, claim.runId, limit],
+     returning r.source_id as "sourceId", r.n::float8 as place, r.action, r.fields, r.record_id as "recordId", r.client_id as "clientId", r.sends`,
+    [claim.id, claim.runId, limit, after],
   );
   return claimed.rows.map((row) => ({
     ...row,
@@ -75,7 +86,10 @@ export interface RowResult {
   readonly detail?: string;
 }
 
-/** Writes outcomes of rows held by `claim`; those no longer held are left alone. Answers how many were written. */
+/**
+ * Writes outcomes of rows held by `claim`; those no longer held are left alone. Answers how many were written. Rows are
+ * found by their key: the index of open ones is full of entries that these very updates have left behind.
+ */
 export async function writeResults(db: Queryable, claim: Claim, results: readonly RowResult[]): Promise<number> {
   if (results.length === 0) return 0;
   const column = <K extends keyof RowResult>(name: K) => results.map((result) => result[name] ?? null);
@@ -86,7 +100,7 @@ export async function writeResults(db: Queryable, claim: Claim, results: readonl
        verdict = t.verdict, reason = t.reason, detail = t.detail
      from held, unnest($3::text[], $4::text[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[])
        as t(source_id, state, spent, action, verdict, reason, detail)
-     where r.run_id = $1 and r.source_id = t.source_id and r.claim_id = held.id and r.state = 'intent'`,
+     where r.run_id = $1 and r.source_id = t.source_id and r.claim_id = held.id and (r.state = 'intent') is true`,
     [
       claim.runId,
       claim.id,

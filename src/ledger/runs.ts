@@ -139,12 +139,12 @@ export interface RunProgress {
   readonly rowsSettled?: number;
 }
 
-/** Adds to a run's counters and replaces its checkpoint and scan label where given. */
-export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<void> {
-  await db.query(
+/** Adds to a run's counters and replaces its checkpoint and scan label where given; answers how the run stands. */
+export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<RunStatus | undefined> {
+  const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
        rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan)
-     where id = $1`,
+     where id = $1 returning status`,
     [
       id,
       progress.calls ?? 0,
@@ -155,6 +155,7 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
       progress.scan ?? null,
     ],
   );
+  return recorded.rows[0]?.status;
 }
 
 /** Adds a note once. */

@@ -5,6 +5,7 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { differences } from './differences.ts';
+import { scopeOf } from './keys.ts';
 import type { OrdersOptions } from './options.ts';
 
 export interface Planned {
@@ -12,15 +13,17 @@ export interface Planned {
   readonly update: number;
 }
 
-/** Decides; to be run in one transaction, safe to repeat. Rows without a customer stay undecided. */
+/** Decides; to be run in one transaction, safe to repeat. Rows without a customer, or whose key
+ * another load holds, stay undecided. */
 export async function decideOrders(db: Queryable, run: Run, { existing }: OrdersOptions): Promise<Planned> {
-  await prepareSetWork(db);
+  await prepareSetWork(db, run.id);
   await reviewTheDoubled(db, run);
   await decideExisting(db, run, existing);
   await db.query(
     `update ledger.rows set state = 'ready', action = 'create', sends = 0
-     where run_id = $1 and state = 'staged' and client_id is not null`,
-    [run.id],
+     where run_id = $1 and state = 'staged' and exists (select 1 from ledger.order_keys k
+       where k.scope = $2 and k.client_id = ledger.rows.client_id and k.label = ledger.rows.label and k.run_id = $1)`,
+    [run.id, scopeOf(run)],
   );
   const planned = await db.query<Planned>(
     `select (count(*) filter (where action = 'create'))::int as create, (count(*) filter (where action = 'update'))::int as update

@@ -54,16 +54,19 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   if (!run.dryRun) await settleDisowned(db, run);
 }
 
-/** Rows whose key another unfinished load holds, for a person; and of rows with one key all but one: what is decided stays. */
+/**
+ * Rows whose key a load holds that stands still, for a person (of a dry run, which cannot wait, any unfinished load's); and of
+ * rows with one key all but one: what is decided stays. Rows whose key a running load holds wait for it.
+ */
 export async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
        detail = format('load %s, which is unfinished, has this order of customer %s too; load the file again once it has ended',
          k.run_id, k.client_id)
-     from ledger.order_keys k
+     from ledger.order_keys k join ledger.runs u on u.id = k.run_id
      where s.run_id = $1 and s.state = 'staged' and k.scope = $2 and k.client_id = s.client_id and k.label = s.label
-       and k.run_id <> $1 and exists (select 1 from ledger.runs u where u.id = k.run_id and u.status in ('running', 'paused'))`,
-    [run.id, run.account],
+       and k.run_id <> $1 and u.status = any($3)`,
+    [run.id, run.account, run.dryRun ? ['running', 'paused'] : ['paused']],
   );
   await db.query(
     `with repeated as (
@@ -78,15 +81,30 @@ export async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> 
   );
 }
 
-/** Whether all keys of what is to be decided are still held: a load that has failed and was resumed may have lost some. */
+/**
+ * Whether every key of what is to be decided is held, by this load or by a running one that is waited for: a load that has
+ * failed and was resumed may have lost some.
+ */
 export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
   const lost = await db.query(
-    `select 1 from ledger.rows s left join ledger.order_keys k
-       on k.scope = $2 and k.client_id = s.client_id and k.label = s.label and k.run_id = $1
-     where s.run_id = $1 and s.state = 'staged' and s.client_id is not null and k.run_id is null limit 1`,
+    `select 1 from ledger.rows s
+       left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+       left join ledger.runs u on u.id = k.run_id and (u.id = $1 or u.status = 'running')
+     where s.run_id = $1 and s.state = 'staged' and s.client_id is not null and u.id is null limit 1`,
     [run.id, scopeOf(run)],
   );
   return lost.rowCount === 0;
+}
+
+/** The load that rows of this one wait for, because it is sending their orders; undefined where none waits. */
+export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | undefined> {
+  const found = await db.query<{ id: string }>(
+    `select k.run_id as id from ledger.rows s
+       join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+     where s.run_id = $1 and s.state = 'staged' and k.run_id <> $1 limit 1`,
+    [run.id, scopeOf(run)],
+  );
+  return found.rows[0]?.id;
 }
 
 export async function releaseKeys(db: Queryable, run: Run): Promise<void> {

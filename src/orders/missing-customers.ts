@@ -103,7 +103,7 @@ export async function settleNotCreated(db: Queryable, run: Run, creatorId: strin
 }
 
 async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise<number> {
-  await prepareSetWork(db);
+  await prepareSetWork(db, run.id);
   const staged = await db.query(
     `with missing as (
        select ${NAME('s')} as called, s.* from ledger.rows s

@@ -3,6 +3,7 @@ import { amountOf, idOf, isJsonObject, type Json, type JsonObject } from '../cli
 import { textOf } from '../customers/keys.ts';
 import type { Queryable } from '../ledger/runs.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
+import { oneBehind } from '../one-behind.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -31,6 +32,7 @@ export async function readOrders(
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
   const scope = scopeOf(run);
   const says = { orders: false, customers: false, labels: false };
+  const keeping = oneBehind();
   const read = await readWholeList(account, 'orders.getall', {
     lane: run.lane,
     signal,
@@ -40,9 +42,10 @@ export async function readOrders(
       says.orders ||= orders.length > 0;
       says.customers ||= orders.some(({ clientId }) => clientId !== undefined);
       says.labels ||= batch.some((record) => isJsonObject(record) && LABEL_NAMES.some((name) => name in record));
-      await exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders));
+      await keeping.begin(() => exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders)));
     },
   });
+  await keeping.end();
   if (read.shape) await checkShape(context, 'orders', read.shape);
   if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
   if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);

@@ -15,6 +15,7 @@ import { LockstepError } from '../errors.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import type { Run } from '../ledger/runs.ts';
 import { makeDirectory } from '../make-directory.ts';
+import { oneBehind } from '../one-behind.ts';
 import type { Account } from '../worker/accounts.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
 import type { OrdersOptions } from './options.ts';
@@ -131,6 +132,7 @@ async function stageAll(
   const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
   const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
+  const staging = oneBehind();
   let rows = 0;
   try {
     for await (const checked of checkedRows(received, sheet, validator)) {
@@ -139,14 +141,18 @@ async function stageAll(
         if (row.status === 'invalid') note(row.problems);
         if (repeats.add(row.line, row.values, row.status === 'valid')) await repeats.flush();
       }
-      for (let at = 0; at < checked.length; at += BATCH)
-        await stageRows(pool, run, checked.slice(at, at + BATCH).map(toStagedRow));
+      for (let at = 0; at < checked.length; at += BATCH) {
+        const batch = checked.slice(at, at + BATCH).map(toStagedRow);
+        await staging.begin(() => stageRows(pool, run, batch));
+      }
       rows += checked.length;
       load.onProgress?.(rows);
     }
+    await staging.end();
     note((await settleRepeats(pool, run, repeats.repeats(), SHOWN_PROBLEMS)).map(repeatProblem));
     return { rows, problems, currencies: validator.currencies };
   } catch (error) {
+    await staging.end().catch(() => {}); // the first error counts
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent, or may be
     throw error;
   } finally {

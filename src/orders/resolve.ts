@@ -31,7 +31,7 @@ export async function resolveCustomers(
   run: Run,
   { keepMissing }: { readonly keepMissing: boolean },
 ): Promise<number> {
-  await prepareSetWork(db);
+  await prepareSetWork(db, run.id);
   await checkIds(db, run);
   await collectReferences(db, run);
   for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) await matchLevel(db, run, level);

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
 import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
-import { readRun, recordProgress } from '../ledger/runs.ts';
+import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from './reads.ts';
 import { ComeBack, RunFailed, type Stop } from './trouble.ts';
@@ -37,6 +37,8 @@ const FLUSH_MS = 100;
 /** Between the last moment an answer may arrive and the end of the claim. */
 const GUARD_MS = 2_000;
 const MAX_CHUNK = 200;
+/** Outcomes kept in memory at most: a ledger that is slow slows the sending down. */
+const MOST_UNWRITTEN = 5_000;
 
 export async function pump(context: JobContext<unknown>, send: SendRow): Promise<Pumped> {
   const claim = await takeClaim(context.pool, context.run.id, context.worker, {
@@ -62,6 +64,9 @@ class PumpWork {
   #results: RowResult[] = [];
   #stop: Stop | undefined;
   #inFlight = new Set<Promise<void>>();
+  #claiming: Promise<void> | undefined;
+  #claimedTo = -1;
+  #beingWritten = 0;
   #writing: Promise<void> = Promise.resolve();
   #calls = 0;
   #limited = 0;
@@ -84,15 +89,19 @@ class PumpWork {
     const flushing = setInterval(() => this.#flush(), FLUSH_MS);
     try {
       while (!this.#hasToStop() && performance.now() < sliceEnd) {
-        if (this.#buffer.length === 0 && !(await this.#claimMore())) break;
+        if (this.#buffer.length === 0 && !(await this.#fill())) break;
+        this.#claimAhead();
         const row = this.#buffer.shift();
         if (row) this.#start(row);
         if (this.#inFlight.size >= this.#context.account.concurrency) await Promise.race(this.#inFlight);
+        if (this.#results.length + this.#beingWritten > MOST_UNWRITTEN) await this.#writing;
       }
     } finally {
       await Promise.all(this.#inFlight);
+      await this.#claiming;
       clearInterval(renewing);
       clearInterval(flushing);
+      if (this.#buffer.length > 0) this.#isDry = false;
       for (const row of this.#buffer) this.#results.push({ sourceId: row.sourceId, state: 'ready', spent: false });
       this.#buffer = [];
       this.#flush();
@@ -110,10 +119,29 @@ class PumpWork {
     return this.#stop !== undefined || this.#isLost || this.#context.signal.aborted;
   }
 
-  async #claimMore(): Promise<boolean> {
-    this.#buffer = [...(await claimRows(this.#pool, this.#claim, this.#chunk))];
-    this.#isDry = this.#buffer.length === 0;
-    return !this.#isDry;
+  async #fill(): Promise<boolean> {
+    await this.#claiming;
+    if (this.#buffer.length === 0) await this.#claimMore();
+    return this.#buffer.length > 0;
+  }
+
+  /** The next chunk is claimed while this one is sent: nothing stands still for a transaction. */
+  #claimAhead(): void {
+    if (this.#claiming || this.#isDry || this.#buffer.length > this.#chunk / 2) return;
+    this.#claiming = this.#claimMore()
+      .catch(() => {}) // met again, and told, when the buffer is empty
+      .finally(() => {
+        this.#claiming = undefined;
+      });
+  }
+
+  async #claimMore(): Promise<void> {
+    let rows = await claimRows(this.#pool, this.#claim, this.#chunk, this.#claimedTo);
+    // Rows before it may have become ready again.
+    if (rows.length === 0 && this.#claimedTo >= 0) rows = await claimRows(this.#pool, this.#claim, this.#chunk);
+    this.#claimedTo = rows.reduce((last, { place }) => Math.max(last, place), -1);
+    this.#isDry = rows.length === 0;
+    this.#buffer.push(...rows);
   }
 
   #start(row: ClaimedRow): void {
@@ -146,6 +174,7 @@ class PumpWork {
   #flush(): void {
     if (this.#results.length === 0) return;
     const results = this.#results;
+    this.#beingWritten += results.length;
     const counted = { calls: this.#calls, limited: this.#limited };
     this.#results = [];
     this.#calls = 0;
@@ -154,6 +183,9 @@ class PumpWork {
       .then(() => this.#write(results, counted))
       .catch((error: unknown) => {
         this.#stop ??= new ComeBack(`the ledger could not be written: ${String(error)}`, 1_000);
+      })
+      .finally(() => {
+        this.#beingWritten -= results.length;
       });
   }
 
@@ -161,9 +193,9 @@ class PumpWork {
     const rowsSettled = results.filter((result) => result.state === 'settled' || result.state === 'acked').length;
     await inTransaction(this.#pool, async (db) => {
       await writeResults(db, this.#claim, results);
-      await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled });
+      const status = await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled });
       // Cancelled, paused or failed meanwhile: what is claimed and not sent yet is given back.
-      if ((await readRun(db, this.#context.run.id)).status !== 'running') this.#isLost = true;
+      if (status !== 'running') this.#isLost = true;
     });
   }
 

@@ -17,7 +17,7 @@ const SLOW_DOWN_MS = 2_000;
 
 export interface ReadOptions {
   /** Told of the calls it took, once the read was answered: a run without any call has never had an answer. */
-  readonly onCalls?: (calls: { readonly calls: number; readonly limited: number }) => Promise<void>;
+  readonly onCalls?: (calls: { readonly calls: number; readonly limited: number }) => Promise<unknown>;
   /** Tries in place. Default 5. */
   readonly tries?: number;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import { decideOrders, planOnly } from '../../src/orders/decide.ts';
+import { takeKeys } from '../../src/orders/keys.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
@@ -33,6 +34,7 @@ async function aLoadOf(rows: readonly Columns[], orders: readonly Columns[] = []
     run,
     orders.map((order, i) => ({ record_id: String(9 + i), label: 'A', client_id: '7', fields: {}, ...order })),
   );
+  await inTransaction(database.pool, (db) => takeKeys(db, run, 0));
   return run;
 }
 
@@ -136,4 +138,16 @@ test('a dry run settles all rows with what they would have become', async () => 
     'settled invalid RAGGED',
   ]);
   expect(rows[2]?.detail).toContain('customer would be created first');
+});
+
+test('an order that another load is sending is left to that load', async () => {
+  const first = await aLoadOf([{ label: 'Z' }]);
+  const second = await aRun(database, { job: 'orders', account: first.account, resource: 'orders:2' });
+  await putRows(database, second, [
+    { source_id: '1', state: 'staged', action: null, label: 'Z', client_id: '7', fields: SAID },
+    { source_id: '2', state: 'staged', action: null, label: 'Y', client_id: '7', fields: SAID },
+  ]);
+  await inTransaction(database.pool, (db) => takeKeys(db, second, 0));
+  expect(await decide(second)).toEqual({ create: 1, update: 0 });
+  expect((await rowsOf(database, second)).map(fateOf)).toEqual(['staged', 'ready']);
 });

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { openRows } from '../../src/ledger/rows.ts';
 import { pauseRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
 import { decideOrders } from '../../src/orders/decide.ts';
 import { holdsItsKeys, releaseKeys, reviewForeignKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
@@ -96,11 +97,11 @@ const acts: Readonly<Record<string, Act>> = {
       `update ledger.rows set state = 'settled', verdict = 'created' where run_id = $1 and state = 'acked'`,
       [load.run.id],
     );
-    const open = await database.pool.query(`select 1 from ledger.rows where run_id = $1 and state <> 'settled'`, [
-      load.run.id,
-    ]);
-    if (open.rowCount !== 0) return;
+    const { staged, ...open } = await openRows(database.pool, load.run.id);
+    if (Object.values(open).some((n) => n > 0)) return;
     await releaseKeys(database.pool, load.run);
+    if (staged > 0) load.step = 'keys'; // another load had them
+    if (staged > 0) return;
     await end(database, load.run, 'done');
   },
   fail: ({ run }) => end(database, run, 'failed'),
