@@ -9,7 +9,7 @@ import { unsettledForMs } from '../src/ledger/horizon.ts';
 import { openRows } from '../src/ledger/rows.ts';
 import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
-import { decideOrders, planOnly } from '../src/orders/decide.ts';
+import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
 import {
   holdsItsKeys,
   loadWaitedFor,
@@ -117,12 +117,17 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
 }
 
 /** The transaction is rolled back where it started nothing. */
-async function startCreating({ run }: Context, exclusive: Exclusive, place: Place, readAt: Date): Promise<Creating> {
+async function startCreating(
+  { run, account }: Context,
+  exclusive: Exclusive,
+  place: Place,
+  readAt: Date,
+): Promise<Creating> {
   let creating: Creating | undefined;
   const rollBack = new Error('nothing was started');
   try {
     await exclusive.transaction(async (db) => {
-      creating = await createMissing(db, run, { readAt, options: CREATE_ONLY });
+      creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
       if (creating.status !== 'started') throw rollBack;
       await keepPlace(db, run.id, { ...place, step: 'creating', creator: creating.run.id });
     });
@@ -196,17 +201,10 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
     if (!isToWrite && waitedFor !== undefined)
       return comeBackForTheRest(db, run, { ...place, step: 'keys' }, waitedFor);
     if (!isToWrite) return end(db, run);
-    const isToAsk = options.confirm && !place.isShown;
     const step = missing > 0 ? 'customers' : 'orders';
     await keepPlace(db, run.id, { ...place, isShown: true, step, ...(ordersBefore !== undefined && { ordersBefore }) });
+    if (options.confirm && !place.isShown) return askFirst(db, run);
     if (missing === 0) await movePhase(db, run.id, 'load-orders', 'create-orders');
-    // In the same transaction: nobody goes on before a person has.
-    if (isToAsk)
-      await pauseRun(db, run.id, {
-        code: AWAITS_CONFIRMATION,
-        message: `Nothing is written yet. Say go with: lockstep runs resume ${run.id}`,
-      });
-    if (isToAsk) return { status: 'idle' };
     return missing > 0 ? { status: 'again', inMs: 0 } : { status: 'next', job: 'create-orders' };
   });
 }
@@ -214,6 +212,14 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
 /** An order and a customer may have one number: the records of a run are those of one list at a time. */
 async function forgetRecords(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction((db) => db.query('delete from ledger.records where run_id = $1', [runId]));
+}
+
+/** In the transaction that has planned it: nobody goes on before a person has, and then from what is there by then. */
+async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> {
+  await undecide(db, run);
+  const message = `Nothing is written yet. Say go with: lockstep runs resume ${run.id}`;
+  await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
+  return { status: 'idle' };
 }
 
 /** Everything else is settled: whoever waits holds nothing that somebody else could wait for. */

@@ -96,7 +96,6 @@ async function takeIn(context: Context, { name }: SeenFile): Promise<Partial<Kno
       source: path.join(folder, name),
       choices: { map: new Map(told) },
       options: { existing, createCustomers, confirm: false },
-      lane: run.lane,
       dryRun: run.dryRun,
       spoolDir: os.tmpdir(),
       signal,

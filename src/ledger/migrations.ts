@@ -175,6 +175,8 @@ export const ledgerMigrations: readonly Migration[] = [
 
       -- The row's cells as the file has them; the customer its order belongs to, and what one would be created with.
       alter table ledger.rows add cells json, add client_id text, add customer jsonb;
+      -- What the row itself says, where its fields are that over what the record said.
+      alter table ledger.rows add own_fields jsonb;
       -- The run that this one works for: they are cancelled and taken up together.
       alter table ledger.runs add part_of text references ledger.runs on delete set null;
       -- What people call it, where no sync of the settings names it: a file.
@@ -190,10 +192,10 @@ export const ledgerMigrations: readonly Migration[] = [
         scope text not null,
         client_id text not null,
         label text not null,
-        run_id text not null references ledger.runs on delete cascade,
+        -- Of a run that is gone: anybody's. No reference, which would be looked up for each of a million keys.
+        run_id text not null,
         primary key (scope, client_id, label)
       );
-      create index order_keys_by_run on ledger.order_keys (run_id);
     `,
   },
 ];

@@ -33,6 +33,15 @@ export async function decideOrders(db: Queryable, run: Run, { existing }: Orders
   return planned.rows[0] ?? { create: 0, update: 0 };
 }
 
+/** Takes back what was decided and not sent: it is decided anew from what is there by then. What was planned stays on show. */
+export async function undecide(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'staged', fields = coalesce(own_fields, fields), own_fields = null
+     where run_id = $1 and state = 'ready'`,
+    [run.id],
+  );
+}
+
 /** A dry run says what it would have done; an order without a customer would have been created after that. */
 export async function planOnly(db: Queryable, run: Run): Promise<void> {
   await db.query(
@@ -70,7 +79,8 @@ async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['
      update ledger.rows s set record_id = there.record_id,
        state = case when how <> '' and $2 = 'update' then 'ready' else 'settled' end,
        action = case when how <> '' and $2 = 'update' then 'update' end,
-       fields = case when how <> '' and $2 = 'update' then there.merged else s.fields end, sends = 0,
+       fields = case when how <> '' and $2 = 'update' then there.merged else s.fields end,
+       own_fields = case when how <> '' and $2 = 'update' then s.fields end, sends = 0,
        verdict = case when $2 = 'fail' then 'rejected' when how = '' or $2 = 'skip' then 'existing' end,
        reason = case when $2 = 'fail' then 'ORDER_EXISTS' when how = '' then 'EXISTS' when $2 = 'skip' then 'DIFFERS' end,
        detail = case when how = '' then format('order %s is there with this content', there.record_id)

@@ -34,8 +34,9 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
     [run.account, run.job],
   );
   await db.query(
-    `delete from ledger.order_keys k using ledger.runs u
-     where k.scope = $1 and u.id = k.run_id and u.status in ('done', 'cancelled')`,
+    `delete from ledger.order_keys k where k.scope = $1 and k.run_id in (
+       select held.run_id from (select distinct run_id from ledger.order_keys where scope = $1) held
+       left join ledger.runs u on u.id = held.run_id where u.id is null or u.status in ('done', 'cancelled'))`,
     [scopeOf(run)],
   );
   // In one order for all, so that two loads never wait for each other.

@@ -2,6 +2,7 @@
  * Customers that a load needs and that are not there: created by a run of their own, which writes the account's customers
  * as a contact sync does, so that one of them waits for the other and nobody is created twice.
  */
+import { unsettledForMs } from '../ledger/horizon.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { type NewRun, type Queryable, type Run, startRun } from '../ledger/runs.ts';
 
@@ -38,7 +39,11 @@ export async function countMissing(db: Queryable, run: Run): Promise<number> {
 export async function createMissing(
   db: Queryable,
   run: Run,
-  { readAt, options }: { readonly readAt: Date; readonly options: NewRun['options'] },
+  {
+    readAt,
+    settleMs,
+    options,
+  }: { readonly readAt: Date; readonly settleMs: number; readonly options: NewRun['options'] },
 ): Promise<Creating> {
   const begun = await startRun(db, {
     sync: creatorSync(run),
@@ -59,6 +64,8 @@ export async function createMissing(
     [run.account, CUSTOMERS, creator.id, readAt],
   );
   if (others.rowCount !== 0) return { status: 'stale' };
+  // One that was ended while they were read may have had a call on its way that they do not show.
+  if ((await unsettledForMs(db, creator, settleMs)) > 0) return { status: 'stale' };
   const customers = await stageMissing(db, run, creator.id);
   await db.query(
     `insert into ledger.records (run_id, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)

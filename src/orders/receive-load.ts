@@ -28,7 +28,8 @@ export interface FileLoad {
   readonly source: string;
   readonly choices: SheetChoices;
   readonly options: OrdersOptions;
-  readonly lane: Lane;
+  /** Default: interactive for a small file, which somebody waits for; batch for a large one. */
+  readonly lane?: Lane;
   readonly dryRun: boolean;
   /** Set to load a file once more that was loaded before. */
   readonly salt?: string;
@@ -55,6 +56,7 @@ export interface ReceivedLoad {
 const SHOWN_PROBLEMS = 10;
 const BATCH = 1_000;
 const LOOK_MS = 300;
+const SMALL_BYTES = 1024 * 1024;
 
 /** @throws LockstepError what receiving, examining and beginning throw; nothing is left of a load that was not received whole */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
@@ -97,7 +99,8 @@ export interface ResultFormat {
 
 function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
   const { mapping, amounts, columns, format, encoding } = sheet;
-  const { account, options, lane, dryRun, salt = '' } = load;
+  const { account, options, dryRun, salt = '' } = load;
+  const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
   const told = mapping.columns.map(({ field, index }) => [field, index]);
   const identity = [account.name, account.service, received.sha256, told, amounts, salt];
   const form: ResultFormat = {

@@ -145,6 +145,15 @@ describe('a load that waits for a person', () => {
     await loadTo(ordersCsv(3), { in: 3, created: 3 }, 3, { confirm: true });
   });
 
+  test('decides anew when it gets its go: what somebody made meanwhile is not made twice', async () => {
+    const { begun } = await bed.takeIn(ordersCsv(3), { confirm: true });
+    await (await bed.workspace.work()).attend(begun.run);
+    expect((await ended(bed.database, begun.run.id)).errorCode).toBe('AWAITS_CONFIRMATION');
+    await bed.call('orders.create', { order_id: 'O-2', client_id: 3, amount: 2.25 });
+    await loadTo(ordersCsv(3), { in: 3, created: 2, existing: 1 }, 2, { confirm: true });
+    expect(await bed.orderCommits()).toEqual(eachOnce(3));
+  });
+
   test('creates no customer before somebody has said go', async () => {
     const csv = csvOf('order_id,customer_email', ['A,new@example.com']);
     const how = { confirm: true, createCustomers: true };

@@ -44,7 +44,7 @@ function loadFor(named: readonly Who[]): Promise<Run> {
 }
 
 function create(run: Run, readAt = LONG_AGO): Promise<Creating> {
-  return inTransaction(database.pool, (db) => createMissing(db, run, { readAt, options: OPTIONS }));
+  return inTransaction(database.pool, (db) => createMissing(db, run, { readAt, settleMs: 0, options: OPTIONS }));
 }
 
 async function started(run: Run): Promise<Run> {
@@ -164,7 +164,11 @@ test.each(['done', 'failed', 'cancelled'] as const)(
     await end(database, await aRun(database, { account: 'test' }), how);
     const stale = new Error('rolled back');
     const creating = inTransaction(database.pool, async (db) => {
-      const { status } = await createMissing(db, run, { readAt: new Date(Date.now() - 60_000), options: OPTIONS });
+      const { status } = await createMissing(db, run, {
+        readAt: new Date(Date.now() - 60_000),
+        settleMs: 0,
+        options: OPTIONS,
+      });
       expect(status).toBe('stale');
       throw stale;
     });
@@ -203,7 +207,7 @@ test('what hinted at a customer that was refused is a customer of its own the ne
   expect(await takeUp(run, creator)).toBe(1);
   await end(database, creator, 'done');
   const next = await inTransaction(database.pool, (db) =>
-    createMissing(db, run, { readAt: new Date(Date.now() + 60_000), options: OPTIONS }),
+    createMissing(db, run, { readAt: new Date(Date.now() + 60_000), settleMs: 0, options: OPTIONS }),
   );
   expect(next).toMatchObject({ status: 'started', customers: 1 });
 });

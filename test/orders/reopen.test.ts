@@ -61,6 +61,15 @@ test.each(kept)('what is there, or is wrong in the file, is left as it is: $verd
   expect((await rowsOf(database, run))[0]).toEqual(before);
 });
 
+test('an update that failed is decided from what its row says, not from what the order said then', async () => {
+  const own = { order_id: 'A', amount: '12' };
+  const refused = { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE', action: 'update' };
+  const run = await endedWith([{ ...refused, fields: { ...own, status: 'old' }, own_fields: own }]);
+  await reopenLoad(database.pool, run.id);
+  expect(await rowsOf(database, run)).toMatchObject([{ state: 'staged', fields: own, own_fields: null }]);
+  expect((await rowsOf(database, run))[0]?.fields).toEqual(own);
+});
+
 test.each(again)('what failed or was left open is decided anew: $state $verdict $reason', async (row) => {
   const run = await endedWith([{ ...row, record_id: '5', detail: 'x' }], 'cancelled');
   expect(await reopenLoad(database.pool, run.id)).toBe(1);

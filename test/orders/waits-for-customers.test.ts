@@ -1,6 +1,7 @@
 /** A load beside the runs that write its account's customers: it waits for them, and goes on however they end. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { endRun, pauseRun, type Run, readRun, startRun, supersedeRuns } from '../../src/ledger/runs.ts';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { endRun, pauseRun, type Queryable, type Run, readRun, startRun, supersedeRuns } from '../../src/ledger/runs.ts';
 import { keepPlace } from '../../src/orders/place.ts';
 import { putRows } from '../ledger/fresh-ledger.ts';
 import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
@@ -15,13 +16,13 @@ beforeAll(async () => {
 beforeEach(() => bed.reset());
 afterAll(() => bed.close());
 
-async function aWriter(partOf?: string): Promise<Run> {
-  const begun = await startRun(bed.database.pool, {
+async function aWriter(partOf?: string, db: Queryable = bed.database.pool): Promise<Run> {
+  const begun = await startRun(db, {
     ...{ sync: partOf ? 'customers:x' : 'contacts', job: partOf ? 'customers' : 'contacts', account: 'test' },
     ...{ resource: 'customers', lane: 'batch', dryRun: false, options: {}, phase: 'import-customers' },
     ...(partOf !== undefined && { partOf }),
   });
-  await pauseRun(bed.database.pool, begun.run.id, { code: 'X', message: 'for a person' });
+  await pauseRun(db, begun.run.id, { code: 'X', message: 'for a person' });
   return begun.run;
 }
 
@@ -76,10 +77,12 @@ test('a customer that appears while the load waits is not made again', async () 
 
 test('a run whose place was taken over is no more waited for: its customers are looked for and made anew', async () => {
   const { load, creator } = await waiting();
-  await endRun(bed.database.pool, creator.id, 'failed', { code: 'X', message: 'x' });
-  const other = await aWriter();
-  await supersedeRuns(bed.database.pool, other);
-  await endRun(bed.database.pool, other.id, 'done');
+  await inTransaction(bed.database.pool, async (db) => {
+    await endRun(db, creator.id, 'failed', { code: 'X', message: 'x' });
+    const other = await aWriter(undefined, db);
+    await supersedeRuns(db, other);
+    await endRun(db, other.id, 'done');
+  });
   await attend(load);
   expect((await ended(bed.database, load.id)).status).toBe('done');
   expect(await verdicts(load)).toEqual(['created', 'created']);

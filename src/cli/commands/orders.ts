@@ -59,7 +59,7 @@ export function addOrders(program: Command, perform: Perform): void {
     .addOption(
       new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch')
         .choices(['interactive', 'batch'])
-        .default(undefined, 'interactive on a terminal, else batch'),
+        .default(undefined, 'interactive up to 1 MiB, else batch'),
     )
     .addOption(new Option('--encoding <name>', 'instead of the one that was found').choices(ENCODINGS))
     .option('--delimiter <character>', 'instead of the one that was found; tab is tab', toDelimiter)

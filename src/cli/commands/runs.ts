@@ -173,6 +173,10 @@ async function resume(session: Session, id: string): Promise<ExitCode> {
     throw alreadyEnded(before, `Start its sync anew with: ${session.hint(`runs retry ${id}`)}`);
   }
   await workspace.accounts.open(before.account);
+  if ((await readLoad(pool, id))?.isReceived === false) {
+    const message = `The file of run ${id} has not been read to its end. Load it again with the same command: lockstep orders load FILE`;
+    throw new LockstepError('LOAD_NOT_RECEIVED', message, { exitCode: FAILED });
+  }
   if (before.status !== 'running' && !(await resumeRun(pool, id))) {
     const message = `Run ${id} cannot go on: a newer run of the same sync, or one that writes the same ${before.resource}, is unfinished. See: ${session.hint('runs')}`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });

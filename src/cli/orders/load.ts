@@ -80,7 +80,7 @@ async function takeIn(
     source,
     choices: request.choices,
     options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
-    lane: request.lane ?? (out.isLive ? 'interactive' : 'batch'),
+    ...(request.lane && { lane: request.lane }),
     dryRun: request.dryRun === true,
     ...(request.again === true && { salt: randomUUID() }),
     spoolDir: path.join(dataDir, 'received'),

@@ -30,7 +30,7 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
 async function countUpdates(db: Queryable, { id }: Run): Promise<number> {
   const counted = await db.query<{ n: number }>(
     `select count(*)::int as n from ledger.rows
-     where run_id = $1 and action = 'update' and (state = 'ready' or reason = 'PLANNED')`,
+     where run_id = $1 and action = 'update' and (state = 'staged' or reason = 'PLANNED')`,
     [id],
   );
   return counted.rows[0]?.n ?? 0;
