@@ -21,7 +21,7 @@ let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshLedger();
 });
-beforeEach(() => database.pool.query('truncate ledger.runs cascade'));
+beforeEach(() => database.pool.query('truncate ledger.runs, ledger.order_keys cascade'));
 afterAll(() => database.close());
 
 /** A load with these orders of customer 7. */

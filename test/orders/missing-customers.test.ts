@@ -20,7 +20,7 @@ let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshLedger();
 });
-beforeEach(() => database.pool.query('truncate ledger.runs cascade'));
+beforeEach(() => database.pool.query('truncate ledger.runs, ledger.order_keys cascade'));
 afterAll(() => database.close());
 
 const OPTIONS = { importWith: 'create' };
