@@ -2,6 +2,7 @@
 //   node src/cli/run-ts.mjs FILE [ARGS…]
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import './small-heap.mjs';
 
 /** Makes `import('….ts')` work in this process. */
 export async function enableTypeScript() {
