@@ -87,8 +87,9 @@ export interface RowResult {
 }
 
 /**
- * Writes outcomes of rows held by `claim`; those no longer held are left alone. Answers how many were written. Rows are
- * found by their key: the index of open ones is full of entries that these very updates have left behind.
+ * Writes outcomes of rows held by `claim`; those no longer held are left alone. Answers how many were written. Each row is
+ * looked up by its key, in a subquery, because no other plan stays quick: the run's rows are many, and the index of open ones
+ * is full of entries that these very updates have left behind.
  */
 export async function writeResults(db: Queryable, claim: Claim, results: readonly RowResult[]): Promise<number> {
   if (results.length === 0) return 0;
@@ -98,9 +99,11 @@ export async function writeResults(db: Queryable, claim: Claim, results: readonl
      update ledger.rows r set state = t.state, claim_id = null, since = clock_timestamp(),
        sends = r.sends + t.spent::int, action = coalesce(t.action, r.action),
        verdict = t.verdict, reason = t.reason, detail = t.detail
-     from held, unnest($3::text[], $4::text[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[])
-       as t(source_id, state, spent, action, verdict, reason, detail)
-     where r.run_id = $1 and r.source_id = t.source_id and r.claim_id = held.id and (r.state = 'intent') is true`,
+     from held, (
+       select u.*, (select k.ctid from ledger.rows k where k.run_id = $1 and k.source_id = u.source_id) as place
+       from unnest($3::text[], $4::text[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[])
+         as u(source_id, state, spent, action, verdict, reason, detail)) t
+     where r.ctid = t.place and r.claim_id = held.id and (r.state = 'intent') is true`,
     [
       claim.runId,
       claim.id,
