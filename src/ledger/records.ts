@@ -68,6 +68,6 @@ export async function prepareSetWork(db: Queryable, runId: string): Promise<void
   if (many.rowCount !== 0) await db.query(`analyze ledger.rows (${JOINED_ROW}), ledger.records (${JOINED_RECORD})`);
 }
 
-const MANY = 10_000;
+const MANY = 1_000;
 const JOINED_ROW = 'run_id, source_id, state, email, phone, name, org, client_id, label';
 const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';
