@@ -226,7 +226,7 @@ async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> 
 async function comeBackForTheRest(db: Queryable, run: Context['run'], place: Place, other: string): Promise<JobResult> {
   await releaseKeys(db, run);
   await keepPlace(db, run.id, place);
-  await addNote(db, run.id, `waited for load ${other}, which was sending some of its orders`);
+  if (other !== 'ended') await addNote(db, run.id, `waited for load ${other}, which was sending some of its orders`);
   return { status: 'again', inMs: LOOK_MS };
 }
 

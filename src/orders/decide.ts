@@ -19,6 +19,7 @@ export async function decideOrders(db: Queryable, run: Run, { existing }: Orders
   await prepareSetWork(db, run.id);
   await reviewTheDoubled(db, run);
   await decideExisting(db, run, existing);
+  await reviewTheInvisible(db, run);
   await db.query(
     `update ledger.rows set state = 'ready', action = 'create', sends = 0
      where run_id = $1 and state = 'staged' and exists (select 1 from ledger.order_keys k
@@ -65,6 +66,22 @@ async function reviewTheDoubled(db: Queryable, run: Run): Promise<void> {
      from doubled d
      where s.run_id = $1 and s.state = 'staged' and s.client_id = d.client_id and s.label = d.label`,
     [run.id],
+  );
+}
+
+/** Sent before and never seen in the list: sent again it would be there twice, and no list would tell. */
+async function reviewTheInvisible(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `with invisible as (
+       select distinct on (o.client_id, o.label) o.client_id, o.label, o.reason, o.run_id
+       from ledger.rows o join ledger.runs u on u.id = o.run_id and u.account = $2 and u.job = 'orders'
+       where o.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') and o.run_id <> $1
+     )
+     update ledger.rows s set state = 'settled', verdict = 'review', reason = i.reason,
+       detail = format('load %s may have sent it, and the list of orders cannot tell: look for it by hand', i.run_id)
+     from invisible i
+     where s.run_id = $1 and s.state = 'staged' and s.client_id = i.client_id and s.label = i.label`,
+    [run.id, run.account],
   );
 }
 

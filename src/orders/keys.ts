@@ -97,15 +97,20 @@ export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
   return lost.rowCount === 0;
 }
 
-/** The load that rows of this one wait for, because it is sending their orders; undefined where none waits. */
+/**
+ * The load that rows of this one wait for, because it is sending their orders; `ended` where it is over by now and their keys
+ * can be taken; undefined where none waits.
+ */
 export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | undefined> {
-  const found = await db.query<{ id: string }>(
-    `select k.run_id as id from ledger.rows s
-       join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
-     where s.run_id = $1 and s.state = 'staged' and k.run_id <> $1 limit 1`,
+  const found = await db.query<{ id: string | null }>(
+    `select max(k.run_id) as id from ledger.rows s
+       left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+     where s.run_id = $1 and s.state = 'staged' and s.client_id is not null and k.run_id is distinct from $1
+     having count(*) > 0`,
     [run.id, scopeOf(run)],
   );
-  return found.rows[0]?.id;
+  const [waiting] = found.rows;
+  return waiting && (waiting.id ?? 'ended');
 }
 
 export async function releaseKeys(db: Queryable, run: Run): Promise<void> {

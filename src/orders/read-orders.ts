@@ -61,11 +61,14 @@ interface SeenOrder {
   readonly recordId: string;
   readonly clientId: string | undefined;
   readonly label: string;
+  /** The label came as a number: zeros before it are lost. */
+  readonly isNumber: boolean;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * Keeps the orders among these that the load asks for. Safe to repeat. Each key is looked up by itself: an `exists` would be
+ * Keeps the orders among these that the load asks for, under the key it knows them by: a service that makes a number of an
+ * order_id shows 0012 as 12. Safe to repeat. Each key is looked up by itself: an `exists` would be
  * joined, and go through all keys of a large load for every batch.
  */
 async function keepOrders(
@@ -79,9 +82,15 @@ async function keepOrders(
   const column = <K extends keyof SeenOrder>(name: K) => distinct.map((order) => order[name]);
   await db.query(
     `insert into ledger.records (run_id, record_id, client_id, label, fields, first_pass, last_pass)
-     select $1, t.*, $2, $2 from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[]) t (record_id, client_id, label, fields)
-     where (select k.run_id = $1 from ledger.order_keys k
-       where k.scope = $7 and k.client_id = t.client_id and k.label = t.label)
+     select $1, t.record_id, t.client_id, held.label, t.fields, $2, $2
+     from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
+     cross join lateral (select coalesce(
+       (select k.label from ledger.order_keys k
+        where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1),
+       case when t.is_number then (select k.label from ledger.order_keys k
+         where k.scope = $7 and k.client_id = t.client_id and k.run_id = $1
+           and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as label) held
+     where held.label is not null
      on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
        label = excluded.label, fields = excluded.fields`,
     [
@@ -92,6 +101,7 @@ async function keepOrders(
       column('label'),
       distinct.map(({ fields }) => JSON.stringify(fields)),
       scope,
+      column('isNumber'),
     ],
   );
 }
@@ -99,7 +109,8 @@ async function keepOrders(
 function toSeenOrder(record: Json, account: Account): SeenOrder {
   const recordId = idOf(record, 'orders', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
-  return { recordId, clientId: customerIdOf(record), label: labelOf(record), fields: fieldsOf(record) };
+  const isNumber = LABEL_NAMES.some((name) => typeof record[name] === 'number');
+  return { recordId, clientId: customerIdOf(record), label: labelOf(record), isNumber, fields: fieldsOf(record) };
 }
 
 /** The contract's name first, then what other services may call it. */

@@ -9,9 +9,12 @@ import { dropDeadClaims } from '../ledger/claims.ts';
 import { type Queryable, resumeRun } from '../ledger/runs.ts';
 import { keepPlace } from './place.ts';
 
-/** Rows to be decided anew. Duplicates and differing content are there already: sending them again mends nothing. */
+/**
+ * Rows to be decided anew. Duplicates and differing content are there already, and what the list cannot show may be: sending
+ * them again mends nothing.
+ */
 const FAILED = `(state <> 'settled' or verdict in ('rejected', 'review', 'unknown'))
-  and reason is distinct from 'DUPLICATE' and reason is distinct from 'CONTENT_DIFFERS'`;
+  and coalesce(reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST')`;
 
 /** Answers how many rows are tried again; with 0 the load is left as it is. @throws LockstepError LOAD_STOPPING, RUN_IN_THE_WAY */
 export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> {

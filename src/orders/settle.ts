@@ -113,7 +113,7 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
        detail = case judged.reason
          when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of orders'
          when 'NOT_RECOGNISED' then 'the service took it, and no new order in the list has this order_id and customer'
-         when 'NOT_IN_LIST' then 'sent, but the list of orders cannot tell whether it is there' end
+         when 'NOT_IN_LIST' then 'it may have been sent, and the list of orders cannot tell whether it is there: look for it by hand' end
      from judged where s.run_id = $1 and s.source_id = judged.source_id`,
     [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS, come, isWhole],
   );

@@ -151,3 +151,14 @@ test('an order that another load is sending is left to that load', async () => {
   expect(await decide(second)).toEqual({ create: 1, update: 0 });
   expect((await rowsOf(database, second)).map(fateOf)).toEqual(['staged', 'ready']);
 });
+
+test('what an earlier load may have sent, and no list shows, is never sent again', async () => {
+  const first = await aLoadOf([{ label: 'Z', state: 'settled', verdict: 'review', reason: 'NOT_IN_LIST' }]);
+  const second = await aRun(database, { job: 'orders', account: first.account, resource: 'orders:2' });
+  await putRows(database, second, [
+    { source_id: '1', state: 'staged', action: null, label: 'Z', client_id: '7', fields: SAID },
+  ]);
+  await inTransaction(database.pool, (db) => takeKeys(db, second, 0));
+  expect(await decide(second)).toEqual({ create: 0, update: 0 });
+  expect((await rowsOf(database, second)).map(fateOf)).toEqual(['settled review NOT_IN_LIST']);
+});

@@ -201,3 +201,14 @@ test('a load that fails and is resumed while another takes its keys keeps what i
   expect(await fates(first)).toEqual(['A ready']);
   expect(await loadWaitedFor(database.pool, second)).toBe(first.id);
 });
+
+test('orders whose load has ended since are waited for no more, and are not forgotten', async () => {
+  const [first, second] = [await loadOf(['A']), await loadOf(['A'])];
+  await take(first);
+  await take(second);
+  await releaseKeys(database.pool, first);
+  expect([await loadWaitedFor(database.pool, second), await holdsItsKeys(database.pool, second)]).toEqual([
+    'ended',
+    false,
+  ]);
+});

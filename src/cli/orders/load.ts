@@ -36,7 +36,7 @@ export async function loadOrders(session: Session, source: string, request: Load
   const isAsked = request.yes !== true && request.dryRun !== true && request.detach !== true && session.canAsk;
   const received = await takeIn(session, workspace, source, request, { isAsked, signal });
   out.live('');
-  tellBegun(session, received, source);
+  tellBegun(session, received, source, request);
   const { run } = received.begun;
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request);
   if (request.detach === true) return leave(session, workspace, run);
@@ -91,14 +91,28 @@ async function takeIn(
   });
 }
 
-function tellBegun({ out, hint }: Session, { begun, rows, problems, currencies }: ReceivedLoad, source: string): void {
+/** The same file is the same load, whatever it is asked this time: what was asked for and not done is told. */
+function changedOptions({ options }: Run, { existing, createCustomers = false }: LoadRequest): string {
+  const changes = [
+    options.existing !== existing && `--existing ${existing}`,
+    createCustomers && options.createCustomers !== true && '--create-customers',
+  ].filter((change) => change !== false);
+  return changes.length === 0 ? '' : ` It was loaded without ${changes.join(' and ')}: add --again for that.`;
+}
+
+function tellBegun(
+  { out, hint }: Session,
+  { begun, rows, problems, currencies }: ReceivedLoad,
+  source: string,
+  request: LoadRequest,
+): void {
   const { run } = begun;
   const name = path.basename(source);
   if (begun.status === 'unfinished')
     out.say(`${name} is being loaded as run ${run.id}, which is unfinished: joining it.`);
   else if (begun.status === 'finished')
     out.say(
-      `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again loads it once more.`,
+      `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again looks at every row anew.${changedOptions(run, request)}`,
     );
   else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
   if (problems.length > 0)
