@@ -13,7 +13,7 @@ export default defineConfig({
           name: 'core',
           include: ['test/**/*.test.ts'],
           // Whole runs and processes are in e2e: this project is the part to run while working.
-          exclude: ['test/e2e/**', 'test/embedded/**', 'test/jobs/**', 'test/chaos/**'],
+          exclude: ['test/e2e/**', 'test/embedded/**', 'test/jobs/**', 'test/doctor/**', 'test/chaos/**'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
@@ -22,7 +22,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts', 'test/embedded/**/*.test.ts', 'test/jobs/**/*.test.ts'],
+          include: [
+            'test/e2e/**/*.test.ts',
+            'test/embedded/**/*.test.ts',
+            'test/jobs/**/*.test.ts',
+            'test/doctor/**/*.test.ts',
+          ],
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },
