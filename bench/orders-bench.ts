@@ -8,8 +8,8 @@ import type { BehaviourOptions } from '../src/service/behaviour.ts';
 import type { Posting, PostingFigures } from './orders-bare-process.ts';
 import type { Loading, LoadingFigures } from './orders-load-process.ts';
 import { type Numbers, writeSheet } from './orders-sheet.ts';
-import { CONCURRENCY, figuresOf, run } from './processes.ts';
-import type { Answer, Ask } from './service-process.ts';
+import { CONCURRENCY, figuresOf, openBenchService, run } from './processes.ts';
+import type { Answer } from './service-process.ts';
 
 export interface OrdersBench {
   /** For files of the benchmark's own. */
@@ -44,22 +44,10 @@ const CONTACTS = 10_000;
 
 export async function openOrdersBench(): Promise<OrdersBench> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const service = run('service-process.ts', [path.join(dir, 'service')]);
-  await once(service, 'message');
+  const { service, ask } = await openBenchService(dir);
   const database = await openDatabase({ url: 'embedded', dataDir: path.join(dir, 'service'), maxConnections: 1 });
   let url = '';
   let made = 0;
-  let asking: Promise<unknown> = Promise.resolve();
-  const ask = (question: Ask): Promise<Answer> => {
-    // One question at a time: answers come back in order and carry no number.
-    const answered = asking.then(async () => {
-      service.send(question);
-      const [answer] = await once(service, 'message');
-      return answer as Answer; // safe: the process answers nothing else
-    });
-    asking = answered;
-    return answered;
-  };
   const bench: OrdersBench = {
     dir,
     async start(behaviour) {

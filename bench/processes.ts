@@ -31,12 +31,12 @@ export interface Tenant {
 
 const FREE_BUDGET = `{ requests: 100000, per: 1s, burst: 10000, concurrency: ${CONCURRENCY} }`;
 
-export async function openBench(): Promise<Bench> {
-  const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
+/** The embedded service in a process of its own, with its data in `dir`; `ask` speaks to it. */
+export async function openBenchService(
+  dir: string,
+): Promise<{ readonly service: ChildProcess; readonly ask: (question: Ask) => Promise<Answer> }> {
   const service = run('service-process.ts', [path.join(dir, 'service')]);
   await once(service, 'message');
-  let url = '';
-  let tenants = 0;
   let asking: Promise<unknown> = Promise.resolve();
   const ask = (question: Ask): Promise<Answer> => {
     // One question at a time: answers come back in order and carry no number.
@@ -48,6 +48,14 @@ export async function openBench(): Promise<Bench> {
     asking = answered;
     return answered;
   };
+  return { service, ask };
+}
+
+export async function openBench(): Promise<Bench> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
+  const { service, ask } = await openBenchService(dir);
+  let url = '';
+  let tenants = 0;
   return {
     async start(behaviour) {
       url = (await ask({ start: behaviour })).url ?? '';

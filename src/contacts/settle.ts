@@ -8,7 +8,7 @@ import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { CONTACT_LINK } from './staging.ts';
 
@@ -25,7 +25,7 @@ export interface SettleOptions {
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   await prepareSetWork(db, run.id);
-  await repeatUpdates(db, run);
+  await repeatUpdates(db, run.id);
   await takeByContactId(db, run, options.pass);
   await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');
   for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, options.pass, agrees, 'by-count');
@@ -41,14 +41,6 @@ const SENT = `s.run_id = $1 and s.state in ('acked', 'unknown') and s.action in 
 
 /** A service may write a phone or an organization in another form; a customer new since the baseline still has its name. */
 const SAME_NAME = 's.name = k.name and (s.email is null or k.email is null)';
-
-/** An update leaves the same however often it is sent: one in doubt is simply sent again. */
-async function repeatUpdates(db: Queryable, run: Run): Promise<void> {
-  await db.query(
-    `update ledger.rows set state = 'ready' where run_id = $1 and state = 'unknown' and action = 'update'`,
-    [run.id],
-  );
-}
 
 /** The service says itself which contact a customer came from: nothing is surer. */
 async function takeByContactId(db: Queryable, run: Run, pass: number): Promise<void> {

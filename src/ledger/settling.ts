@@ -1,4 +1,4 @@
-/** What a read-back has left open. */
+/** What every read-back has to do, whatever it reads: updates in doubt, and what is left open. */
 import type { Queryable } from './runs.ts';
 
 export interface Settled {
@@ -7,6 +7,14 @@ export interface Settled {
   /** Rows that may still appear; a read that starts after `againInMs` decides them. */
   readonly open: number;
   readonly againInMs: number;
+}
+
+/** An update leaves the same however often it is sent: one in doubt is simply sent again. */
+export async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'ready' where run_id = $1 and state = 'unknown' and action = 'update'`,
+    [runId],
+  );
 }
 
 export async function whatIsOpen(db: Queryable, runId: string, settleMs: number): Promise<Settled> {

@@ -5,8 +5,7 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import type { Settled } from '../ledger/settling.ts';
-import { whatIsOpen } from '../ledger/settling.ts';
+import { repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { differences } from './differences.ts';
 import type { OrdersRead } from './read-orders.ts';
 
@@ -22,19 +21,11 @@ export interface SettleOptions extends OrdersRead {
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   await prepareSetWork(db, run.id);
-  await repeatUpdates(db, run);
+  await repeatUpdates(db, run.id);
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);
   await decideMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
-}
-
-/** An update leaves the same however often it is sent: one in doubt is simply sent again. */
-async function repeatUpdates(db: Queryable, run: Run): Promise<void> {
-  await db.query(
-    `update ledger.rows set state = 'ready' where run_id = $1 and state = 'unknown' and action = 'update'`,
-    [run.id],
-  );
 }
 
 /** What an update should have brought in line stands so; a list that lags is given its time first. */

@@ -72,6 +72,8 @@ class PumpWork {
   #limited = 0;
   #limitedInARow = 0;
   #isDry = false;
+  /** Rows were sent in vain and are ready again, perhaps not written yet. */
+  #gaveBack = false;
   #isLost = false;
 
   constructor(context: JobContext<unknown>, claim: Claim, send: SendRow) {
@@ -122,6 +124,13 @@ class PumpWork {
   async #fill(): Promise<boolean> {
     await this.#claiming;
     if (this.#buffer.length === 0) await this.#claimMore();
+    if (this.#buffer.length === 0 && this.#gaveBack) {
+      await Promise.all(this.#inFlight);
+      this.#flush();
+      await this.#writing;
+      this.#gaveBack = false;
+      await this.#claimMore();
+    }
     return this.#buffer.length > 0;
   }
 
@@ -149,6 +158,7 @@ class PumpWork {
     const sending = this.#send(row, { dispatchBefore, stopWaiting: this.#context.signal }).then(
       ({ result, calls, limited, stop }) => {
         this.#results.push(result);
+        this.#gaveBack ||= result.state === 'ready';
         this.#calls += calls;
         this.#limited += limited;
         if (stop) this.#stop ??= stop;

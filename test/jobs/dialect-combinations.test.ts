@@ -8,11 +8,11 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows } from '../../src/ledger/rows.ts';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
@@ -21,6 +21,7 @@ import type { Settings } from '../../src/settings/settings.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { allPairs, type Options } from '../support/pairwise.ts';
 import { people } from '../support/people.ts';
+import { ended } from '../support/sync-bed.ts';
 
 const CONTACTS = 17;
 const ROWS_PER_PAGE = 10;
@@ -191,14 +192,7 @@ async function runSync(n: number): Promise<Run> {
   const begun = await workspace.startSync(nameOf(n), { lane: 'batch', dryRun: false });
   expect(begun.status).toBe('started');
   await (await workspace.work()).attend(begun.run);
-  return vi.waitFor(
-    async () => {
-      const run = await readRun(database.pool, begun.run.id);
-      expect(run.status).not.toBe('running');
-      return run;
-    },
-    { timeout: 25_000, interval: 20 },
-  );
+  return ended(database, begun.run.id);
 }
 
 /** Gives one contact another name: what its customer is called before and after. */

@@ -9,7 +9,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
 import { countRows } from '../../src/ledger/rows.ts';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/ledger/runs.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { receiveLoad } from '../../src/orders/receive-load.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
@@ -19,6 +19,7 @@ import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { csvOf } from '../support/orders-bed.ts';
 import { allPairs } from '../support/pairwise.ts';
+import { ended } from '../support/sync-bed.ts';
 
 vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
 
@@ -116,14 +117,7 @@ async function load(n: number, csv: string, options: Partial<OrdersOptions>): Pr
     signal: new AbortController().signal,
   });
   await (await workspace.work()).attend(begun.run);
-  return vi.waitFor(
-    async () => {
-      const run = await readRun(database.pool, begun.run.id);
-      expect(run.status).not.toBe('running');
-      return run;
-    },
-    { timeout: 25_000, interval: 20 },
-  );
+  return ended(database, begun.run.id);
 }
 
 /** Every order that was created, by the service's own commit log, with its customer and amount. */

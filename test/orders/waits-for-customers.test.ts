@@ -45,32 +45,34 @@ async function verdicts(run: Run): Promise<readonly unknown[]> {
   return (await bed.loaded(run)).map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
 }
 
-const oneCustomer = async () => expect((await bed.customers()).map(({ email }) => email)).toEqual(['new@example.com']);
-
-test('a load waits for a contact sync that writes customers, says so, and makes its own after it', async () => {
-  const sync = await aWriter();
+/** A load that has said that it waits for a contact sync. */
+async function waitingFor(sync: Run): Promise<string> {
   const { begun } = await bed.takeIn(CSV, { createCustomers: true });
   await attend(begun.run);
   await expect
     .poll(async () => (await readRun(bed.database.pool, begun.run.id)).notes, { timeout: 10_000, interval: 20 })
     .toContain(`waited for run ${sync.id}, which writes customers`);
+  return begun.run.id;
+}
+
+const oneCustomer = async () => expect((await bed.customers()).map(({ email }) => email)).toEqual(['new@example.com']);
+
+test('a load waits for a contact sync that writes customers, says so, and makes its own after it', async () => {
+  const sync = await aWriter();
+  const waiting = await waitingFor(sync);
   expect(await bed.customers()).toEqual([]);
   await endRun(bed.database.pool, sync.id, 'done');
-  const load = await ended(bed.database, begun.run.id);
+  const load = await ended(bed.database, waiting);
   expect([load.status, await verdicts(load)]).toEqual(['done', ['created', 'created']]);
   await oneCustomer();
 });
 
 test('a customer that appears while the load waits is not made again', async () => {
   const sync = await aWriter();
-  const { begun } = await bed.takeIn(CSV, { createCustomers: true });
-  await attend(begun.run);
-  await expect
-    .poll(async () => (await readRun(bed.database.pool, begun.run.id)).notes, { timeout: 10_000, interval: 20 })
-    .toContain(`waited for run ${sync.id}, which writes customers`);
+  const waiting = await waitingFor(sync);
   await bed.addCustomers([{ email: 'new@example.com' }]);
   await endRun(bed.database.pool, sync.id, 'done');
-  const load = await ended(bed.database, begun.run.id);
+  const load = await ended(bed.database, waiting);
   expect([load.status, await verdicts(load)]).toEqual(['done', ['created', 'created']]);
   await oneCustomer();
 });

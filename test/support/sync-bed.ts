@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pino from 'pino';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows, type ReportedRow, reportRows } from '../../src/ledger/rows.ts';
@@ -173,8 +173,12 @@ syncs:
 
 /** Waits until a run has ended. */
 export async function ended(database: FreshDatabase, runId: string): Promise<Run> {
-  return expect
-    .poll(() => readRun(database.pool, runId), { timeout: 60_000, interval: 20 })
-    .toSatisfy((run: Run) => run.status !== 'running')
-    .then(() => readRun(database.pool, runId));
+  return vi.waitFor(
+    async () => {
+      const run = await readRun(database.pool, runId);
+      expect(run.status).not.toBe('running');
+      return run;
+    },
+    { timeout: 60_000, interval: 20 },
+  );
 }

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dropClaims } from '../../src/ledger/claims.ts';
 import type { Run } from '../../src/ledger/runs.ts';
-import { readRun } from '../../src/ledger/runs.ts';
+import { endRun, readRun } from '../../src/ledger/runs.ts';
 import type { JobContext } from '../../src/worker/job.ts';
 import { pump, type SendRow, type SentRow } from '../../src/worker/pump.ts';
 import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
@@ -94,6 +94,29 @@ test.each([new RunFailed('KEY_REFUSED', 'mend the key'), new ComeBack('nobody an
     expect(await standing(run)).toEqual({ acked: 10, ready: 40, sends: 10 });
   },
 );
+
+test('once its run is cancelled it sends nothing more than what is on its way, and gives back the rest', async () => {
+  const run = await aRunOf(200);
+  let calls = 0;
+  const pumped = await pump(contextOf(run), async (row, how) => {
+    if (++calls === 5) await endRun(database.pool, run.id, 'cancelled');
+    await delay(10);
+    return acked(row, how);
+  });
+  const { acked: made = 0, ready = 0 } = await standing(run);
+  expect([pumped.status, made + ready, made]).toEqual(['more', 200, calls]);
+  expect(calls).toBeLessThan(150);
+});
+
+test('rows that become ready again behind others are sent before it runs dry', async () => {
+  const run = await aRunOf(100);
+  const again = new Set(['1', '2', '3']);
+  const pumped = await pump(contextOf(run), async (row, how) => {
+    if (!again.delete(row.sourceId)) return acked(row, how);
+    return sent({ sourceId: row.sourceId, state: 'ready', spent: false });
+  });
+  expect([pumped, again.size, await standing(run)]).toEqual([{ status: 'dry' }, 0, { acked: 100, sends: 100 }]);
+});
 
 test('told to slow down by every answer, it stops for now, has spent no attempt, and names it', async () => {
   const run = await aRunOf(100);

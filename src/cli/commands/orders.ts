@@ -1,28 +1,17 @@
 /** `lockstep orders load FILE`: a file of orders, checked, planned, loaded, and every row back with what became of it. */
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Lane } from '../../budget/budget.ts';
 import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { SheetChoices } from '../../csv/sheet.ts';
-import type { OrdersOptions } from '../../orders/options.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import type { ExitCode } from '../errors.ts';
-import { loadOrders } from '../orders/load.ts';
+import { type LoadRequest, loadOrders } from '../orders/load.ts';
 import type { Perform, Session } from '../session.ts';
 
-export interface LoadOptions {
-  readonly account: string;
+interface LoadOptions extends Omit<LoadRequest, 'choices'> {
   readonly map?: ReadonlyMap<Field, string>;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-  readonly existing: OrdersOptions['existing'];
-  readonly createCustomers?: boolean;
-  readonly results?: string;
-  readonly again?: boolean;
-  readonly detach?: boolean;
-  readonly lane?: Lane;
   readonly encoding?: Encoding;
   readonly delimiter?: string;
   readonly quote?: string;
