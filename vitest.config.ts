@@ -14,6 +14,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           // Whole runs and processes are in e2e: this project is the part to run while working.
           exclude: ['test/e2e/**', 'test/embedded/**', 'test/jobs/**', 'test/doctor/**', 'test/chaos/**'],
+          // Loading the modules anew for each file takes as long as the tests. So nothing may stay in them from test to test.
+          isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },

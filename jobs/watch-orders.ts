@@ -12,7 +12,7 @@ import { countRows } from '../src/ledger/rows.ts';
 import { addNote, type Run, readRun, recordProgress, resumeRun } from '../src/ledger/runs.ts';
 import { type FileVerdict, settleFile } from '../src/orders/file-rows.ts';
 import { filesIn, isComplete, isSame, placeFor, putAway, type SeenFile, sameSince } from '../src/orders/folder.ts';
-import { ordersOptions } from '../src/orders/options.ts';
+import { notDoneAsAsked, ordersOptions } from '../src/orders/options.ts';
 import { receiveLoad } from '../src/orders/receive-load.ts';
 import { writeResults } from '../src/orders/results.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
@@ -109,7 +109,7 @@ async function takeIn(context: Context, { name }: SeenFile): Promise<Partial<Kno
     if (exitCode !== 2) throw error;
     if (!run.dryRun) {
       const place = await placeFor(folder, name, 'failed');
-      await writeFile(`${place}.problem.txt`, `${code}: ${message}\n`);
+      await writeProblem(place, code, message);
       await putAway(folder, name, place);
     }
     await settleFile(pool, run.id, name, { verdict: 'rejected', reason: code, detail: message });
@@ -128,16 +128,30 @@ async function isOver({ pool, run, options }: Context, name: string, { load: id,
     await addNote(pool, run.id, `${name} waits for a person: ${load.error ?? 'its load is paused'} (run ${load.id})`);
     return false;
   }
+  const verdict = await verdictOf({ pool, options }, load, isBefore);
   if (!run.dryRun) {
     const place = await placeFor(options.folder, name, load.status === 'done' ? 'done' : 'failed');
     await writeResults(pool, load.id, path.dirname(place), path.basename(place));
+    // Its results are of another time, and look as if they were of this one.
+    if (verdict.reason === OTHER_OPTIONS) await writeProblem(place, verdict.reason, verdict.detail);
     await putAway(options.folder, name, place);
   }
-  await settleFile(pool, run.id, name, await verdictOf({ pool }, load, isBefore));
+  await settleFile(pool, run.id, name, verdict);
   return true;
 }
 
-async function verdictOf({ pool }: Pick<Context, 'pool'>, load: Run, isBefore: boolean): Promise<FileVerdict> {
+/** The file was loaded by other options than the sync has now. */
+const OTHER_OPTIONS = 'LOADED_WITH_OTHER_OPTIONS';
+
+async function writeProblem(place: string, code: string, message: string): Promise<void> {
+  await writeFile(`${place}.problem.txt`, `${code}: ${message}\n`);
+}
+
+async function verdictOf(
+  { pool, options }: Pick<Context, 'pool' | 'options'>,
+  load: Run,
+  isBefore: boolean,
+): Promise<FileVerdict> {
   const words = `run ${load.id}`;
   if (load.status !== 'done') {
     return {
@@ -145,6 +159,12 @@ async function verdictOf({ pool }: Pick<Context, 'pool'>, load: Run, isBefore: b
       reason: load.errorCode ?? 'LOAD_CANCELLED',
       detail: `${words}: ${load.error ?? load.status}`,
     };
+  }
+  const changes = notDoneAsAsked(load, options);
+  if (changes.length > 0) {
+    const asked = changes.join(' and ');
+    const detail = `${words}: the same file was loaded without ${asked}, and its results are of that load. Load it anew with: lockstep orders load FILE --account ${load.account} ${changes.join(' ')} --again`;
+    return { verdict: 'review', reason: OTHER_OPTIONS, detail };
   }
   if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', detail: words };
   const { in: rows, invalid, rejected, review, unknown } = await countRows(pool, load.id);

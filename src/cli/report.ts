@@ -26,12 +26,15 @@ const SCAN_WORDS = {
 } as const;
 
 /** `1,790 created, 180 there already, …`: the verdicts that occur, for one line of a list. */
-export function countsLine(counts: RunReport['counts']): string {
+export function countsLine({ counts, status }: Pick<RunReport, 'counts' | 'status'>): string {
   const parts = VERDICTS_IN_ORDER.filter((verdict) => counts[verdict] > 0).map(
-    (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
+    (verdict) => `${formatCount(counts[verdict])} ${verdict === 'unknown' && isUnfinished(status) ? 'open' : verdict}`,
   );
   return parts.join(', ') || 'nothing';
 }
+
+/** Rows without a verdict are nothing to worry about yet. */
+const isUnfinished = (status: RunReport['status']) => status === 'running' || status === 'paused';
 
 const VERDICTS_IN_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[]; // safe: the keys of a Record<Verdict, …>
 

@@ -47,7 +47,7 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   const sign = signOf(bare);
   if (!/^[\d.,]*\d[\d.,]*$/.test(joined(sign.digits))) return refused(...notDigits(text, bare));
   if (sign.isBookkeeping && !form.accounting) {
-    const why = 'is minus only where that is declared: write -12.00, or declare the bookkeepers’ form';
+    const why = 'is minus only where that is declared: write -12.00, or load the file with --accounting';
     return refused('AMOUNT_PARENTHESES', why);
   }
   const parts = split(sign.digits, form.decimal);
@@ -56,15 +56,22 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
 }
 
-/** What a cell says about its file's decimal sign, whichever it is: `either` would be another number by the other sign. */
-export function decimalSignOf(cell: string): DecimalSign | 'either' | undefined {
+/**
+ * What a cell says about the decimal sign of its file, whichever it is. `either`: it would be another number by the other
+ * sign. `not .`: its points group thousands, as in 1.234.567; that does not tell what a comma means in other cells.
+ */
+export type DecimalHint = DecimalSign | 'either' | 'not .' | 'not ,';
+
+export function decimalSignOf(cell: string): DecimalHint | undefined {
   if (cell.length > MAX_CHARS) return undefined;
   const digits = joined(signOf(withoutCurrency(cell.trim().replace(/^'/, '')).bare).digits);
   if (!/^\d[\d.,]*\d$/.test(digits)) return undefined;
   const asPoint = split(digits, '.').status === 'parts';
   const asComma = split(digits, ',').status === 'parts';
   if (asPoint && asComma) return /[.,]/.test(digits) ? 'either' : undefined;
-  return asPoint ? '.' : asComma ? ',' : undefined;
+  if (asPoint) return digits.includes('.') ? '.' : 'not ,';
+  if (asComma) return digits.includes(',') ? ',' : 'not .';
+  return undefined;
 }
 
 interface Parts {
@@ -123,7 +130,7 @@ function split(grouped: string, decimal: AmountForm['decimal']): Parts | Refused
     if (asComma.status === 'refused') return asPoint;
     if (asPoint.whole === asComma.whole && asPoint.fraction === asComma.fraction) return asPoint;
     const two = `${asPoint.whole}${asPoint.fraction && '.'}${asPoint.fraction} or ${asComma.whole}${asComma.fraction && '.'}${asComma.fraction}`;
-    return refused('AMOUNT_AMBIGUOUS', `may be ${two}: say which sign is the decimal sign of the file`);
+    return refused('AMOUNT_AMBIGUOUS', `may be ${two}: say which with --decimal . or --decimal ,`);
   }
   const at = digits.indexOf(decimal);
   const whole = at === -1 ? digits : digits.slice(0, at);

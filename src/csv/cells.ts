@@ -111,7 +111,8 @@ function email(text: string): CellResult {
   return error('EMAIL_INVALID', 'is no e-mail address: give one such as ann@example.com, alone');
 }
 
-function phone(text: string): CellResult {
+function phone(cell: string): CellResult {
+  const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
   if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
     return error('PHONE_INVALID', 'was turned into a number by a spreadsheet: export it as text, with all its digits');
   }

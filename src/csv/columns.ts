@@ -119,14 +119,19 @@ function recogniseAll(
 }
 
 const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
+/** Shops export an order's number as its name. */
+const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
-/** A column called "customer" may hold ids, addresses or names. */
+/** A column called "customer" may hold ids, addresses or names, and one called "name" the numbers of orders. */
 function byContent(name: string, index: number, rows: readonly (readonly string[])[]): Recognised | undefined {
-  if (!CUSTOMER_WORDS.has(plainWords(name))) return undefined;
+  const words = plainWords(name);
+  if (words !== 'name' && !CUSTOMER_WORDS.has(words)) return undefined;
   const cells = rows.map((row) => row[index]?.trim() ?? '').filter((cell) => cell !== '');
   const isEach = (form: RegExp) => cells.length > 0 && cells.every((cell) => form.test(cell));
+  const how = { how: 'synonym', confidence: 0.9 } as const;
+  if (words === 'name') return isEach(ORDER_NUMBER) ? { field: 'order_id', ...how } : undefined;
   const field = isEach(/^\d{1,16}$/) ? 'client_id' : isEach(/@/) ? 'customer_email' : 'customer_name';
-  return { field, how: 'synonym', confidence: 0.9 };
+  return { field, ...how };
 }
 
 function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {

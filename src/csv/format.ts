@@ -2,7 +2,7 @@
  * How a CSV is written: delimiter, quote, line ends, whether its first row is a header, and the decimal sign of its amounts.
  * Told by its first MiB; every finding is shown and can be overridden.
  */
-import { type AmountForm, type DecimalSign, decimalSignOf } from './amount.ts';
+import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from './amount.ts';
 import { recognise } from './columns.ts';
 import { type Dialect, parseBlock } from './parser.ts';
 
@@ -49,19 +49,28 @@ function firstRows(text: string, dialect: Dialect, isWhole: boolean): readonly (
 /** The decimal sign of a column: the one that its cells agree on. `unsure` is safe: such cells are refused, not guessed. */
 export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): DetectedDecimal {
   if (chosen) return { sign: chosen, why: 'as chosen' };
-  const told = new Map<ReturnType<typeof decimalSignOf>, string>();
+  const told = new Map<DecimalHint, string>();
   for (const cell of cells) {
     const says = decimalSignOf(cell);
     if (says !== undefined && !told.has(says)) told.set(says, cell.trim());
   }
   const [point, comma, either] = [told.get('.'), told.get(','), told.get('either')];
+  const [notPoint, notComma] = [told.get('not .'), told.get('not ,')];
   if (point !== undefined && comma !== undefined) {
     return { sign: 'unsure', why: `"${point}" has a decimal point, "${comma}" a decimal comma` };
   }
+  if (point !== undefined && notPoint !== undefined) {
+    return { sign: 'unsure', why: `"${point}" has a decimal point, "${notPoint}" points between thousands` };
+  }
+  if (comma !== undefined && notComma !== undefined) {
+    return { sign: 'unsure', why: `"${comma}" has a decimal comma, "${notComma}" commas between thousands` };
+  }
   if (point !== undefined) return { sign: '.', why: `"${point}"` };
   if (comma !== undefined) return { sign: ',', why: `"${comma}"` };
-  if (either === undefined) return { sign: '.', why: 'no amount has one' };
-  return { sign: 'unsure', why: `"${either}" may have decimals or thousands` };
+  if (either !== undefined) return { sign: 'unsure', why: `"${either}" may have decimals or thousands` };
+  const grouped = notPoint ?? notComma;
+  if (grouped !== undefined) return { sign: 'unsure', why: `"${grouped}" has thousands and no decimals` };
+  return { sign: '.', why: 'no amount has one' };
 }
 
 const MOST_ROWS = 200;

@@ -4,36 +4,20 @@
  */
 import { setMaxListeners } from 'node:events';
 import {
-  type BackendFactory,
   Queue as BullQueue,
   Worker as BullWorker,
-  createPostgresBackend,
-  createRedisBackend,
   DelayedError,
   type IQueueBackend,
   type Job as QueuedJob,
 } from 'bullmq';
-import type { Redis } from 'ioredis';
-import type pg from 'pg';
-import type { Logger } from 'pino';
 import { z } from 'zod';
+import { backendOf, FORGET, LOCK_MS, MAX_CONCURRENCY_ON_POSTGRES, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep';
-/** A worker that stops answering loses its job after this long; the ledger's claims fence what it still does. */
-const LOCK_MS = 30_000;
-/** BullMQ's Postgres backend uses a connection for each job that is being moved. */
-const MAX_CONCURRENCY_ON_POSTGRES = 8;
 
-/** Names a run to be carried on, or a sync to be started by its schedule. Never a secret. */
-const payloadSchema = z.union([z.object({ runId: z.string() }), z.object({ sync: z.string() })]);
+/** Names a run to be carried on. Never a secret. */
+const payloadSchema = z.object({ runId: z.string() });
 export type Payload = z.infer<typeof payloadSchema>;
-
-export interface QueueNeeds {
-  /** Used where given, else `database`. */
-  readonly redis: { readonly connection: Redis; readonly prefix: string } | undefined;
-  readonly database: pg.PoolConfig;
-  readonly log: Logger;
-}
 
 /** What a processor answers: the job is over, or comes again. */
 export type Processed = { readonly status: 'over' } | { readonly status: 'again'; readonly inMs: number };
@@ -45,21 +29,11 @@ export interface Queue {
   add(name: string, payload: Payload, options: { id: string; isUrgent: boolean }): Promise<void>;
   /** Runs jobs until closed. Closing lets the ones at work finish after their signal was aborted. */
   work(processor: Processor, concurrency: number): { close(): Promise<void> };
-  /** Keeps exactly these schedules; each adds a job for its sync when it is due. */
-  schedule(schedules: readonly ScheduledSync[]): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface ScheduledSync {
-  readonly sync: string;
-  readonly when: { readonly pattern: string; readonly tz: string } | { readonly every: number };
-}
-
-/** The job that a schedule adds. */
-export const START_SYNC = 'start-sync';
-
 export function openQueue({ redis, database, log }: QueueNeeds): Queue {
-  const { factory, options } = backendOf(redis, database);
+  const { factory, options } = backendOf({ redis, database });
   const queue = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
     QUEUE,
     options,
@@ -105,31 +79,6 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
         },
       };
     },
-    async schedule(schedules) {
-      const wanted = new Set(schedules.map(({ sync }) => sync));
-      for (const { key } of await queue.getJobSchedulers()) {
-        if (!wanted.has(key)) await queue.removeJobScheduler(key);
-      }
-      for (const { sync, when } of schedules) {
-        await queue.upsertJobScheduler(sync, when, { name: START_SYNC, data: { sync }, opts: FORGET });
-      }
-    },
     close: () => queue.close(),
   };
-}
-
-/** Ids are used again, and BullMQ silently ignores a job whose id it still keeps. */
-const FORGET = { removeOnComplete: true, removeOnFail: true };
-
-/** Both backends behind one type: each factory is given the connection it takes, two lines below. */
-function backendOf(
-  redis: QueueNeeds['redis'],
-  database: pg.PoolConfig,
-): { factory: BackendFactory<IQueueBackend, unknown>; options: { connection: unknown; prefix?: string } } {
-  if (redis) {
-    const factory = createRedisBackend as BackendFactory<IQueueBackend, unknown>;
-    return { factory, options: { connection: redis.connection, prefix: `{${redis.prefix}}` } };
-  }
-  const connection = { ...database, schema: 'bullmq', migrate: true, max: MAX_CONCURRENCY_ON_POSTGRES + 2 };
-  return { factory: createPostgresBackend as BackendFactory<IQueueBackend, unknown>, options: { connection } };
 }

@@ -13,7 +13,6 @@ import type { Accounts } from './accounts.ts';
 import type { Catalog, Job, JobResult } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
-import { START_SYNC } from './queue.ts';
 import { mayUse, suspend } from './suspension.ts';
 import { ComeBack, KeyRefused, RunPaused } from './trouble.ts';
 
@@ -35,8 +34,6 @@ export interface RunnerNeeds {
   readonly accounts: Accounts;
   readonly catalog: Catalog;
   readonly log: Logger;
-  /** Starts a run of a sync when its schedule says so. */
-  readonly startSync: (sync: string) => Promise<void>;
   /** How long a run bears trouble. Default 5 minutes, or 6 seconds before the first answer. */
   readonly patienceMs?: number;
 }
@@ -75,10 +72,6 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
-    if ('sync' in payload) {
-      if (name === START_SYNC) await needs.startSync(payload.sync);
-      return { status: 'over' };
-    }
     const run = await readRun(pool, payload.runId);
     const job = jobs.get(name);
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };

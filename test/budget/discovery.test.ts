@@ -14,8 +14,8 @@ test.each([
   [10, 10, 5],
   [50, 50, 1],
   [50, 10, undefined],
-  [200, 200, 2],
-  [200, 10, 1],
+  [100, 100, 2],
+  [100, 10, 1],
 ])(
   'a hidden limit of %d/s with a burst of %d and a Retry-After of %s s is found within two minutes by four processes',
   async (ratePerSecond, burst, retryAfterS) => {

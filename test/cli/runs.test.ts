@@ -88,6 +88,18 @@ test('the newest runs are listed, as many as asked for', async () => {
   expect(stdout).toMatch(new RegExp(`^RUN .*\\n${newer} .* done .* 1 unchanged\\n$`));
 });
 
+test('rows without a verdict are open while their run goes on, and unknown to scripts and once it has failed', async () => {
+  const id = await runWith(['1 created -']);
+  await database.pool.query(
+    `insert into ledger.rows (run_id, source_id, n, state) values ($1, 'waiting', 1, 'ready')`,
+    [id],
+  );
+  expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 open\n$/);
+  expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
+  await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+  expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 unknown\n$/);
+});
+
 test('an unfinished run is cancelled, and an ended one is not', async () => {
   const id = await runWith(['1 created -']);
   expect((await runs('cancel', id, '--json')).json).toMatchObject({ run: id, status: 'cancelled' });

@@ -31,6 +31,18 @@ test('good settings are summed up, with warnings for what deserves a second look
   ]);
 });
 
+test('a secret of a target that cannot be read is warned of, whatever the type of the target', async () => {
+  const targets = `gh: { type: github, token: { env: NO_TOKEN } }
+  hook: { type: webhook, url: https://h.example, secret: { env: NO_SECRET }, previousSecret: { env: NO_OLD } }`;
+  const cwd = await folderWith(`accounts: { demo: {} }\ntargets:\n  ${targets}\n`);
+  const { json } = await command(['settings', 'check', '--config', 's.yaml', '--json'], { cwd });
+  expect(json.warnings).toEqual(
+    ['gh.token', 'hook.secret', 'hook.previousSecret'].map((key) =>
+      expect.stringContaining(`targets.${key} is missing`),
+    ),
+  );
+});
+
 test('settings are printed as YAML or JSON without their secrets', async () => {
   const cwd = await folderWith(WITH_SECRET);
   const yaml = await command(['--config', 's.yaml', 'settings', 'print'], { cwd });

@@ -29,6 +29,8 @@ const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1],
   ['1,234', point, '1234'],
   ['1,234', comma, '1.234'],
   ['1,234', unsure, 'AMOUNT_AMBIGUOUS'],
+  ['1.234.567', unsure, '1234567'],
+  ['1,234,567', unsure, '1234567'],
   ['1.5', comma, 'AMOUNT_NOT_A_NUMBER'],
   ['$5', point, '5'],
   ['-$5.00', point, '-5'],
@@ -75,6 +77,13 @@ test.each(CASES)('%j with %j is %s', (cell, form, expected) => {
   expect(read(cell, form)).toBe(expected);
 });
 
+test.each([
+  ['1,234', unsure, '--decimal'],
+  ['(12.00)', point, '--accounting'],
+])('the refusal of %j names the option that settles it', (cell, form, option) => {
+  expect(parseAmount(cell, form)).toMatchObject({ status: 'refused', why: expect.stringContaining(option) });
+});
+
 test('the currency that was taken off is told', () => {
   expect(parseAmount('1.234,50 €', comma)).toMatchObject({ currency: '€' });
   expect(parseAmount('CHF 12', comma)).toMatchObject({ currency: 'CHF' });
@@ -114,7 +123,9 @@ test.each([
   ['12.5', '.'],
   ['12,5', ','],
   ['1,234', 'either'],
-  ['12.345.678', ','],
+  ['12.345.678', 'not .'],
+  ['12,34,567', 'not ,'],
+  ['12.345.678,9', ','],
   ['0,123', ','],
   ['123456.789', '.'],
   ['1234', undefined],

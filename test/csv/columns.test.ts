@@ -74,6 +74,28 @@ test.each([
   expect(columns.map((column) => column.field)).toContain(field);
 });
 
+test.each([
+  [['#1001', '#1002'], 'order_id'],
+  [['#1001-EU', ''], 'order_id'],
+  [['1001', 'EN-1002'], 'order_id'],
+  [['#1001', 'Ann Lee'], 'full_name'],
+  [['Ann2', 'Ben'], 'full_name'],
+  [[], 'full_name'],
+])('a column called "Name" with %j is %s', (cells, field) => {
+  const rows = cells.map((cell) => [cell, 'ann@example.com']);
+  const { columns } = mapColumns({ names: ['Name', 'Email'], isGiven: true }, new Map(), rows);
+  expect(columns.filter(({ index }) => index === 0).map((column) => column.field)).toContain(field);
+  expect(columns.some((column) => column.field === 'customer_name')).toBe(field === 'full_name');
+});
+
+test('a column that says it is the order’s number goes before one called "Name"', () => {
+  const { columns, unmapped } = mapColumns({ names: ['Name', 'Order', 'Email'], isGiven: true }, new Map(), [
+    ['#1001', '17', 'ann@example.com'],
+  ]);
+  expect(columns.find(({ field }) => field === 'order_id')?.name).toBe('Order');
+  expect(unmapped.map(({ name }) => name)).toEqual(['Name']);
+});
+
 test('what --map tells wins, by name or by number', () => {
   const told = new Map([
     ['amount', 'net'],

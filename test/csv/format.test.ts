@@ -85,6 +85,14 @@ test.each([
   [['1,234', '2,500'], undefined, 'unsure'],
   [['1,234', '2,500'], ',', ','],
   [['12,50', '12.50'], undefined, 'unsure'],
+  [['1.234.567', '1,234'], undefined, 'unsure'],
+  [['1,234,567', '1.234'], undefined, 'unsure'],
+  [['1.234.567', '1,234'], ',', ','],
+  [['1.234.567', '1,234', '12,50'], undefined, ','],
+  [['1,234,567', '1.234', '12.50'], undefined, '.'],
+  [['1.234.567', '12.50'], undefined, 'unsure'],
+  [['1,234,567', '12,50'], undefined, 'unsure'],
+  [['1.234.567', '12'], undefined, 'unsure'],
   [['12', ''], undefined, '.'],
 ] as const)('amounts such as %j, chosen %s, have the decimal sign %s', (cells, chosen, sign) => {
   expect(detectDecimal(cells, chosen).sign).toBe(sign);
@@ -94,6 +102,17 @@ test('where the decimal sign cannot be told, only the cells that depend on it ar
   const { sheet, rows } = await loaded('client_id,amount\n7,"1,234"\n7,12\n');
   expect(sheet.decimal).toEqual({ sign: 'unsure', why: '"1,234" may have decimals or thousands' });
   expect(rows).toMatchObject([{ problems: [{ code: 'AMOUNT_AMBIGUOUS' }] }, { values: { amount: '12' } }]);
+});
+
+test('an amount with thousands only does not say what another amount’s sign means', async () => {
+  const { rows } = await loaded('client_id,amount\n7,1.234.567\n7,"1,234"\n7,"2,50"\n');
+  expect(rows).toMatchObject([{ values: { amount: '1234567' } }, { values: { amount: '1.234' } }, {}]);
+  const untold = await loaded('client_id,amount\n7,1.234.567\n7,"1,234"\n7,12\n');
+  expect(untold.rows).toMatchObject([
+    { values: { amount: '1234567' } },
+    { problems: [{ code: 'AMOUNT_AMBIGUOUS' }] },
+    { values: { amount: '12' } },
+  ]);
 });
 
 test('a bad row near the beginning hides none of the cells that tell the decimal sign', async () => {

@@ -96,6 +96,15 @@ test.each(OTHERS)('%s %j beside a customer is %s', async (field, cell, verdict) 
   expect(verdicts(rows)).toEqual([`2 ${verdict}`]);
 });
 
+test.each([
+  ["'+49 170 5550", '+49 170 5550'],
+  ["'0170 5550", '0170 5550'],
+  ["'t is 0170 5550", "'t is 0170 5550"],
+])('the phone %j of a spreadsheet is %j', async (cell, value) => {
+  const { rows } = await loaded(csv('order_id,customer_phone', `A-1,${cell}`));
+  expect(rows).toMatchObject([{ status: 'valid', values: { customer_phone: value, phone_number: value } }]);
+});
+
 test('rows with too few or too many cells are told, empty ones at the end apart', async () => {
   const { rows } = await loaded(csv('order_id,client_id', 'A-1', 'A-2,7,x', 'A-3,7,,', 'A-4,7'));
   expect(verdicts(rows)).toEqual(['2 RAGGED', '3 RAGGED', '4 ok', '5 ok']);

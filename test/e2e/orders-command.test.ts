@@ -2,6 +2,7 @@
 import fs, { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { command } from '../cli/command.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
 import { type CommandBed, openCommandBed } from './orders-bed.ts';
 
@@ -80,6 +81,21 @@ test('loaded once more after it has ended, it creates nothing and ends as it end
   expect(again.json.counts).toMatchObject({ in: 2, existing: 1, rejected: 1 });
 });
 
+test.each([
+  [['--existing', 'update'], /It was loaded without --existing update: add --again for that\./],
+  [['--create-customers'], /It was loaded without --create-customers: add --again for that\./],
+  [['--existing', 'fail', '--create-customers'], /without --existing fail and --create-customers: add --again/],
+  [[], /--again looks at every row anew\.\n/],
+])('loaded once more with %j it says what was asked for and is not done', async (more, says) => {
+  const file = await bed.file('orders.csv', csvOf('order_id,client_id', ['A,1']));
+  const first = await bed.here('orders', 'load', file, ...ACCOUNT);
+  const settings = ['--config', 'lockstep.yaml'];
+  const { code, stdout } = await command(['orders', 'load', file, ...ACCOUNT, ...more, ...settings], bed.around);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(says)]);
+  expect(stdout).toContain(`was loaded before, as run ${first.json.run}`);
+  expect(await bed.orderCommits()).toEqual(new Map([['A', 1]]));
+});
+
 test('tried again it takes only what failed', async () => {
   const file = await bed.file(
     'orders.csv',
@@ -91,6 +107,15 @@ test('tried again it takes only what failed', async () => {
   expect([code, json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
   const nothing = await bed.here('runs', 'retry', first.json.run);
   expect([nothing.code, nothing.json.error.code]).toEqual([2, 'NOTHING_FAILED']);
+});
+
+test('tried again it tells people how long that took, not how long ago it began', async () => {
+  const file = await bed.file('orders.csv', csvOf('order_id,customer_email', ['A,late@example.com']));
+  const { json } = await bed.here('orders', 'load', file, ...ACCOUNT);
+  await bed.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
+  await bed.database.pool.query(`update ledger.runs set created_at = created_at - interval '1 h'`);
+  const { code, stdout } = await command(['runs', 'retry', json.run, '--config', 'lockstep.yaml'], bed.around);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/ is done after \d+\.\d s\./)]);
 });
 
 test('run dry it plans, and writes nothing', async () => {

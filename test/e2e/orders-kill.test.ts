@@ -65,6 +65,25 @@ test.each(failpoints)('killed when %s: nothing is lost and nothing doubled', asy
   expect(await bed.orderCommits()).toEqual(eachOnce(count));
 });
 
+test('killed while its rows are staged: resuming it is refused with the remedy, and that loads the file whole', async () => {
+  await bed.file('orders.csv', ordersCsv(1_200));
+  const { reached, release } = await writing('ledger.rows', 'insert', `new.source_id = '1100'`).arm(bed);
+  const victim = bed.start(...LOAD);
+  await reached;
+  victim.signal('SIGKILL');
+  await victim.ended;
+  await release();
+  const { runs } = (await bed.here('runs')).json;
+  const resumed = await bed.here('runs', 'resume', runs[0].run);
+  expect([resumed.code, resumed.json.error.code, bed.writesSeen()]).toEqual([3, 'LOAD_NOT_RECEIVED', 0]);
+  expect(resumed.stderr).toMatch(
+    /orders\.csv, the file of run .* Load it again .*: lockstep orders load FILE --account test/,
+  );
+  const { code, json } = await bed.here(...LOAD);
+  expect([code, json.counts]).toMatchObject([0, { in: 1_200, created: 1_200 }]);
+  expect(await bed.orderCommits()).toEqual(eachOnce(1_200));
+});
+
 test('killed every few calls, faults on, customers to be created: nothing is lost and nothing doubled', async () => {
   const faults = { seed: 5, rate: 0.1, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 200 };
   const faulty = await openCommandBed({ account: ACCOUNT, behaviour: { faults } });

@@ -30,8 +30,11 @@ async function drop(name: string, content: string | Buffer): Promise<void> {
   await utimes(path.join(folder, name), before, before);
 }
 
-async function watch(how: { dryRun?: boolean } = {}): Promise<Run> {
-  const options = { folder, existing: 'skip', createCustomers: false };
+async function watch(
+  how: { dryRun?: boolean; existing?: 'skip' | 'update'; createCustomers?: boolean } = {},
+): Promise<Run> {
+  const { existing = 'skip', createCustomers = false } = how;
+  const options = { folder, existing, createCustomers };
   const dryRun = how.dryRun ?? false;
   const spec = { sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
   const begun = await startRun(bed.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
@@ -60,6 +63,21 @@ test('the same file dropped again creates nothing and keeps both files', async (
   expect(await bed.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
   expect(await bed.orders()).toHaveLength(2);
   expect((await filesIn('done')).filter((name) => name.endsWith('may.csv'))).toHaveLength(2);
+});
+
+test('the same file under other options is not loaded by them, and its row and a file beside it say so', async () => {
+  await drop('may.csv', TWO);
+  await watch();
+  await drop('june.csv', TWO);
+  const run = await watch({ existing: 'update', createCustomers: true });
+  const says = expect.stringContaining('without --existing update and --create-customers');
+  expect(await bed.rows(run)).toMatchObject([
+    { label: 'june.csv', verdict: 'review', reason: 'LOADED_WITH_OTHER_OPTIONS', detail: says },
+  ]);
+  expect(await readFile(path.join(folder, 'done', 'june.csv.problem.txt'), 'utf8')).toMatch(
+    /^LOADED_WITH_OTHER_OPTIONS: .*its results are of that load.*--existing update --create-customers --again\n$/,
+  );
+  expect(await filesIn('done')).toContain('june.created.csv');
 });
 
 test('rows that could not be loaded are told of, and lie in files beside it', async () => {

@@ -6,22 +6,15 @@ import { placeOf } from '../../src/orders/place.ts';
 import { reopenLoad, sentBeforeUnsettledForMs } from '../../src/orders/reopen.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
-import { ended } from '../support/sync-bed.ts';
 import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from './load-worlds.ts';
 
 const SETTLE_MS = 60_000;
 
 let database: FreshDatabase;
-let bed: OrdersBed;
 beforeAll(async () => {
   database = await freshLedger();
-  bed = await openOrdersBed();
 });
-afterAll(async () => {
-  await database.close();
-  await bed.close();
-});
+afterAll(() => database.close());
 
 async function endedWith(rows: readonly Columns[], how: 'done' | 'failed' | 'cancelled' = 'done'): Promise<Run> {
   const run = await aLoad(database);
@@ -142,26 +135,4 @@ test('a load whose file is being loaded anew is not opened, and stays as it was'
   await expect(reopenLoad(database.pool, run.id)).rejects.toMatchObject({ code: 'RUN_IN_THE_WAY', exitCode: 3 });
   expect((await readRun(database.pool, run.id)).status).toBe('cancelled');
   expect((await rowsOf(database, run)).map(fateOf)).toEqual(['settled rejected']);
-});
-
-test('a row that failed is loaded once its customer is there, and what succeeded is not sent again', async () => {
-  await bed.addCustomers([{ full_name: 'Ann', email: 'ann@example.com' }]);
-  const csv = 'order_id,customer email,amount\nA,ann@example.com,12.50\nB,ben@example.com,7\nC,ann@example.com,0.10\n';
-  const first = await bed.load(csv);
-  expect((await bed.loaded(first)).map(fateOf)).toEqual([
-    'settled created',
-    'settled rejected CUSTOMER_UNKNOWN',
-    'settled created',
-  ]);
-  await bed.addCustomers([{ full_name: 'Ben', email: 'ben@example.com' }]);
-  expect(await reopenLoad(bed.database.pool, first.id)).toBe(1);
-  await (await bed.workspace.work()).attend(await readRun(bed.database.pool, first.id));
-  const second = await ended(bed.database, first.id);
-  expect([second.status, (await bed.loaded(second)).map(fateOf)]).toEqual(['done', Array(3).fill('settled created')]);
-  expect((await bed.orders()).map(({ order_id, amount }) => [order_id, amount]).toSorted()).toEqual([
-    ['A', 12.5],
-    ['B', 7],
-    ['C', 0.1],
-  ]);
-  expect([...(await bed.orderCommits()).values()]).toEqual([1, 1, 1]);
 });

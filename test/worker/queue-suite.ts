@@ -1,8 +1,7 @@
 /** What a queue does, whatever it is kept in: its twins pass this suite. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Payload, Processed, Processor, Queue } from '../../src/worker/queue.ts';
-import { START_SYNC } from '../../src/worker/queue.ts';
+import type { Processed, Processor, Queue } from '../../src/worker/queue.ts';
 
 const OVER: Processed = { status: 'over' };
 
@@ -47,7 +46,7 @@ export function queueSuite(open: (name: string) => Promise<Queue>): void {
     return {
       seen,
       processor: async (_name, payload) => {
-        const runId = idIn(payload);
+        const runId = payload.runId;
         seen.push(runId);
         return answer(runId);
       },
@@ -134,7 +133,7 @@ export function queueSuite(open: (name: string) => Promise<Queue>): void {
       queue,
       async (_name, payload, signal) => {
         signal.addEventListener('abort', () => order.push('told'));
-        order.push(`began ${idIn(payload)}`);
+        order.push(`began ${payload.runId}`);
         await gate.opened;
         order.push('finished');
         return OVER;
@@ -167,33 +166,4 @@ export function queueSuite(open: (name: string) => Promise<Queue>): void {
     await expect.poll(() => [...here.seen, ...there.seen].toSorted()).toEqual(ids.toSorted());
     expect([here.seen.length > 0, there.seen.length > 0]).toEqual([true, true]);
   });
-
-  test('a schedule starts its sync when it is due, however many keep it, until it is taken away', async () => {
-    const [one, other] = [await aQueue(), await aQueue()];
-    const starts: string[] = [];
-    const startsOf = (sync: string) => starts.filter((start) => start === `${START_SYNC} ${sync}`).length;
-    const often = { every: 200 };
-    const began = performance.now();
-    for (const queue of [one, other]) {
-      await queue.schedule([
-        { sync: 'nightly', when: often },
-        { sync: 'rare', when: { pattern: '0 2 29 2 *', tz: 'Europe/Berlin' } },
-      ]);
-      work(queue, async (job, payload) => {
-        starts.push(`${job} ${idIn(payload)}`);
-        return OVER;
-      });
-    }
-    await expect.poll(() => startsOf('nightly'), { timeout: 5_000 }).toBeGreaterThan(2);
-    expect(startsOf('nightly')).toBeLessThanOrEqual((performance.now() - began) / often.every + 2);
-    await other.schedule([{ sync: 'other', when: often }]);
-    const before = startsOf('nightly');
-    await expect.poll(() => startsOf('other'), { timeout: 5_000 }).toBeGreaterThan(2);
-    expect(startsOf('nightly') - before).toBeLessThanOrEqual(1); // one may have been on its way
-    expect(startsOf('rare')).toBe(0);
-  });
-}
-
-function idIn(payload: Payload): string {
-  return 'runId' in payload ? payload.runId : payload.sync;
 }

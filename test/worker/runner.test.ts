@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Client } from '../../src/client/client.ts';
 import { LockstepError } from '../../src/errors.ts';
-import { endRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { endRun, movePhase, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
 import { probeSoon, suspensionOf } from '../../src/ledger/suspensions.ts';
 import { exclusively } from '../../src/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../src/worker/job.ts';
@@ -42,7 +42,6 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
     accounts: { open: async () => anAccount(), reopen: async () => anAccount(), close: async () => {} },
     catalog: { jobs, syncTypes: {} },
     log,
-    startSync: async () => {},
     ...more,
   });
   runners.push(runner);
@@ -289,7 +288,10 @@ describe('processes', () => {
     const alone = work((context) =>
       exclusively(context, async (exclusive) => {
         log.push('begins');
-        await exclusive.transaction(async () => delay(20));
+        await exclusive.transaction(async (db) => {
+          await delay(20);
+          await movePhase(db, context.run.id, 'work', 'rest'); // with the claim's end it is too late: another may begin
+        });
         log.push('ends');
         return { status: 'next', job: 'rest' };
       }),

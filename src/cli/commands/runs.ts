@@ -110,7 +110,7 @@ async function list(session: Session, limit: number): Promise<ExitCode> {
     formatTook(durationMs),
     status,
     formatCount(counts.in),
-    countsLine(counts),
+    countsLine({ counts, status }),
   ]);
   const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
   if (rows.length === 0) out.say(`There is no run yet. Start one with: ${session.hint('run SYNC')}`);
@@ -173,8 +173,9 @@ async function resume(session: Session, id: string): Promise<ExitCode> {
     throw alreadyEnded(before, `Start its sync anew with: ${session.hint(`runs retry ${id}`)}`);
   }
   await workspace.accounts.open(before.account);
-  if ((await readLoad(pool, id))?.isReceived === false) {
-    const message = `The file of run ${id} has not been read to its end. Load it again with the same command: lockstep orders load FILE`;
+  const load = await readLoad(pool, id);
+  if (load?.isReceived === false) {
+    const message = `${load.fileName}, the file of run ${id}, has not been read to its end, so nothing of it was sent. Load it again with the same command: ${session.hint(`orders load FILE --account ${before.account}`)}`;
     throw new LockstepError('LOAD_NOT_RECEIVED', message, { exitCode: FAILED });
   }
   if (before.status !== 'running' && !(await resumeRun(pool, id))) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Lane } from '../../budget/budget.ts';
 import type { SheetChoices } from '../../csv/sheet.ts';
 import { type Run, readRun, resumeRun } from '../../ledger/runs.ts';
-import { AWAITS_CONFIRMATION, type OrdersOptions } from '../../orders/options.ts';
+import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../orders/options.ts';
 import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
 import { writeResults } from '../../orders/results.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
@@ -91,12 +91,9 @@ async function takeIn(
   });
 }
 
-/** The same file is the same load, whatever it is asked this time: what was asked for and not done is told. */
-function changedOptions({ options }: Run, { existing, createCustomers = false }: LoadRequest): string {
-  const changes = [
-    options.existing !== existing && `--existing ${existing}`,
-    createCustomers && options.createCustomers !== true && '--create-customers',
-  ].filter((change) => change !== false);
+/** What was asked for and not done is told. */
+function changedOptions(run: Run, { existing, createCustomers = false }: LoadRequest): string {
+  const changes = notDoneAsAsked(run, { existing, createCustomers });
   return changes.length === 0 ? '' : ` It was loaded without ${changes.join(' and ')}: add --again for that.`;
 }
 

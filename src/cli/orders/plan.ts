@@ -19,10 +19,15 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);
   const took = allowed === undefined ? '' : `, at least ${formatTook((calls / allowed) * 1_000)} under the budget`;
-  const first = customers === 0 ? '' : `${plural(customers, 'customer')} to create first, `;
-  const rest = countsLine({ ...counts, created: 0, updated: 0, unknown: 0 });
+  const planned = [
+    ...(customers > 0 ? [`${plural(customers, 'customer')} to create first`] : []),
+    ...(creates > 0 ? [`${plural(creates, 'order')} to create`] : []),
+    ...(updates > 0 ? [`${creates > 0 ? formatCount(updates) : plural(updates, 'order')} to update`] : []),
+  ];
+  const rest = { ...counts, created: 0, updated: 0, unknown: 0 };
+  const others = counts.in > creates + updates ? `; ${countsLine({ counts: rest, status: run.status })}` : '';
   return [
-    `Of ${plural(counts.in, 'row')}: ${first}${plural(creates, 'order')} to create, ${formatCount(updates)} to update; ${rest}.`,
+    `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
     `That takes about ${plural(calls, 'call')}${took}.`,
   ];
 }

@@ -19,8 +19,9 @@ export async function retryLoad(
     throw wrongUse(`Run ${id} is unfinished. Go on with it: ${hint(`runs resume ${id}`)}`, 'RUN_UNFINISHED');
   }
   if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
+  const againSince = new Date();
   const rows = await reopenLoad(pool, id);
   if (rows === 0) throw wrongUse(`Nothing failed in run ${id}: there is nothing to try again.`, 'NOTHING_FAILED');
   out.say(`Run ${id} of ${title} is open again: ${plural(rows, 'row')} to try once more.`);
-  return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
+  return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
 }

@@ -22,5 +22,12 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     ...(mapping.unmapped.length === 0
       ? []
       : [`  not used: ${mapping.unmapped.map(({ name: column }) => JSON.stringify(column)).join(', ')}`]),
+    ...(mapping.columns.some(({ field }) => field === 'order_id') ? [] : NO_ORDER_ID),
   ];
 }
+
+/** A label tells this file's rows apart; it cannot tell that another file has the same order. */
+const NO_ORDER_ID = [
+  'Note: no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is in another file ' +
+    'too is not known for the same. If a column has their numbers: --map order_id=Column.',
+];

@@ -1,0 +1,84 @@
+/**
+ * The schedules of syncs, in a queue of their own: a process that only carries runs on, such as a command in the
+ * foreground, works another queue and begins no sync that happens to be due. The job of a due sync waits until a process
+ * comes that begins them.
+ */
+import { Queue as BullQueue, Worker as BullWorker, type IQueueBackend } from 'bullmq';
+import { z } from 'zod';
+import { backendOf, FORGET, LOCK_MS, type QueueNeeds } from './queue-backend.ts';
+
+const QUEUE = 'lockstep-schedules';
+const payloadSchema = z.object({ sync: z.string() });
+type Payload = z.infer<typeof payloadSchema>;
+
+export interface ScheduledSync {
+  readonly sync: string;
+  readonly when: { readonly pattern: string; readonly tz: string } | { readonly every: number };
+}
+
+export interface Schedules {
+  /**
+   * Keeps exactly these; each has its sync begun when it is due. One that was due while nobody began it, however often,
+   * is begun once.
+   */
+  keep(schedules: readonly ScheduledSync[]): Promise<void>;
+  /** Begins the syncs that are due until closed, each time in one of the processes that do. */
+  beginDue(begin: (sync: string) => Promise<void>): { close(): Promise<void> };
+  close(): Promise<void>;
+}
+
+export function openSchedules({ redis, database, log }: QueueNeeds): Schedules {
+  const { factory, options } = backendOf({ redis, database });
+  const queue = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
+    QUEUE,
+    options,
+    factory,
+  );
+  queue.on('error', (error: Error) => log.warn({ err: error }, 'the schedules reported an error'));
+
+  return {
+    async keep(schedules) {
+      const wanted = new Map(schedules.map(({ sync, when }) => [sync, when]));
+      const kept = new Set<string>();
+      const waiting = new Set((await queue.getJobs()).map(({ repeatJobKey }) => repeatJobKey));
+      for (const { key, ...when } of await queue.getJobSchedulers()) {
+        const now = wanted.get(key);
+        if (now === undefined) await queue.removeJobScheduler(key);
+        else if (waiting.has(key) && isSame(now, when)) kept.add(key);
+      }
+      for (const { sync, when } of schedules) {
+        if (kept.has(sync)) continue; // put in anew it would lose a time that nobody was there for
+        await queue.upsertJobScheduler(sync, when, { name: 'start-sync', data: { sync }, opts: FORGET });
+      }
+    },
+    beginDue(begin) {
+      const worker = new BullWorker<Payload, void, string, IQueueBackend, object, unknown>(
+        QUEUE,
+        (job) => begin(payloadSchema.parse(job.data).sync),
+        {
+          ...options,
+          lockDuration: LOCK_MS,
+          stalledInterval: LOCK_MS,
+          maxStalledCount: 1_000, // a job that is given up takes its schedule's next one with it
+          removeOnComplete: { count: 0 },
+          removeOnFail: { count: 0 },
+        },
+        factory,
+      );
+      worker.on('error', (error: Error) => log.warn({ err: error }, 'the worker of schedules reported an error'));
+      worker.on('failed', (job, error) => log.error({ err: error, sync: job?.data.sync }, 'a sync was not started'));
+      return { close: () => worker.close() };
+    },
+    close: () => queue.close(),
+  };
+}
+
+type When = ScheduledSync['when'];
+
+function isSame(
+  one: When,
+  other: { readonly pattern?: string; readonly tz?: string; readonly every?: number },
+): boolean {
+  if ('every' in one) return one.every === other.every;
+  return one.pattern === other.pattern && one.tz === other.tz;
+}
