@@ -9,7 +9,7 @@ import type { Dispatcher } from 'undici';
 import { LockstepError } from '../errors.ts';
 
 export interface WireRequest {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** With the query; begins with a slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -9,6 +9,21 @@ export type SecretSource =
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'literal'; readonly value: Hidden };
 
+/** A secret by its source, and where in the settings it is asked for, such as `accounts.demo.apiKey`. */
+export type SecretRef = SecretSource & { readonly where: string };
+
+/** Whether a value that the schemas gave is a secret, wherever it comes from. */
+export function isSecretSource(value: unknown): value is SecretSource {
+  if (typeof value !== 'object' || value === null || !('from' in value)) return false;
+  if (value.from === 'literal') return 'value' in value && value.value instanceof Hidden;
+  return (value.from === 'env' && 'name' in value) || (value.from === 'file' && 'path' in value);
+}
+
+/** As `isSecretSource`, of resolved settings. */
+export function isSecretRef(value: unknown): value is SecretRef {
+  return isSecretSource(value) && 'where' in value;
+}
+
 /** Names of accounts, syncs and targets: they become parts of Redis keys, job ids and URLs of the console. */
 export const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name is 1 to 64 letters, digits, _ or -');
 
@@ -124,7 +139,7 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host.replaceAll(/[[\]]/g, ''));
 }
 
-function httpUrlProblem(text: string): string | undefined {
+export function httpUrlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     return `expected a URL that starts with https:// or http://${urlHint(text)}`;

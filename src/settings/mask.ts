@@ -1,7 +1,10 @@
 /** The settings for `lockstep settings print`: in the file's own shape, defaults filled in, secrets masked. */
 import { formatDuration } from './durations.ts';
+import { isSecretSource, type SecretRef, type SecretSource } from './fields.ts';
+import { Hidden } from './hidden.ts';
 import type { Schedule } from './schedules.ts';
-import type { AccountSettings, SecretRef, Settings, SyncSettings, TargetSettings } from './settings.ts';
+import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
+import type { TargetSettings } from './target.ts';
 
 /** Plain values for YAML or JSON. Sources of secrets are shown, secrets are `***`, and so are passwords in URLs. */
 export function maskSettings(settings: Settings): Record<string, unknown> {
@@ -54,18 +57,24 @@ function maskSchedule(schedule: Schedule) {
   return { cron: schedule.cron, timezone: schedule.timezone };
 }
 
-function maskTarget({ type, url, secret, previousSecret, allowPrivate, timeoutMs }: TargetSettings) {
-  return withoutUndefined({
-    type,
-    url: url.toString(),
-    secret: maskSecret(secret),
-    previousSecret: maskSecret(previousSecret),
-    allowPrivate,
-    timeout: formatDuration(timeoutMs),
-  });
+/** Of any type: what is hidden or a secret is masked, and what is in milliseconds is a duration again. */
+function maskTarget({ name, ...target }: TargetSettings) {
+  return maskFields(target);
 }
 
-function maskSecret(ref: SecretRef | undefined) {
+function maskFields(fields: object): Record<string, unknown> {
+  return withoutUndefined(Object.fromEntries(Object.entries(fields).map(maskField)));
+}
+
+function maskField([key, value]: [string, unknown]): [string, unknown] {
+  if (value instanceof Hidden) return [key, value.toString()];
+  if (isSecretSource(value)) return [key, maskSecret(value)];
+  if (typeof value === 'number' && key.endsWith('Ms')) return [key.slice(0, -2), formatDuration(value)];
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return [key, isMap ? maskFields(value) : value];
+}
+
+function maskSecret(ref: SecretSource | undefined) {
   if (ref === undefined) return undefined;
   if (ref.from === 'env') return { env: ref.name };
   return ref.from === 'file' ? { file: ref.path } : ref.value.toString();

@@ -1,9 +1,10 @@
 /** From the parsed file to `Settings`: each account's own service, secrets with their place, the environment's overrides. */
 import { dirname, resolve } from 'node:path';
-import type { SecretSource } from './fields.ts';
+import { isSecretSource, type SecretRef, type SecretSource } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
-import type { AccountSettings, SecretRef, Settings, SyncSettings, TargetSettings } from './settings.ts';
+import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
+import type { TargetSettings } from './target.ts';
 
 export interface Overrides {
   readonly databaseUrl?: Hidden | undefined;
@@ -39,13 +40,14 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     return { name, ...given, schedule: given.schedule, options };
   };
 
-  const target = (name: string, { timeout, ...given }: SettingsFile['targets'][string]): TargetSettings => ({
-    name,
-    ...given,
-    secret: secretAt(`targets.${name}.secret`, given.secret),
-    previousSecret: optionalAt(`targets.${name}.previousSecret`, given.previousSecret),
-    timeoutMs: timeout,
-  });
+  const target = (name: string, { timeout, ...given }: SettingsFile['targets'][string]): TargetSettings => {
+    const fields = Object.entries(given).map(([key, value]) => [
+      key,
+      isSecretSource(value) ? secretAt(`targets.${name}.${key}`, value) : value,
+    ]);
+    // Safe: just what TargetOf says of every type, which the loss of the keys' names keeps the compiler from seeing.
+    return { ...Object.fromEntries(fields), name, timeoutMs: timeout } as TargetSettings;
+  };
 
   return {
     file,

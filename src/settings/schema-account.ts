@@ -44,13 +44,15 @@ const authorization = z
     return { scheme, token: source };
   });
 
-const count = z
+export const count = z
   .int({ error: (issue) => whenWrongType(issue, () => explainType('a whole number of calls', issue.input)) })
   .min(1);
 
-const requestCount = z.int({ error: (issue) => whenWrongType(issue, () => explainRequests(issue.input)) }).min(1, {
-  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
-});
+export const requestCount = z
+  .int({ error: (issue) => whenWrongType(issue, () => explainRequests(issue.input)) })
+  .min(1, {
+    error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
+  });
 
 // Safe: the keys of the table are the operations' names.
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
@@ -144,12 +146,12 @@ export const account = z.strictObject({
 });
 
 /** A field's own words are for a value of the wrong type; what else zod finds in it has its words already. */
-function whenWrongType(issue: { readonly code: string }, explain: () => string): string | undefined {
+export function whenWrongType(issue: { readonly code: string }, explain: () => string): string | undefined {
   return issue.code === 'invalid_type' ? explain() : undefined;
 }
 
 /** One second of the rate, as long as the budget has that many calls at all. */
-function defaultBurst(requests: number, perMs: number): number {
+export function defaultBurst(requests: number, perMs: number): number {
   return Math.max(1, Math.min(Math.floor((requests * SECOND) / perMs), requests));
 }
 
@@ -161,7 +163,7 @@ function explainWeights(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.keys.map((name) => `no operation has this name${didYouMean(name, operationNames)}`).join('\n');
 }
 
-function explainBudget(input: unknown): string {
+export function explainBudget(input: unknown): string {
   return `${explainType('a map such as { requests: 20, per: 1s }', input)}${rateHint(input, '{ ', ' }')}`;
 }
 

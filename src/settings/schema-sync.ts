@@ -1,8 +1,8 @@
-/** The settings of one sync, by its job, and of one target, by its type. */
+/** The settings of one sync, by its job. */
 import { z } from 'zod';
 import { FIELDS } from '../csv/fields.ts';
 import { duration } from './durations.ts';
-import { exactlyOneOf, secret, webhookUrl } from './fields.ts';
+import { exactlyOneOf } from './fields.ts';
 import { cronProblem, type Schedule, timezoneProblem } from './schedules.ts';
 
 const cron = z
@@ -61,12 +61,30 @@ const contactsOptions = z.strictObject({
     ),
 });
 
+const pipelineId = z.union([z.int().min(0).transform(String), z.string().trim().min(1)]);
+
 const tasksOptions = z.strictObject({
   subtasks: z.boolean().prefault(false).describe('Mirror subtasks too. Default: false.'),
+  subtasksShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .prefault(0.05)
+    .describe(
+      'Of the tasks that have not changed, the share asked for its subtasks in one scan, a call each. Default: 0.05.',
+    ),
   backfill: z
     .boolean()
     .prefault(false)
     .describe('Deliver what the first scan finds, too. Default: false, it is the baseline.'),
+  pipelines: z
+    .union([z.boolean(), z.array(pipelineId).min(1, 'needs at least one pipeline, or true for all')])
+    .prefault(false)
+    .describe('Mirror the cards of pipelines too: true for all of them, or their ids. Default: false.'),
+  doneColumns: z
+    .array(z.string().trim().min(1))
+    .prefault([])
+    .describe('Columns whose cards count as completed, by name, in any case. Default: none.'),
 });
 
 const ordersOptions = z.strictObject({
@@ -112,24 +130,6 @@ export const sync = z.discriminatedUnion('job', [
     job: z.literal('orders').describe('Loads the files of orders that appear in a folder.'),
     ...common,
     options: ordersOptions,
-  }),
-]);
-
-export const target = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
-    url: webhookUrl.describe('Where deliveries are sent.'),
-    secret: secret.describe('Signing secret, at least 24 bytes; whsec_ and base64, or any text.'),
-    previousSecret: secret
-      .optional()
-      .describe('The secret before it: during a rotation deliveries are signed with both.'),
-    allowPrivate: z
-      .boolean()
-      .prefault(false)
-      .describe('Allow addresses of this machine and of private networks. Default: false.'),
-    timeout: duration({ minMs: 10, maxMs: 300_000 })
-      .prefault('15s')
-      .describe('How long one delivery may take. Default: 15s.'),
   }),
 ]);
 

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { listenAddress, name, secret, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
-import { sync, target } from './schema-sync.ts';
+import { sync } from './schema-sync.ts';
+import { target } from './target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
 export const redisUrl = storeUrl('none', ['redis:', 'rediss:']);

@@ -1,8 +1,8 @@
 /** Reads secrets at the moment they are used, so that a rotated one needs no restart and an unused one no value. */
 import { readFile } from 'node:fs/promises';
 import { codeOf, LockstepError } from '../errors.ts';
+import type { SecretRef } from './fields.ts';
 import type { Environment } from './parse.ts';
-import type { SecretRef } from './settings.ts';
 
 /**
  * The secret itself, without surrounding white space; keep it in no object that outlives the call it is for.

@@ -6,9 +6,10 @@ import type { BudgetLimits, BudgetMode } from '../budget/budget.ts';
 import type { Dialect } from '../client/dialect.ts';
 import type { OperationName, Prefix } from '../contract/operations.ts';
 import { LockstepError } from '../errors.ts';
-import type { ListenAddress, SecretSource } from './fields.ts';
+import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { Schedule } from './schedules.ts';
+import type { TargetSettings } from './target.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
 
 export interface Settings {
@@ -28,9 +29,6 @@ export interface Settings {
   readonly targets: Readonly<Record<string, TargetSettings>>;
   readonly console: ListenAddress & { readonly password: SecretRef | undefined };
 }
-
-/** A secret by its source, and where in the settings it is asked for, such as `accounts.demo.apiKey`. */
-export type SecretRef = SecretSource & { readonly where: string };
 
 export interface AccountSettings {
   readonly name: string;
@@ -77,7 +75,15 @@ export interface TasksSync {
   readonly schedule: Schedule | undefined;
   /** Names of targets, never empty. */
   readonly targets: readonly string[];
-  readonly options: { readonly subtasks: boolean; readonly backfill: boolean };
+  readonly options: {
+    readonly subtasks: boolean;
+    /** From 0 to 1. */
+    readonly subtasksShare: number;
+    readonly backfill: boolean;
+    /** All, none, or these ids. */
+    readonly pipelines: boolean | readonly string[];
+    readonly doneColumns: readonly string[];
+  };
 }
 
 export interface OrdersSync {
@@ -96,19 +102,6 @@ export interface OrdersSync {
 }
 
 export type SyncSettings = ContactsSync | TasksSync | OrdersSync;
-
-export interface WebhookTarget {
-  readonly name: string;
-  readonly type: 'webhook';
-  readonly url: Hidden;
-  readonly secret: SecretRef;
-  /** During a rotation: the secret before `secret`. */
-  readonly previousSecret: SecretRef | undefined;
-  readonly allowPrivate: boolean;
-  readonly timeoutMs: number;
-}
-
-export type TargetSettings = WebhookTarget;
 
 /** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
 export function accountNamed(settings: Settings, name: string): AccountSettings {

@@ -1,5 +1,5 @@
 /** What works but deserves a second look: secrets in the file, keys sent in the clear, a settle time too short to mean it. */
-import { isLoopback } from './fields.ts';
+import { isLoopback, isSecretSource } from './fields.ts';
 import type { Finding } from './issues.ts';
 import type { SettingsFile } from './schema.ts';
 
@@ -21,8 +21,13 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     }
   }
   for (const [name, target] of Object.entries(parsed.targets)) {
-    warnOfLiteral(['targets', name, 'secret'], target.secret);
-    warnOfLiteral(['targets', name, 'previousSecret'], target.previousSecret);
+    for (const [key, value] of Object.entries(target)) {
+      if (isSecretSource(value)) warnOfLiteral(['targets', name, key], value);
+    }
+    // A webhook's secret signs and is not sent; the others send their tokens.
+    if (target.type !== 'webhook' && isSentInClear(target.url)) {
+      warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
+    }
   }
   warnOfLiteral(['console', 'password'], parsed.console.password);
   if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import type { SecretRef } from '../../src/settings/fields.ts';
 import { Hidden, maskUrl } from '../../src/settings/hidden.ts';
 import { maskSettings } from '../../src/settings/mask.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { readSecret } from '../../src/settings/secrets.ts';
-import type { SecretRef } from '../../src/settings/settings.ts';
 import { problemsIn, settingsOf } from './problems-in.ts';
 
 const CANARY = 'canary-7f3a';

@@ -55,6 +55,8 @@ export interface BedOptions {
   /** YAML of the account's settings beside url and apiKey, flow style. */
   readonly account?: string;
   readonly options?: string;
+  /** Of the sync, flow style; default: none. */
+  readonly schedule?: string;
   readonly redisUrl?: string;
   /** The account's service, where it is not the bed's own. */
   readonly serviceUrl?: string;
@@ -64,6 +66,7 @@ export async function openSyncBed({
   behaviour,
   account = '',
   options = '{}',
+  schedule,
   redisUrl = 'none',
   serviceUrl,
 }: BedOptions = {}): Promise<SyncBed> {
@@ -89,7 +92,7 @@ accounts:
   test: { url: "${serviceUrl ?? service.url}", apiKey: { env: TEST_KEY }, ${account || 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 2s }'} }
 redis: { url: "${redisUrl}", prefix: ${path.basename(dataDir)} }
 syncs:
-  contacts: { job: contacts, account: test, options: ${options} }
+  contacts: { job: contacts, account: test, options: ${options}${schedule === undefined ? '' : `, schedule: ${schedule}`} }
 `;
   const parsed = parseSettings({ text, file: 'test.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));

@@ -2,10 +2,11 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { messageOf } from '../../errors.ts';
+import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/json-schema.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { readSecret } from '../../settings/secrets.ts';
-import type { SecretRef, Settings } from '../../settings/settings.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { DONE, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
@@ -71,7 +72,7 @@ async function unreadableSecrets(settings: Settings, env: Session['env']): Promi
 
 function secretsIn({ accounts, targets, console: web }: Settings): readonly SecretRef[] {
   const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
-  const ofTargets = Object.values(targets).flatMap(({ secret, previousSecret }) => [secret, previousSecret]);
+  const ofTargets = Object.values(targets).flatMap((target) => Object.values(target).filter(isSecretRef));
   return [...ofAccounts, ...ofTargets, web.password].filter((ref) => ref !== undefined);
 }
 

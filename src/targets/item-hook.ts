@@ -1,0 +1,48 @@
+/** Calls that come in from a vendor: genuine or not, and the JSON in them. */
+import type { z } from 'zod';
+import { LockstepError } from '../errors.ts';
+import type { SecretRef } from '../settings/fields.ts';
+import type { TargetNeeds } from './item-calls.ts';
+import type { Verified } from './signature.ts';
+import type { HookRequest, HookVerdict, ItemState } from './target.ts';
+
+export interface Hook<Payload> {
+  readonly secret: SecretRef | undefined;
+  readonly payload: z.ZodType<Payload>;
+  verify(request: HookRequest, secret: string): Verified;
+  /** None where it is about something else. */
+  itemsOf(payload: Payload, request: HookRequest): readonly ItemState[];
+}
+
+export async function readHook<Payload>(
+  { secret, payload, verify, itemsOf }: Hook<Payload>,
+  request: HookRequest,
+  { readSecret }: TargetNeeds,
+): Promise<HookVerdict> {
+  if (secret === undefined) return refused(401, 'this target has no hookSecret in the settings: nothing is accepted');
+  const key = await readSecret(secret).catch((error: unknown) => {
+    if (error instanceof LockstepError) return undefined;
+    throw error;
+  });
+  // Why it cannot be read is for the settings' check to say, not for whoever calls.
+  if (key === undefined) return refused(401, 'the hookSecret of this target cannot be read');
+  const verified = verify(request, key);
+  if (verified.status === 'refused') return verified;
+  const json = parse(request.body);
+  if (json === undefined) return refused(400, 'the body is no JSON: choose the content type application/json');
+  const read = payload.safeParse(json);
+  // Genuine and about something else, which the vendor sends along: not to be sent again.
+  return { status: 'accepted', items: read.success ? itemsOf(read.data, request) : [] };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(httpStatus: 400 | 401, reason: string): HookVerdict {
+  return { status: 'refused', httpStatus, reason };
+}

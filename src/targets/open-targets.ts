@@ -1,0 +1,85 @@
+/** The targets of the settings, opened when they are asked for: each with a budget of its own, shared by all processes. */
+import type { Budget, BudgetStore } from '../budget/budget.ts';
+import { createBudget } from '../budget/key-budget.ts';
+import { LockstepError } from '../errors.ts';
+import type { SecretRef } from '../settings/fields.ts';
+import type { TargetSettings } from '../settings/target.ts';
+import { openAsana } from './asana.ts';
+import { openCaller } from './caller.ts';
+import { openGithub } from './github.ts';
+import { openJira } from './jira.ts';
+import { openLinear } from './linear.ts';
+import type { Target } from './target.ts';
+import { openTodoist } from './todoist.ts';
+import { openWebhook } from './webhook.ts';
+
+export interface TargetsNeeds {
+  /** By name, as in the settings. */
+  readonly settings: Readonly<Record<string, TargetSettings>>;
+  readonly store: BudgetStore;
+  readonly readSecret: (ref: SecretRef) => Promise<string>;
+}
+
+export interface OpenTargets {
+  /** Whoever opens one closes it. Rejects where it cannot be used, such as for want of a secret. */
+  open(name: string): Promise<Target>;
+  /** Calls in flight at most, of all processes together. */
+  concurrencyOf(name: string): number;
+  /** Closes the budgets; to be called when the targets are closed. */
+  close(): Promise<void>;
+}
+
+/** A call waits for its target's budget in place; past this it is put off, and with it whatever else goes there. */
+const PATIENCE_MS = 10_000;
+
+export function openTargets({ settings, store, readSecret }: TargetsNeeds): OpenTargets {
+  const budgets = new Map<string, Budget>();
+
+  function settingsOf(name: string): TargetSettings {
+    const target = settings[name];
+    if (target) return target;
+    throw new LockstepError('TARGET_UNKNOWN', `The settings name no target "${name}".`, { exitCode: 2 });
+  }
+
+  function budgetOf({ name, budget }: TargetSettings): Budget {
+    const opened = budgets.get(name);
+    if (opened) return opened;
+    const { requests, perMs, burst, concurrency } = budget;
+    const limits = { ratePerSecond: (requests * 1000) / perMs, burst, concurrency };
+    const made = createBudget({ key: `target:${name}`, limits, store });
+    budgets.set(name, made);
+    return made;
+  }
+
+  return {
+    async open(name) {
+      const target = settingsOf(name);
+      const budget = budgetOf(target);
+      const { timeoutMs, allowPrivate } = target;
+      const baseUrl = target.type === 'webhook' ? target.url.reveal() : target.url;
+      const take = (signal: AbortSignal) => budget.take({ lane: 'batch', signal, maxWaitMs: PATIENCE_MS });
+      const caller = openCaller({ name, baseUrl, allowPrivate, timeoutMs, take });
+      const needs = { caller, readSecret };
+      switch (target.type) {
+        case 'webhook':
+          return openWebhook(target, needs);
+        case 'github':
+          return openGithub(target, needs);
+        case 'jira':
+          return openJira(target, needs);
+        case 'asana':
+          return openAsana(target, needs);
+        case 'linear':
+          return openLinear(target, needs);
+        case 'todoist':
+          return openTodoist(target, needs);
+        default:
+          return target satisfies never;
+      }
+    },
+    concurrencyOf: (name) => settingsOf(name).budget.concurrency,
+    async close() {
+      await Promise.all([...budgets.values()].map((budget) => budget.close()));
+    },
+  };
+}

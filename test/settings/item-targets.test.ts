@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { maskSettings } from '../../src/settings/mask.ts';
+import { targetNamed } from '../../src/settings/settings.ts';
+import { problemsIn, settingsOf } from './problems-in.ts';
+
+const JIRA = 'type: jira, url: https://acme.atlassian.net/, email: bot@example.com';
+const textWith = (keys: string) => `accounts: { demo: {} }\ntargets:\n  out: { token: { env: T }, ${keys} }`;
+const targetWith = (keys: string) => targetNamed(settingsOf(textWith(keys)), 'out');
+const problemsWith = (keys: string) =>
+  problemsIn(textWith(keys)).map((line) => line.replace(/^\S+ targets\.out\.?/, ''));
+
+test.each([
+  ['type: github', 'https://api.github.com', { requests: 1, perMs: 1000, burst: 1, concurrency: 1 }],
+  [JIRA, 'https://acme.atlassian.net', { requests: 5, perMs: 1000, burst: 5, concurrency: 4 }],
+  ['type: asana', 'https://app.asana.com/api/1.0', { requests: 2, perMs: 1000, burst: 2, concurrency: 4 }],
+  ['type: linear', 'https://api.linear.app', { requests: 40, perMs: 60_000, burst: 1, concurrency: 4 }],
+  ['type: todoist', 'https://api.todoist.com', { requests: 60, perMs: 60_000, burst: 1, concurrency: 4 }],
+])('{ %s } is at %s, creates nothing, and has the pace that its vendor allows', (keys, url, budget) => {
+  expect(targetWith(keys)).toMatchObject({
+    url,
+    budget,
+    create: false,
+    columns: {},
+    token: { from: 'env', name: 'T', where: 'targets.out.token' },
+  });
+});
+
+test.each([
+  ['type: github, create: true, owner: octo', 'repo: missing: create: true needs to know the repo'],
+  [`${JIRA}, create: true`, 'project: missing: create: true needs to know the project'],
+  ['type: asana, create: true', 'project: missing: create: true needs to know the project'],
+  ['type: linear, create: true', 'team: missing: create: true needs to know the team'],
+  ['type: github, repo: shop', 'owner: missing: a repo needs its owner'],
+  ['type: github, owner: octo, repo: ..', 'repo: expected the name of a repository, without its owner'],
+  ['type: github, owner: octo/shop', 'owner: expected the name of a user or an organization, such as octocat'],
+  ['type: github, url: "https://h.example/?x=1"', 'url: expected a base address without ? and #'],
+  ['type: todoist, columns: { Done: finished }', 'columns.Done: expected completed or open, got "finished"'],
+])('{ %s } is a problem', (keys, problem) => {
+  expect(problemsWith(keys)).toEqual([expect.stringContaining(problem)]);
+});
+
+test('a Todoist target needs no project to create tasks, they go to the inbox', () => {
+  expect(targetWith('type: todoist, create: true')).toMatchObject({ create: true });
+});
+
+test('columns may name statuses where the vendor has them', () => {
+  expect(targetWith(`${JIRA}, columns: { Shipping: Released }`)).toMatchObject({ columns: { Shipping: 'Released' } });
+});
+
+test('a token that is written down is masked, and so is the secret of the webhook', () => {
+  const written = settingsOf(
+    'accounts: { demo: {} }\ntargets: { out: { type: github, token: canary-1, hookSecret: canary-2 } }',
+  );
+  expect(JSON.stringify(maskSettings(written))).not.toContain('canary');
+});

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { maskSettings } from '../../src/settings/mask.ts';
+import { targetNamed } from '../../src/settings/settings.ts';
+import { problemsIn, settingsOf } from './problems-in.ts';
+
+const settingsWith = (keys: string) =>
+  settingsOf(
+    `accounts: { demo: {} }\ntargets: { hook: { type: webhook, url: https://h.example, secret: { env: S }, ${keys} } }`,
+  );
+const targetWith = (keys: string) => targetNamed(settingsWith(keys), 'hook');
+const problemsWith = (keys: string) =>
+  problemsIn(
+    `accounts: { demo: {} }\ntargets:\n  hook: { type: webhook, url: https://h.example, secret: { env: S }, ${keys} }`,
+  ).map((line) => line.replace(/^\S+ targets\.hook\./, ''));
+
+test('a target that says no more than it must gets the defaults of its type', () => {
+  expect(targetWith('')).toMatchObject({
+    name: 'hook',
+    type: 'webhook',
+    budget: { requests: 10, perMs: 1_000, burst: 10, concurrency: 8 },
+    timeoutMs: 15_000,
+    allowPrivate: false,
+  });
+});
+
+test.each([
+  ['budget: { requests: 300, per: 1m }', { requests: 300, perMs: 60_000, burst: 5, concurrency: 8 }],
+  ['budget: { requests: 1, per: 1h }', { requests: 1, perMs: 3_600_000, burst: 1, concurrency: 8 }],
+  ['budget: { burst: 3, concurrency: 2 }', { requests: 10, perMs: 1_000, burst: 3, concurrency: 2 }],
+])('the budget %s reads as %j', (keys, budget) => {
+  expect(targetWith(keys).budget).toEqual(budget);
+});
+
+test.each([
+  ['budget: { requests: 5 }', 'budget: requests and per go together: requests: 20, per: 1s is 20 calls a second'],
+  [
+    'budget: 10/minute',
+    'budget: expected a map such as { requests: 20, per: 1s }, got text; write { requests: 10, per: 1m }',
+  ],
+  [
+    'budget: { requests: 0, per: 1s }',
+    'budget.requests: expected at least 1 call, got 0; for less than one a second make per longer',
+  ],
+  ['budget: { bursts: 3 }', 'budget.bursts: unknown key; did you mean "burst"?'],
+  ['budget: { concurrency: 1001 }', 'budget.concurrency: expected at most 1000, got 1001'],
+  [
+    'timeout: 15',
+    'timeout: expected a duration with its unit (ms, s, m or h), such as 250ms, 15s or 5m; got 15 without a unit: write 15s if seconds are meant',
+  ],
+  ['allowPrivate: yes', 'allowPrivate: expected true or false, got text; write true'],
+])('%s is a problem', (keys, problem) => {
+  expect(problemsWith(keys)).toEqual([problem]);
+});
+
+test('each secret of a target knows its place, and one in a file its path from the settings', () => {
+  expect(targetWith('previousSecret: { file: keys/old }')).toMatchObject({
+    secret: { from: 'env', name: 'S', where: 'targets.hook.secret' },
+    previousSecret: { from: 'file', path: '/etc/keys/old', where: 'targets.hook.previousSecret' },
+  });
+});
+
+test('every secret of a target of another type knows its place as well, and no other field changes', () => {
+  const target =
+    'gh: { type: github, token: { file: keys/gh }, hookSecret: { env: H }, columns: { from: open }, timeout: 5s }';
+  const settings = settingsOf(`accounts: { demo: {} }\ntargets: { ${target} }`);
+  expect(targetNamed(settings, 'gh')).toMatchObject({
+    name: 'gh',
+    token: { from: 'file', path: '/etc/keys/gh', where: 'targets.gh.token' },
+    hookSecret: { from: 'env', name: 'H', where: 'targets.gh.hookSecret' },
+    columns: { from: 'open' },
+    timeoutMs: 5_000,
+  });
+  expect(targetNamed(settings, 'gh')).not.toHaveProperty('timeout');
+});
+
+test.each([
+  ['type: github, token: { env: T }, url: "http://gh.example"', 1],
+  ['type: github, token: { env: T }, url: "http://127.0.0.1:3000"', 0],
+  ['type: webhook, secret: { env: T }, url: "http://h.example"', 0],
+])('of { %s } that sends its token in the clear is warned %i times', (target, times) => {
+  const { warnings } = settingsOf(`accounts: { demo: {} }\ntargets: { t: { ${target} } }`);
+  expect(warnings.filter((warning) => warning.includes('sends the token in the clear'))).toHaveLength(times);
+});
+
+test('a secret that stands in the file is warned of, whichever of a target’s it is', () => {
+  const { warnings } = settingsWith('previousSecret: canary');
+  expect(warnings).toEqual([
+    expect.stringMatching(/targets\.hook\.previousSecret: the secret stands in the settings file/),
+  ]);
+});
+
+test('a printed target is a target again that means the same, with its secrets masked', () => {
+  const settings = settingsWith('previousSecret: canary, timeout: 90s, budget: { requests: 300, per: 5m, burst: 7 }');
+  const printed = maskSettings(settings);
+  expect(printed.targets).toEqual({
+    hook: {
+      type: 'webhook',
+      url: 'https://h.example/',
+      secret: { env: 'S' },
+      previousSecret: '***',
+      budget: { requests: 300, per: '5m', burst: 7, concurrency: 8 },
+      timeout: '90s',
+      allowPrivate: false,
+    },
+  });
+  expect(maskSettings(settingsOf(stringify(printed)))).toEqual(printed);
+});

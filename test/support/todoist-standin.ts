@@ -1,0 +1,127 @@
+/** Todoist's tasks, as far as the target uses them: developer.todoist.com/api/v1. A completed task is not answered by its id. */
+import type { TodoistTarget } from '../../src/settings/targets/todoist.ts';
+import { openTodoist } from '../../src/targets/todoist.ts';
+import type { Reply, SeenRequest } from './http-server.ts';
+import { type ItemBed, secretRef, TOKEN } from './item-bed.ts';
+import { startVendor } from './vendor-standin.ts';
+
+export interface TodoistTask {
+  readonly id: string;
+  checked: boolean;
+  readonly content: string;
+  readonly description: string;
+  due?: { readonly is_recurring: boolean; readonly string: string };
+  /** How often it was moved to its next date. */
+  moves: number;
+}
+
+export interface TodoistBed extends ItemBed {
+  readonly tasks: TodoistTask[];
+}
+
+export function todoistSettings(given: Partial<TodoistTarget> = {}): TodoistTarget {
+  return {
+    name: 'outside',
+    type: 'todoist',
+    url: 'https://api.todoist.com',
+    token: secretRef(TOKEN),
+    project: '6Jf8VQXxpwv56VQ7',
+    create: true,
+    columns: {},
+    budget: { requests: 60, perMs: 60_000, burst: 1, concurrency: 4 },
+    timeoutMs: 15_000,
+    allowPrivate: false,
+    ...given,
+  };
+}
+
+export async function startTodoist(): Promise<TodoistBed> {
+  const tasks: TodoistTask[] = [];
+  const done = new Set<string>();
+  const missing = { status: 404, body: { error: 'Task not found', error_code: 478, http_code: 404 } };
+  const add = (content: string, description: string, checked = false) => {
+    const task = { id: `6X7rM8997g3RQ${tasks.length + 100}`, content, description, checked, moves: 0 };
+    tasks.push(task);
+    return task;
+  };
+  const taskAt = (id: string | undefined) => tasks.find((task) => task.id === id);
+  const page = (all: readonly TodoistTask[], query: URLSearchParams) => {
+    const [from, size] = [Number(query.get('cursor') ?? 0), Number(query.get('limit'))];
+    return { found: all.slice(from, from + size), next_cursor: from + size < all.length ? String(from + size) : null };
+  };
+  /** Whether the request id was seen before, which makes the request one that is discarded. */
+  const isRepeated = ({ headers }: SeenRequest) => {
+    const requestId = headers['x-request-id'];
+    if (typeof requestId !== 'string') return false;
+    if (requestId.length > 36) throw new Error('a request id has at most 36 bytes');
+    const isThere = done.has(requestId);
+    done.add(requestId);
+    return isThere;
+  };
+  const close = (task: TodoistTask) => {
+    if (task.due?.is_recurring) task.moves++;
+    else task.checked = true;
+  };
+
+  const vendor = await startVendor({ authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ }, [
+    {
+      method: 'GET',
+      path: /^\/api\/v1\/tasks\/completed\/by_completion_date$/,
+      query: ['since', 'until', 'limit', '?cursor'],
+      answer({ query }) {
+        const checked = tasks.filter((task) => task.checked);
+        const { found, next_cursor } = page(checked, query);
+        return { body: { items: found, next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/api\/v1\/tasks\/(\w+)$/,
+      answer: (_, [, id]) => (taskAt(id)?.checked === false ? { body: taskAt(id) } : missing),
+    },
+    {
+      method: 'GET',
+      path: /^\/api\/v1\/tasks$/,
+      query: ['limit', 'project_id', '?cursor'],
+      answer({ query }) {
+        const active = tasks.filter((task) => !task.checked);
+        const { found, next_cursor } = page(active, query);
+        return { body: { results: found, next_cursor } };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/api\/v1\/tasks\/(\w+)\/(close|reopen)$/,
+      answer(request, [, id, verb]): Reply {
+        const task = taskAt(id);
+        if (task === undefined) return missing;
+        if (isRepeated(request)) return { status: 204 };
+        if (verb === 'close') close(task);
+        else task.checked = false;
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/api\/v1\/tasks$/,
+      body: ['content', 'description', 'project_id'],
+      headers: { 'x-request-id': /^[\da-f]{32}$/ },
+      answer(request) {
+        if (isRepeated(request)) return { status: 204 };
+        const { content, description } = JSON.parse(request.body);
+        return { body: add(content, description) };
+      },
+    },
+  ]);
+  return {
+    vendor,
+    tasks,
+    openTarget: (needs, { create }) => openTodoist(todoistSettings({ create }), needs),
+    put: (isCompleted) => add('Old', '', isCompleted).id,
+    isCompleted: (itemId) => taskAt(itemId)?.checked === true,
+    count: () => tasks.length,
+    isWrite: ({ path }) => /\/(close|reopen)$/.test(path),
+    isCreation: ({ method, path }) => method === 'POST' && path === '/api/v1/tasks',
+    missing,
+  };
+}
