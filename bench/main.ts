@@ -1,16 +1,18 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million]
+ *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
 import { csv } from './csv.ts';
+import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
 import { limits } from './limits.ts';
 import { orders } from './orders.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
 import { type Row, render } from './table.ts';
+import { taskScan } from './task-scan.ts';
 
 const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   contacts: contactSync,
@@ -21,6 +23,8 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   orders,
   'orders-rivals': ordersRivals,
   'orders-million': ordersMillion,
+  deliveries,
+  tasks: taskScan,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,17 +1,30 @@
 /** The table of contents: every job, and which one each type of sync begins with. */
 import type { Catalog } from '../src/worker/job.ts';
 import { createOrders } from './create-orders.ts';
+import { deliverStatus } from './deliver-status.ts';
 import { importCustomers } from './import-customers.ts';
 import { loadOrders } from './load-orders.ts';
 import { scanContacts } from './scan-contacts.ts';
+import { scanTasksJob } from './scan-tasks.ts';
 import { settleOrdersJob } from './settle-orders.ts';
 import { settleUnknown } from './settle-unknown.ts';
 import { watchOrders } from './watch-orders.ts';
 
 export const catalog: Catalog = {
-  jobs: [scanContacts, importCustomers, settleUnknown, watchOrders, loadOrders, createOrders, settleOrdersJob],
+  jobs: [
+    scanContacts,
+    importCustomers,
+    settleUnknown,
+    watchOrders,
+    loadOrders,
+    createOrders,
+    settleOrdersJob,
+    scanTasksJob,
+    deliverStatus,
+  ],
   syncTypes: {
     contacts: { firstJob: 'scan-contacts', resource: 'customers' },
     orders: { firstJob: 'watch-orders' },
+    tasks: { firstJob: 'scan-tasks' },
   },
 };

@@ -16,6 +16,8 @@ export interface Carrying {
   readonly signal: AbortSignal;
   /** Whether this command began the run: then a service that answers nothing from the start ends it soon. */
   readonly isOurs: boolean;
+  /** Set where an ended run is taken up: people are told how long it took since then. */
+  readonly againSince?: Date;
   /** Told of a run that has paused; `go on` where it was resumed. */
   readonly onPaused?: (run: Run) => Promise<'go on' | 'leave'>;
   /** Writes files of the run that goes on no more, and tells of them; they are reported by name. */
@@ -33,6 +35,8 @@ export async function carryRun(
   const refusedBefore = (await suspensionOf(pool, run.account))?.refusedAt;
   await probeSoon(pool, run.account); // a person starts it, who may have mended the key
   const runner = await workspace.work();
+  const targets = targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);
+  const courier = targets.length === 0 ? undefined : await workspace.deliver(targets);
   await runner.attend(run);
   const followed = await follow(run.id, {
     db: pool,
@@ -46,10 +50,19 @@ export async function carryRun(
     },
   });
   // What is in flight is settled before the report is made; a paused run may go on at once.
-  if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
+  if (followed.status !== 'done' && followed.status !== 'paused') {
+    await courier?.close();
+    await runner.close();
+  }
   if (isOurs) await giveUpSuspended(workspace, run.id);
   const ended = await readRun(pool, run.id);
   return { run: ended, report: await reportRun(pool, ended, workspace.settings) };
+}
+
+/** Where a run that mirrors tasks has its changes delivered. */
+function targetsOf({ options }: Run): readonly string[] {
+  const { targets } = options;
+  return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];
 }
 
 /** Carries the run and reports it in words and JSON; its exit code. */
@@ -66,7 +79,10 @@ export async function carryAndReport(
   const { run } = carried;
   const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.account), session.hint);
   const { out } = session;
-  out.say(...(await summaryLines(workspace.database.pool, run, carried.report, session.hint)));
+  const shown = carrying.againSince
+    ? { ...carried.report, durationMs: Date.now() - carrying.againSince.getTime() }
+    : carried.report;
+  out.say(...(await summaryLines(workspace.database.pool, run, shown, session.hint)));
   const report = { ...carried.report, results: (await carrying.results?.(run)) ?? {} };
   const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
   if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { addCall } from './commands/call.ts';
+import { addDeliveries } from './commands/deliveries.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addOrders } from './commands/orders.ts';
@@ -55,7 +56,18 @@ export function buildProgram(
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
   const withOptions: Perform = (command) => perform(program.opts<GlobalOptions>())(command);
-  for (const add of [addDemo, addRun, addOrders, addRuns, addDoctor, addCall, addSettings, addService, addStart])
+  for (const add of [
+    addDemo,
+    addRun,
+    addOrders,
+    addRuns,
+    addDeliveries,
+    addDoctor,
+    addCall,
+    addSettings,
+    addService,
+    addStart,
+  ])
     add(program, withOptions);
   return program;
 }

@@ -8,15 +8,18 @@ import { openPostgresStore } from '../budget/postgres-store.ts';
 import { createRedisStore } from '../budget/redis-store.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Database } from '../database/open.ts';
+import { type Courier, startCourier } from '../deliveries/courier.ts';
 import { LockstepError } from '../errors.ts';
 import { ledgerMigrations } from '../ledger/migrations.ts';
 import { startRun } from '../ledger/runs.ts';
 import { readSecret } from '../settings/secrets.ts';
-import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
+import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
+import { type OpenTargets, openTargets } from '../targets/open-targets.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
-import { openQueue, type Queue } from '../worker/queue.ts';
+import { openQueue } from '../worker/queue.ts';
 import { openRedis } from '../worker/redis.ts';
 import { type Runner, startRunner } from '../worker/runner.ts';
+import { openSchedules, type Schedules } from '../worker/schedules.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 
@@ -31,12 +34,17 @@ export interface Workspace {
   readonly database: Database;
   readonly accounts: Accounts;
   readonly service: EmbeddedService;
+  readonly targets: OpenTargets;
   /** Starts a run of a sync, or says which unfinished one stands in its way. */
   startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
   /** Carries runs on in this process until the workspace is closed. */
   work(): Promise<Runner>;
-  /** Makes the queue start the syncs of the settings when they are due; any worker then starts them. */
+  /** Takes changes to these targets, in this process too, until the workspace is closed. */
+  deliver(targets: readonly string[]): Promise<Courier>;
+  /** Puts the schedules of the settings in place of those that were kept before. */
   keepSchedules(): Promise<void>;
+  /** Begins the syncs that are due until the workspace is closed. */
+  startDueSyncs(): void;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -72,47 +80,64 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     const accounts = createAccounts({ pool: database.pool, store, access });
     closers.push(() => accounts.close());
 
-    let queue: Queue | undefined;
-    const useQueue = (): Queue => {
-      if (queue) return queue;
-      const opened = openQueue({
-        redis: redis && { connection: redis.queue, prefix },
-        database: database.connection,
-        log,
-      });
+    const targets = openTargets({
+      settings: settings.targets,
+      store,
+      readSecret: (ref) => readSecret(ref, env),
+    });
+    closers.push(() => targets.close());
+
+    const queueNeeds = {
+      redis: redis && { connection: redis.queue, prefix },
+      database: database.connection,
+      log,
+    };
+    let schedules: Schedules | undefined;
+    const useSchedules = (): Schedules => {
+      if (schedules) return schedules;
+      const opened = openSchedules(queueNeeds);
       closers.push(() => opened.close());
-      queue = opened;
+      schedules = opened;
       return opened;
     };
     let runner: Promise<Runner> | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun(database, settings, name, how);
     const work = async (): Promise<Runner> => {
-      const started = await startRunner({
-        pool: database.pool,
-        queue: useQueue(),
-        accounts,
-        catalog,
-        log,
-        startSync: async (sync) => {
-          const begun = await startSync(sync, { lane: 'batch', dryRun: false });
-          if (begun.status === 'busy')
-            log.warn({ sync, run: begun.run.id }, 'not started: an earlier run is unfinished');
-        },
-      });
+      const queue = openQueue(queueNeeds);
+      closers.push(() => queue.close());
+      const started = await startRunner({ pool: database.pool, queue, accounts, catalog, log });
       closers.push(() => started.close());
       return started;
+    };
+    const working = (): Promise<Runner> => {
+      runner ??= work();
+      return runner;
+    };
+    const deliver: Workspace['deliver'] = async (names) => {
+      for (const name of names) targetNamed(settings, name);
+      const { worker } = await working();
+      const courier = startCourier({ pool: database.pool, worker, targets, names, log });
+      closers.push(() => courier.close());
+      return courier;
     };
     return {
       settings,
       database,
       accounts,
       service,
+      targets,
       startSync,
-      work: () => {
-        runner ??= work();
-        return runner;
+      work: working,
+      deliver,
+      keepSchedules: () => keepSchedules(useSchedules(), settings),
+      startDueSyncs: () => {
+        const starting = useSchedules().beginDue(async (sync) => {
+          const begun = await startSync(sync, { lane: 'batch', dryRun: false });
+          if (begun.status === 'busy')
+            log.warn({ sync, run: begun.run.id }, 'not started: an earlier run is unfinished');
+        });
+        closers.push(() => starting.close());
       },
-      keepSchedules: () => keepSchedules(useQueue(), settings),
       close: closeAll,
     };
   } catch (error) {
@@ -134,7 +159,7 @@ async function startSyncRun(database: Database, settings: Settings, name: string
     job: sync.job,
     account: sync.account,
     resource: type.resource ?? `sync:${name}`,
-    options: sync.options,
+    options: sync.job === 'tasks' ? { ...sync.options, targets: sync.targets } : sync.options,
     phase: type.firstJob,
     ...how,
   });
@@ -161,8 +186,8 @@ async function accessTo(
   return { settings: account, baseUrl, apiKey, authorization };
 }
 
-async function keepSchedules(queue: Queue, settings: Settings): Promise<void> {
-  await queue.schedule(
+async function keepSchedules(kept: Schedules, settings: Settings): Promise<void> {
+  await kept.keep(
     Object.values(settings.syncs).flatMap(({ name, schedule }) => {
       if (!schedule) return [];
       const when =

@@ -132,10 +132,14 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
 
 export type Counts = Readonly<Record<Verdict | 'in', number>>;
 
-/** The run's rows by verdict; a row without one yet counts as unknown, so `in` is always the sum of the others. */
+/**
+ * The run's rows by verdict, and what was seen unchanged without a row of its own; a row without a verdict yet counts as
+ * unknown, so `in` is always the sum of the others.
+ */
 export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   const counted = await db.query<{ verdict: Verdict; n: number }>(
-    `select coalesce(verdict, 'unknown') as verdict, count(*)::int as n from ledger.rows where run_id = $1 group by 1`,
+    `select coalesce(verdict, 'unknown') as verdict, count(*)::int as n from ledger.rows where run_id = $1 group by 1
+     union all select 'unchanged', unchanged::int from ledger.runs where id = $1`,
     [runId],
   );
   const counts: Record<Verdict | 'in', number> = {

@@ -190,7 +190,9 @@ export async function endRun(
   const ended = await db.query(
     `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
        error_code = $3, error = $4, counts = (select jsonb_object_agg(verdict, n) from
-         (select coalesce(verdict, 'unknown') as verdict, count(*) as n from ledger.rows where run_id = $1 group by 1) c)
+         (select verdict, sum(n) as n from
+           (select coalesce(verdict, 'unknown') as verdict, count(*) as n from ledger.rows where run_id = $1 group by 1
+            union all select 'unchanged', unchanged where unchanged > 0) each group by 1) c)
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );

@@ -98,9 +98,12 @@ async function begin(
     if (scheduled.length === 0) out.say('scheduler: no sync has a schedule');
     for (const { name, schedule } of scheduled) if (schedule) out.say(`scheduler: ${name} ${whenDue(schedule)}`);
   }
+  if (roles.has('scheduler') || roles.has('worker')) workspace.startDueSyncs();
   if (roles.has('worker')) {
     ready.unfinished = (await runningRuns(workspace.database.pool)).length;
     await workspace.work();
+    const targets = Object.keys(workspace.settings.targets);
+    if (targets.length > 0) await workspace.deliver(targets);
     out.say(`worker: carries runs on, ${formatCount(ready.unfinished)} of them unfinished now`);
   }
   return ready;

@@ -1,0 +1,78 @@
+/**
+ * The service tells of no changes, so this is where they come from: reads all tasks, and the subtasks and cards that are
+ * wished for, compares them with what the sync has last seen, and hands every change to the outbox.
+ */
+import { queueDeliveries } from '../src/deliveries/outbox.ts';
+import { addNote, endRun, movePhase, type Queryable, type Run } from '../src/ledger/runs.ts';
+import { keepScannedLists, scannedLists } from '../src/ledger/task-lists.ts';
+import { keepMissing } from '../src/tasks/missing.ts';
+import { type TasksOptions, tasksOptions } from '../src/tasks/options.ts';
+import { type CardsScanned, scanPipelines } from '../src/tasks/pipelines.ts';
+import { beginScan, countUnchanged } from '../src/tasks/scan-rows.ts';
+import { scanTasks, type TasksScanned } from '../src/tasks/scan-tasks.ts';
+import { scanSubtasks } from '../src/tasks/subtasks.ts';
+import type { Watching } from '../src/tasks/watching.ts';
+import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
+
+const TASKS = 'tasks';
+
+type Context = JobContext<TasksOptions>;
+
+export const scanTasksJob = defineJob({
+  name: 'scan-tasks',
+  summary: 'reads tasks, and queues what has changed for each target',
+  options: tasksOptions,
+  waitsInPlace: true,
+  run: (context) => exclusively(context, (exclusive) => scanAll(context, exclusive)),
+});
+
+async function scanAll(context: Context, exclusive: Exclusive): Promise<JobResult> {
+  const { pool, run, options } = context;
+  const watching: Watching = {
+    pool,
+    run,
+    exclusive,
+    enqueue: (db, changes) => queueDeliveries(db, options.targets, changes),
+    takePlaces: await beginScan(exclusive, run.id),
+    seen: new Set(),
+  };
+  const before = await scannedLists(pool, run);
+  const isFirstScan = !before.has(TASKS);
+  const tasks = await scanTasks(context, watching, { isFirstScan });
+  if (isFirstScan && !options.backfill) {
+    await addNote(
+      pool,
+      run.id,
+      'the first scan is the baseline: nothing of it is delivered (options.backfill: true does)',
+    );
+  }
+  if (options.subtasks) await scanSubtasks(context, watching, { isFirstScan });
+  const cards = await scanPipelines(context, watching, before);
+  return exclusive.transaction((db) => goOn(db, watching, tasks, cards));
+}
+
+/** What is missing is counted with the end of the scan, so that a scan that begins again counts it once. */
+async function goOn(
+  db: Queryable,
+  watching: Watching,
+  tasks: TasksScanned,
+  { lists, missing }: CardsScanned,
+): Promise<JobResult> {
+  const { run } = watching;
+  await keepMissing(db, watching, 'task', tasks.missing, tasks.isAbsent);
+  await keepMissing(db, watching, 'card', missing, () => true);
+  if (!run.dryRun) await keepScannedLists(db, run, [TASKS, ...lists]);
+  const { changed } = await countUnchanged(db, watching, tasks.seen);
+  return changed === 0 || run.dryRun ? end(db, run) : deliver(db, run);
+}
+
+async function end(db: Queryable, run: Run): Promise<JobResult> {
+  await endRun(db, run.id, 'done');
+  return { status: 'finished' };
+}
+
+async function deliver(db: Queryable, run: Run): Promise<JobResult> {
+  await movePhase(db, run.id, 'scan-tasks', 'deliver-status');
+  return { status: 'next', job: 'deliver-status' };
+}

@@ -1,0 +1,277 @@
+/** `lockstep deliveries …`: what goes to outside systems, what came of it, and sending it once more. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  DELIVERY_VERDICTS,
+  type DeliveryFilter,
+  type DeliveryVerdict,
+  type ListedDelivery,
+  listDeliveries,
+  showDelivery,
+} from '../../deliveries/list.ts';
+import { planReplay, type Replayed, replay } from '../../deliveries/replay.ts';
+import { enableTargets, type TargetState, targetStates } from '../../deliveries/target-states.ts';
+import type { Queryable } from '../../ledger/runs.ts';
+import { parseDurationMs } from '../../settings/durations.ts';
+import { targetNamed } from '../../settings/settings.ts';
+import { quote } from '../../settings/words.ts';
+import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { table } from '../output.ts';
+import type { Perform, Session } from '../session.ts';
+import { formatTime, plural } from '../words.ts';
+import { commaSeparated, wholeNumber } from './arguments.ts';
+import { refuseUnknownWord } from './unknown-word.ts';
+
+const DEFAULT_LIMIT = 20;
+
+interface FilterOptions {
+  readonly target?: string;
+  readonly verdict?: DeliveryVerdict;
+  readonly since?: Date;
+  readonly until?: Date;
+}
+
+export function addDeliveries(program: Command, perform: Perform): void {
+  const deliveries = program
+    .command('deliveries')
+    .summary('list, show and replay what goes to outside systems')
+    .description(
+      'Lists the newest deliveries: each is one change of a task on its way to one target. A worker (lockstep start) sends ' +
+        'them, in order per task, and tries again for about three days what fails; then it is a dead letter, kept with the ' +
+        'last answer until it is replayed. A newer state of a task supersedes an older one that still waits.',
+    )
+    .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep deliveries --verdict dead --since 24h
+  $ lockstep deliveries show msg_4Zb0hTnV2m0b5mJt1gq0XxKp
+  $ lockstep deliveries replay --target ops-hook --verdict dead
+  $ lockstep deliveries enable ops-hook`,
+    )
+    .allowExcessArguments()
+    .action((options: FilterOptions & { limit: number }, command: Command) => {
+      refuseUnknownWord(command);
+      return perform((session) => list(session, options));
+    });
+  withFilters(deliveries);
+  addShow(deliveries, perform);
+  addReplay(deliveries, perform);
+  addEnable(deliveries, perform);
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option('--target <name>', 'only those to this target')
+    .addOption(new Option('--verdict <verdict>', 'only those that ended so').choices(DELIVERY_VERDICTS))
+    .option('--since <time>', 'queued since then: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
+    .option('--until <time>', 'queued before then', toTime);
+}
+
+function addShow(deliveries: Command, perform: Perform): void {
+  deliveries
+    .command('show')
+    .summary('show one delivery')
+    .description('Shows a delivery: what it says, how often it was tried, what came of it, and the last answer.')
+    .argument('<delivery>', 'id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp')
+    .action((id: string) => perform((session) => show(session, id)));
+}
+
+function addReplay(deliveries: Command, perform: Perform): void {
+  const command = deliveries
+    .command('replay')
+    .summary('send ended deliveries once more')
+    .description(
+      'Makes ended deliveries wait again, under the same ids, due now and with their attempts at 0; a target that was ' +
+        'disabled is taken up again. At least one filter is needed. Superseded deliveries are left alone unless asked for ' +
+        'by --id or --verdict superseded. A webhook is told old states again; any other target is not set back to one: ' +
+        'of a task, it is sent the newest delivery only.',
+    )
+    .option('--id <ids>', 'these deliveries, commas between them', commaSeparated)
+    .option('--dry-run', 'say how many, and leave them as they are');
+  withFilters(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep deliveries replay --target ops-hook --verdict dead --dry-run
+  $ lockstep deliveries replay --target ops-hook --since 2026-11-20 --until 2026-11-21`,
+    )
+    .action((options: ReplayOptions, called: Command) =>
+      // The same options stand on the command above, which takes them first.
+      perform((session) => replayThem(session, { ...called.parent?.opts<FilterOptions>(), ...options })),
+    );
+}
+
+interface ReplayOptions extends FilterOptions {
+  readonly id?: readonly string[];
+  readonly dryRun?: boolean;
+}
+
+function addEnable(deliveries: Command, perform: Perform): void {
+  deliveries
+    .command('enable')
+    .summary('take a disabled target up again')
+    .description(
+      'Takes up a target that said that it accepts nothing any more. What has been waiting for it is sent; nothing was lost.',
+    )
+    .argument('<target>', 'name of the target in the settings')
+    .action((target: string) => perform((session) => enable(session, target)));
+}
+
+async function list(session: Session, { limit, ...options }: FilterOptions & { limit: number }): Promise<ExitCode> {
+  const { out, hint } = session;
+  const { pool } = await session.openLedger();
+  const filter = await toFilter(session, pool, options);
+  const deliveries = await listDeliveries(pool, filter, limit);
+  const states = await targetStates(pool);
+  if (deliveries.length === 0) out.say('There is no such delivery.');
+  else
+    out.say(
+      ...table(['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STANDS'], deliveries.map(toLine), [5]),
+    );
+  out.say(...states.flatMap((state) => stateLines(state, hint)));
+  out.result({ deliveries, targets: states });
+  return DONE;
+}
+
+function toLine({
+  id,
+  target,
+  source,
+  sequence,
+  event,
+  createdAt,
+  attempts,
+  ...rest
+}: ListedDelivery): readonly string[] {
+  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), standsWords(rest)];
+}
+
+function standsWords({
+  state,
+  verdict,
+  reason,
+  dueAt,
+}: Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>) {
+  const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
+  if (verdict !== null) return `${verdict}${why}`;
+  return state === 'waiting' && dueAt ? `waiting until ${formatTime(dueAt)}${why}` : state;
+}
+
+function stateLines(
+  { target, disabled, blockedUntil, failing }: TargetState,
+  hint: Session['hint'],
+): readonly string[] {
+  const lines: string[] = [];
+  if (disabled) {
+    const { at, reason, detail } = disabled;
+    const remedy = hint(`deliveries enable ${target}`);
+    lines.push(`${target} is disabled since ${formatTime(at)} (${reason}: ${detail}). Once that is mended: ${remedy}`);
+  }
+  if (blockedUntil) lines.push(`${target} asks for a pause until ${formatTime(blockedUntil)}.`);
+  if (failing) lines.push(`${target} has been failing since ${formatTime(failing.since)}: ${failing.detail}`);
+  return lines;
+}
+
+async function show(session: Session, id: string): Promise<ExitCode> {
+  const { out, hint } = session;
+  const { pool } = await session.openLedger();
+  const delivery = await showDelivery(pool, id);
+  if (!delivery) throw unknownDelivery(id, hint);
+  const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts } = delivery;
+  out.say(
+    `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
+    `Account ${account}, sync ${sync}, seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
+    `It is ${standsWords(delivery)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
+  );
+  if (answer)
+    out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
+  out.say('', JSON.stringify(task, undefined, 2));
+  out.result(delivery);
+  return DONE;
+}
+
+async function replayThem(session: Session, { id, dryRun = false, ...options }: ReplayOptions): Promise<ExitCode> {
+  const { out, hint } = session;
+  if (id === undefined && Object.values(options).every((value) => value === undefined || typeof value === 'number')) {
+    throw wrongUse('which deliveries? Name them by --id, or by --target, --verdict, --since or --until');
+  }
+  const { pool } = await session.openLedger();
+  const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ...(id && { ids: id }) };
+  for (const one of id ?? []) if (!(await showDelivery(pool, one))) throw unknownDelivery(one, hint);
+  const { targets } = await session.settings();
+  const how = {
+    tellsOldStates: Object.values(targets).flatMap(({ name, type }) => (type === 'webhook' ? [name] : [])),
+  };
+  const planned = await planReplay(pool, filter, how);
+  out.say(planWords(planned));
+  if (dryRun) {
+    out.result({ dryRun, ...planned, enabled: [] });
+    return DONE;
+  }
+  const replayed = await replay(pool, filter, how);
+  const enabled = await enableTargets(pool, replayed.targets);
+  if (enabled.length > 0) out.say(`Taken up again: ${enabled.join(', ')}.`);
+  if (replayed.again > 0) out.say(`A worker sends them: ${hint('start')}`);
+  out.result({ dryRun, ...replayed, enabled });
+  return DONE;
+}
+
+function planWords({ again, superseded, targets }: Replayed): string {
+  const where = targets.length === 0 ? '' : ` to ${targets.join(', ')}`;
+  const old =
+    superseded === 0 ? '' : `; ${plural(superseded, 'old state')} ${superseded === 1 ? 'is' : 'are'} not sent`;
+  return `${plural(again, 'delivery', 'deliveries')}${where} once more${old}.`;
+}
+
+async function enable(session: Session, target: string): Promise<ExitCode> {
+  targetNamed(await session.settings(), target);
+  const { pool } = await session.openLedger();
+  const isChanged = (await enableTargets(pool, [target])).length > 0;
+  session.out.say(isChanged ? `${target} is taken up again.` : `${target} was not disabled: there is nothing to do.`);
+  session.out.result({ target, enabled: isChanged });
+  return DONE;
+}
+
+/** @throws LockstepError where the target is in neither the settings nor the ledger, or the times are the wrong way round. */
+async function toFilter(session: Session, db: Queryable, options: FilterOptions): Promise<DeliveryFilter> {
+  const { target, verdict, since, until } = options;
+  if (since && until && since >= until) throw wrongUse('--since has to be before --until');
+  const settings = await session.settings();
+  // One that has left the settings may still have deliveries.
+  if (target !== undefined && settings.targets[target] === undefined) {
+    if ((await listDeliveries(db, { target }, 1)).length === 0) targetNamed(settings, target);
+  }
+  return {
+    ...(target !== undefined && { target }),
+    ...(verdict && { verdict }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
+}
+
+function unknownDelivery(id: string, hint: Session['hint']): Error {
+  return wrongUse(
+    `There is no delivery ${quote(id)}. See those there are with: ${hint('deliveries')}`,
+    'DELIVERY_UNKNOWN',
+  );
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** A moment, or how long ago it is; without an offset in the time of this machine. */
+function toTime(text: string): Date {
+  const agoMs = parseDurationMs(text);
+  if (agoMs !== undefined) return new Date(Date.now() - agoMs);
+  const [, year, month, day] = (ISO.exec(text) ?? []).map(Number);
+  // A day alone would be read as UTC.
+  const at = new Date(text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T'));
+  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
+  if (!isDay || Number.isNaN(at.getTime())) {
+    throw new InvalidArgumentError(
+      'Expected a time such as 2026-11-21 or 2026-11-21T02:00Z, or a duration such as 2h.',
+    );
+  }
+  return at;
+}

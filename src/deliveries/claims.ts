@@ -1,0 +1,125 @@
+/**
+ * Claims on a target: a process's right to send its deliveries for a while. A delivery is claimed durably before it is
+ * sent, and its outcome is written only under that claim; one whose claim ran out waits again, under the same id.
+ *
+ * `now` is a moment of the caller's clock; undefined stands for the database's own.
+ */
+import { z } from 'zod';
+import { isGone, type WorkerIdentity } from '../ledger/claims.ts';
+import type { Queryable } from '../ledger/runs.ts';
+import type { Delivery } from '../targets/target.ts';
+import { linkKind } from './links.ts';
+
+export interface DeliveryClaim {
+  readonly id: number;
+  readonly target: string;
+}
+
+/** A delivery that is the claimer's to send. */
+export interface Claimed {
+  readonly delivery: Delivery;
+  readonly runId: string | undefined;
+  /** Spent before. */
+  readonly attempts: number;
+}
+
+export async function takeClaim(
+  db: Queryable,
+  target: string,
+  { worker, ttlMs, now }: { readonly worker: WorkerIdentity; readonly ttlMs: number; readonly now: Date | undefined },
+): Promise<DeliveryClaim> {
+  const taken = await db.query<{ id: number }>(
+    `insert into ledger.delivery_claims (target, worker, expires_at)
+     values ($1, $2, coalesce($4::timestamptz, clock_timestamp()) + $3 * interval '1 ms') returning id`,
+    [target, worker, ttlMs, now],
+  );
+  return { id: z.number().parse(taken.rows[0]?.id), target };
+}
+
+/** False when it has run out: then what was claimed under it is somebody else's, or will be. */
+export async function renewClaim(
+  db: Queryable,
+  claim: DeliveryClaim,
+  { ttlMs, now }: { readonly ttlMs: number; readonly now: Date | undefined },
+): Promise<boolean> {
+  const renewed = await db.query(
+    `update ledger.delivery_claims set expires_at = coalesce($3::timestamptz, clock_timestamp()) + $2 * interval '1 ms'
+     where id = $1 and expires_at > coalesce($3::timestamptz, clock_timestamp())`,
+    [claim.id, ttlMs, now],
+  );
+  return renewed.rowCount === 1;
+}
+
+interface ClaimedRow extends Omit<Delivery, 'itemId'> {
+  readonly itemId: string | null;
+  readonly runId: string | null;
+  readonly attempts: number;
+}
+
+/**
+ * Claims up to `limit` deliveries that are due, the longest due first: of each task the oldest open one, and none while
+ * another of it is on its way. Nothing while the target is disabled or blocked.
+ */
+export async function claimDue(
+  db: Queryable,
+  claim: DeliveryClaim,
+  { limit, now }: { readonly limit: number; readonly now: Date | undefined },
+): Promise<readonly Claimed[]> {
+  // `offset 0` keeps the check of each candidate where it is: the limit then spares most of them.
+  const claimed = await db.query<ClaimedRow>(
+    `with moment as materialized (select coalesce($4::timestamptz, clock_timestamp()) as now),
+     held as (select c.id from ledger.delivery_claims c, moment where c.id = $1 and c.expires_at > moment.now
+       and not exists (select from ledger.target_states s where s.target = $2
+         and (s.disabled_at is not null or s.blocked_until > moment.now)) for share of c),
+     picked as (select d.id from ledger.deliveries d
+       where d.target = $2 and d.state = 'waiting' and d.due_at <= (select now from moment) and exists (select from held)
+         and not exists (select from ledger.deliveries o where o.target = d.target and o.sync = d.sync
+           and o.kind = d.kind and o.task_id = d.task_id and o.state <> 'ended'
+           and (o.sequence < d.sequence or o.state = 'sending') offset 0)
+       order by d.due_at limit $3 for update of d skip locked),
+     taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id
+       returning d.*)
+     select t.id, t.account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.attempts,
+       (select record_id from ledger.links l
+        where l.account = t.account and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
+     from taken t`,
+    [claim.id, claim.target, limit, now, linkKind(claim.target)],
+  );
+  return claimed.rows.map(({ runId, attempts, itemId, ...delivery }) => ({
+    delivery: { ...delivery, itemId: itemId ?? undefined },
+    runId: runId ?? undefined,
+    attempts,
+  }));
+}
+
+/** Ends claims; what was on its way under them waits again, or is superseded where a newer one has been seen meanwhile. */
+export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
+  // Deliveries that are being claimed at this moment are seen only by a statement that begins after theirs has ended:
+  // this one waits for them and lets no further ones be claimed.
+  await db.query(`update ledger.delivery_claims set expires_at = '-infinity' where id = any($1)`, [ids]);
+  await db.query(
+    `with gone as (delete from ledger.delivery_claims where id = any($1) returning id, target),
+     theirs as (select d.id from ledger.deliveries d join gone on gone.target = d.target and gone.id = d.claim_id
+       where d.state = 'sending' order by d.id collate "C" for update of d)
+     update ledger.deliveries d set claim_id = null, state = case when d.newer_id is null then 'waiting' else 'ended' end,
+       verdict = case when d.newer_id is not null then 'superseded' end,
+       reason = case when d.newer_id is null then d.reason else 'SUPERSEDED' end,
+       detail = case when d.newer_id is null then d.detail else 'by ' || d.newer_id end,
+       ended_at = case when d.newer_id is not null then clock_timestamp() end
+     from theirs where d.id = theirs.id`,
+    [ids],
+  );
+}
+
+/** Takes back the claims that ran out, and those of dead processes on this host. */
+export async function dropDeadClaims(db: Queryable, now: Date | undefined): Promise<number> {
+  const held = await db.query<{ id: number; worker: unknown; isExpired: boolean }>(
+    `select id, worker, expires_at < coalesce($1::timestamptz, clock_timestamp()) as "isExpired"
+     from ledger.delivery_claims`,
+    [now],
+  );
+  const dead = held.rows.filter(({ worker, isExpired }) => isExpired || isGone(JSON.stringify(worker)));
+  const ids = dead.map(({ id }) => id);
+  if (ids.length > 0) await dropClaims(db, ids);
+  return ids.length;
+}

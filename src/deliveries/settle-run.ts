@@ -1,0 +1,89 @@
+/** Settles a run's rows by what became of its deliveries. */
+import type { Queryable, Run } from '../ledger/runs.ts';
+
+/** A run waits no longer for a target that stands still, nor for a courier. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Whether there is still something to wait for: a delivery that is on its way, or due and never tried. Not what waits for
+ * its retry, nor what waits for a target that is disabled, has been failing or asks for a longer pause, or that nobody
+ * serves.
+ */
+export async function isUnderWay(db: Queryable, runId: string): Promise<boolean> {
+  const found = await db.query<{ isUnderWay: boolean }>(
+    `with targets as materialized (
+       select target, (s.disabled_at is not null
+           or s.blocked_until > clock_timestamp() + $2 * interval '1 ms'
+           or s.failing_since < clock_timestamp() - $2 * interval '1 ms') is true as stands_still,
+         exists (select from ledger.delivery_claims c where c.target = d.target and c.expires_at > clock_timestamp())
+           as is_served
+       from (select distinct target from ledger.deliveries where run_id = $1) d left join ledger.target_states s using (target)
+     )
+     select exists (select from ledger.deliveries d join targets t using (target) where d.run_id = $1 and (d.state = 'sending'
+       or (d.state = 'waiting' and d.attempts = 0 and not t.stands_still
+         and (t.is_served or d.created_at > clock_timestamp() - $2 * interval '1 ms')))) as "isUnderWay"`,
+    [runId, PATIENCE_MS],
+  );
+  return found.rows[0]?.isUnderWay ?? false;
+}
+
+/** Settles what is not settled yet; to be run in one transaction. Answers how many rows. */
+export async function settleDelivered(db: Queryable, run: Run): Promise<number> {
+  const settled = await db.query(
+    `with judged as (
+       select d.kind || ':' || d.task_id as source_id, ${VERDICT} as verdict,
+         min(reason) filter (where rank = worst) as reason, min(said) filter (where rank = worst) as said
+       from (select *, min(rank) over (partition by kind, task_id) as worst from (${told()}) told) d
+       group by d.kind, d.task_id
+     )
+     update ledger.rows r set state = 'settled', since = clock_timestamp(), verdict = coalesce(j.verdict, 'review'),
+       reason = case when j.source_id is null then 'NO_DELIVERY' when j.verdict <> 'created' and j.verdict <> 'updated' then j.reason end,
+       detail = case when j.source_id is null then 'no delivery of this change is in the ledger any more'
+         when j.verdict <> 'created' and j.verdict <> 'updated' then j.said else r.detail end
+     from ledger.rows k left join judged j using (source_id)
+     where r.run_id = $1 and k.run_id = $1 and k.source_id = r.source_id and r.state <> 'settled'`,
+    [run.id],
+  );
+  return settled.rowCount ?? 0;
+}
+
+/** What went where, a line a target. */
+export async function deliveryNotes(db: Queryable, runId: string): Promise<readonly string[]> {
+  const found = await db.query<{ target: string; words: string; disabled: string | null }>(
+    `select target, string_agg(n || ' ' || word, ', ' order by word) as words, max(disabled) as disabled
+     from (select d.target, coalesce(d.verdict, 'not yet delivered') as word, count(*) as n,
+         max(s.disabled_reason || ': ' || s.disabled_detail) filter (where d.state <> 'ended' and s.disabled_at is not null) as disabled
+       from ledger.deliveries d left join ledger.target_states s using (target) where d.run_id = $1 group by 1, 2) counted
+     group by target order by target`,
+    [runId],
+  );
+  return found.rows.map(({ target, words, disabled }) => {
+    const remedy = `; it is disabled (${disabled}): mend that, then take it up again with: lockstep deliveries enable ${target}`;
+    return `${target}: ${words}${disabled === null ? '' : remedy}`;
+  });
+}
+
+/** The worst decides: what a person has to see comes before what went well. */
+const VERDICT = `case min(rank)
+    when 1 then 'review' when 2 then 'review'
+    when 3 then case when bool_or(event = 'created') then 'created' else 'updated' end
+    else 'unchanged' end`;
+
+/** The run's deliveries with how bad each is, why, and what is said of it. */
+function told(): string {
+  return `select d.kind, d.task_id, d.event,
+      case when d.verdict = 'dead' then 1 when d.verdict is null then 2
+        when d.verdict in ('delivered', 'superseded') then 3 when d.verdict = 'skipped' then 4 else 5 end as rank,
+      case when d.verdict is not null then d.reason when s.disabled_at is not null then 'TARGET_DISABLED' else 'RETRYING' end
+        as reason,
+      d.target || ': ' || case
+        when d.verdict is not null then coalesce(d.detail, d.verdict)
+        when s.disabled_at is not null then format('%s; mend that, then: lockstep deliveries enable %s',
+          s.disabled_detail, d.target)
+        else format('%s; %s attempts so far, the next one at %s', coalesce(d.detail, s.failing_detail,
+          case when not exists (select from ledger.delivery_claims c where c.target = d.target)
+            then 'no worker serves this target: start one with settings that name it' end, 'not sent yet'),
+          d.attempts, to_char(greatest(d.due_at, s.blocked_until, clock_timestamp()) at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS"Z"')) end as said
+    from ledger.deliveries d left join ledger.target_states s using (target) where d.run_id = $1`;
+}

@@ -1,0 +1,67 @@
+/** Which lists of tasks a sync has scanned to their end once, and whose turn it is to have their subtasks looked at. */
+import type { Queryable } from './runs.ts';
+import type { TaskScope } from './task-versions.ts';
+
+/** The lists whose first scan is over. */
+export async function scannedLists(db: Queryable, { account, sync }: TaskScope): Promise<ReadonlySet<string>> {
+  const found = await db.query<{ list: string }>(
+    'select list from ledger.task_lists where account = $1 and sync = $2',
+    [account, sync],
+  );
+  return new Set(found.rows.map(({ list }) => list));
+}
+
+export async function keepScannedLists(
+  db: Queryable,
+  { account, sync }: TaskScope,
+  lists: readonly string[],
+): Promise<void> {
+  await db.query(
+    `insert into ledger.task_lists (account, sync, list) select $1, $2, unnest($3::text[]) on conflict do nothing`,
+    [account, sync, lists],
+  );
+}
+
+export interface ParentTask {
+  readonly taskId: string;
+  /** It has come since the first scan, in this run: what hangs on it is as new as it is. */
+  readonly isNew: boolean;
+  readonly wasAsked: boolean;
+}
+
+/**
+ * Tasks to ask for their subtasks: those that have changed in this run, those with a subtask that was missed once, and a
+ * share of the others, the ones that were asked longest ago first. In a first scan nothing has changed.
+ */
+export async function parentsToAsk(
+  db: Queryable,
+  { account, sync }: TaskScope,
+  { runId, isFirstScan, share }: { runId: string; isFirstScan: boolean; share: number },
+): Promise<readonly ParentTask[]> {
+  const found = await db.query<ParentTask>(
+    `with mine as (select task_id, subtasks_at, version from ledger.tasks
+       where account = $1 and sync = $2 and kind = 'task' and not is_gone),
+     changed as (select substr(r.source_id, 6) as task_id, r.detail in ('created', 'completed') as came
+       from ledger.rows r where r.run_id = $3 and r.source_id like 'task:%' and r.detail <> 'gone' and not $4),
+     missed as (select distinct parent_id as task_id from ledger.tasks
+       where account = $1 and sync = $2 and kind = 'subtask' and missed > 0 and not is_gone),
+     turn as (select task_id from mine order by subtasks_at nulls first, length(task_id), task_id
+       limit ceil($5::float8 * (select count(*) from mine)))
+     select m.task_id as "taskId", coalesce(c.came, false) and m.version = 1 as "isNew",
+       m.subtasks_at is not null as "wasAsked"
+     from mine m left join changed c using (task_id)
+     where (c.task_id is not null and coalesce(m.subtasks_at < (select created_at from ledger.runs where id = $3), true))
+       or task_id in (select task_id from missed) or task_id in (select task_id from turn)
+     order by task_id`,
+    [account, sync, runId, isFirstScan, share],
+  );
+  return found.rows;
+}
+
+export async function noteAsked(db: Queryable, { account, sync }: TaskScope, taskId: string): Promise<void> {
+  await db.query(
+    `update ledger.tasks set subtasks_at = clock_timestamp()
+     where account = $1 and sync = $2 and kind = 'task' and task_id = $3`,
+    [account, sync, taskId],
+  );
+}

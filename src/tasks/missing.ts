@@ -1,0 +1,112 @@
+/**
+ * Tasks that a scan has not seen. One is gone only after two complete scans in a row that miss it and a get by its id
+ * that does not find it; a get that finds it shows that the list had only moved.
+ */
+import { recordIn } from '../client/decode.ts';
+import { idOf, type Json, toWireId } from '../client/dialect.ts';
+import { type Queryable, recordProgress } from '../ledger/runs.ts';
+import {
+  childrenOf,
+  type LastState,
+  MISSED_FOR_GOOD,
+  missedAtLeast,
+  missedOnce,
+  presentIds,
+  type TaskKind,
+  type TaskScope,
+} from '../ledger/task-versions.ts';
+import type { TaskState } from '../targets/target.ts';
+import type { JobContext } from '../worker/job.ts';
+import { readCall } from '../worker/reads.ts';
+import { RunFailed } from '../worker/trouble.ts';
+import { type Happened, keepChanges, type Watching } from './watching.ts';
+
+/** Calls that are on their way at once. */
+const AT_ONCE = 4;
+
+/** Known tasks that are not in `seen`. */
+export async function missingFrom(
+  db: Queryable,
+  scope: TaskScope,
+  seen: { has(id: string): boolean },
+): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for await (const ids of presentIds(db, scope, 'task')) missing.push(...ids.filter((id) => !seen.has(id)));
+  return missing;
+}
+
+export type Found =
+  | { readonly status: 'found'; readonly record: Json; readonly readAtMs: number }
+  | { readonly status: 'not-found' };
+
+/**
+ * Asks for tasks by their ids, and first for one that has just been seen: where none of those is found either, asking by
+ * id does not work at this service, and undefined is answered. Where nothing was seen there is nobody to ask for.
+ */
+export async function lookUpTasks(
+  context: JobContext<unknown>,
+  ids: readonly string[],
+  witnesses: readonly string[],
+): Promise<ReadonlyMap<string, Found> | undefined> {
+  if (witnesses.length > 0 && !(await isAnyFound(context, witnesses))) return undefined;
+  const found = new Map<string, Found>();
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = ids.slice(at, at + AT_ONCE);
+    const answers = await Promise.all(some.map((id) => lookUp(context, id)));
+    for (const [i, answer] of answers.entries()) found.set(some[i] ?? '', answer);
+  }
+  return found;
+}
+
+/** Any of them: one may have been deleted since. */
+async function isAnyFound(context: JobContext<unknown>, ids: readonly string[]): Promise<boolean> {
+  for (const id of ids) if ((await lookUp(context, id)).status === 'found') return true;
+  return false;
+}
+
+async function lookUp({ account, run, pool, signal }: JobContext<unknown>, id: string): Promise<Found> {
+  const readAtMs = performance.now();
+  try {
+    const answer = await readCall(account, 'tasks.get', {
+      lane: run.lane,
+      signal,
+      query: { id: toWireId(id) },
+      onCalls: (made) => recordProgress(pool, run.id, made),
+    });
+    const record = recordIn(answer.content, account.dialect, 'tasks');
+    const isIt = record !== undefined && idOf(record, 'tasks', account.dialect) === id;
+    return isIt ? { status: 'found', record, readAtMs } : { status: 'not-found' };
+  } catch (error) {
+    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'not-found' };
+    throw error;
+  }
+}
+
+/**
+ * Inside a transaction: notes that a complete scan has missed these, and tells of those that are gone by now. `isAbsent`:
+ * the service was asked for it and does not have it. What hangs on a task goes with it.
+ */
+export async function keepMissing(
+  db: Queryable,
+  watching: Watching,
+  kind: TaskKind,
+  missing: readonly string[],
+  isAbsent: (id: string) => boolean,
+): Promise<void> {
+  const { run } = watching;
+  if (missing.length === 0) return;
+  if (!run.dryRun) await missedOnce(db, run, kind, missing);
+  const times = run.dryRun ? MISSED_FOR_GOOD - 1 : MISSED_FOR_GOOD; // a dry run does not count itself
+  const gone = (await missedAtLeast(db, run, kind, missing, times)).filter(({ taskId }) => isAbsent(taskId));
+  if (gone.length === 0) return;
+  await keepChanges(db, watching, kind, gone.map(toGone), { isSilent: false });
+  if (kind !== 'task') return;
+  const ids = gone.map(({ taskId }) => taskId);
+  const children = await childrenOf(db, run, 'subtask', ids);
+  await keepChanges(db, watching, 'subtask', children.map(toGone), { isSilent: false });
+}
+
+function toGone({ version, hash, state }: LastState): Happened {
+  // Safe: a state that keepVersions has written.
+  return { task: { ...(state as TaskState), isGone: true }, hash, event: 'gone', version: version + 1 };
+}

@@ -1,0 +1,26 @@
+/** The way back: a task was brought into a state by Lockstep itself, and the next scan has nothing new to see in it. */
+import type { Queryable } from '../ledger/runs.ts';
+import { keepVersions, knownTasks, type TaskScope } from '../ledger/task-versions.ts';
+import type { TaskEvent, TaskState } from '../targets/target.ts';
+import { eventOf } from './events.ts';
+import { hashOf } from './task-state.ts';
+import { toVersion } from './watching.ts';
+
+export type Noted =
+  /** For the targets other than the one it came from. */
+  | { readonly status: 'noted'; readonly event: TaskEvent; readonly version: number }
+  /** It was known to be so. */
+  | { readonly status: 'unchanged' };
+
+/** Records that the task is in this state now, by the wish of the target `origin`. */
+export async function noteStateHere(db: Queryable, sync: TaskScope, task: TaskState, origin: string): Promise<Noted> {
+  const hash = hashOf(task);
+  for (;;) {
+    const before = (await knownTasks(db, sync, task.kind, [task.id])).get(task.id);
+    const event = eventOf(before, task, hash);
+    if (event === undefined) return { status: 'unchanged' };
+    const version = (before?.version ?? 0) + 1;
+    const kept = await keepVersions(db, sync, task.kind, [{ ...toVersion({ task, hash, version }), origin }]);
+    if (kept.has(task.id)) return { status: 'noted', event, version }; // else a scan has given it a version meanwhile
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Scans the whole list of tasks and says how sure it is. Its pages cannot overlap, so one pass proves nothing: it has to
+ * agree with another. What the ledger knows is the other one: a pass that has seen every task that was there before
+ * agrees with the scan before it, and so does one whose few missing tasks were asked for by their ids. Where there is
+ * nothing to agree with, or much is missing, the list is read again until two passes agree.
+ */
+import type { Proof } from '../scan/scan.ts';
+import type { TaskState } from '../targets/target.ts';
+import { RunFailed } from '../worker/trouble.ts';
+import { passOverTasks, type TaskPages } from './task-pages.ts';
+
+/** A task of a page with its hash, by which an id that stands for two tasks is noticed. */
+export interface ScannedTask {
+  readonly id: string;
+  readonly hash: string;
+  readonly task: TaskState;
+  /** When the read that showed it began, on the performance.now() scale. */
+  readonly readAtMs: number;
+}
+
+export interface ListScan {
+  readonly firstPage: TaskPages<ScannedTask>['firstPage'];
+  readonly read: (page: number) => Promise<readonly ScannedTask[]>;
+  /** Keeps a page; told how many of it no pass has seen before. */
+  readonly keep: (tasks: readonly ScannedTask[], newInAll: number) => Promise<void>;
+  /** Known tasks that are not among these. */
+  readonly missing: (seen: Seen) => Promise<readonly string[]>;
+  /** Asks for missing tasks by their ids, those that are found count as seen; false where the service cannot be asked so. */
+  readonly lookUp: (missing: readonly string[], seen: Seen) => Promise<boolean>;
+  /** Nothing is known of the list yet. */
+  readonly isFirstScan: boolean;
+}
+
+/** The last pass that has seen a task, by its id. */
+export type Seen = Map<string, number>;
+
+export interface ListScanned {
+  readonly proof: Exclude<Proof, 'proven'>;
+  readonly reason: string;
+  readonly seen: Seen;
+  /** Known tasks that no pass has seen; none where the scan is not complete. */
+  readonly missing: readonly string[];
+  readonly pages: number;
+}
+
+const MAX_PASSES = 3;
+const MAX_TASKS = 1_000_000;
+
+/** @throws RunFailed LIST_ENDLESS */
+export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
+  const seen: Seen = new Map();
+  let pages = 0;
+  let previous: number | undefined;
+  for (let pass = 1; ; pass++) {
+    const total = { newInPass: 0, newInAll: 0 };
+    const result = await passOverTasks<ScannedTask>({
+      firstPage: scan.firstPage,
+      read: (page) => {
+        pages++;
+        return scan.read(page);
+      },
+      keep: async (tasks) => {
+        const kept = note(seen, tasks, pass);
+        if (seen.size > MAX_TASKS) throw endless();
+        total.newInPass += kept.newInPass;
+        total.newInAll += kept.newInAll;
+        await scan.keep(tasks, kept.newInAll);
+        return kept;
+      },
+    });
+    if (result.status !== 'again') {
+      const reason = 'reason' in result ? result.reason : 'its end was not found';
+      return { proof: 'unproven', reason, seen, missing: [], pages };
+    }
+    const missing = await scan.missing(seen);
+    const complete = { proof: 'weak', reason: result.reason, seen, pages } as const;
+    if (pass === 1 && !scan.isFirstScan && missing.length <= lookUpsFor(pages)) {
+      if (missing.length === 0) return { ...complete, missing };
+      if (await scan.lookUp(missing, seen)) return { ...complete, missing: missing.filter((id) => !seen.has(id)) };
+    }
+    if (previous === total.newInPass && total.newInAll === 0) return { ...complete, missing };
+    if (pass === MAX_PASSES) {
+      return { proof: 'unproven', reason: `${MAX_PASSES} passes did not agree`, seen, missing: [], pages };
+    }
+    previous = total.newInPass;
+  }
+}
+
+/** How many missing tasks a scan asks for by their ids: as many calls as are little beside its own. */
+export function lookUpsFor(pages: number): number {
+  return Math.max(100, Math.floor(pages / 10));
+}
+
+function note(seen: Seen, tasks: readonly ScannedTask[], pass: number): { newInPass: number; newInAll: number } {
+  const kept = { newInPass: 0, newInAll: 0 };
+  for (const { id } of tasks) {
+    const last = seen.get(id);
+    if (last === undefined) kept.newInAll++;
+    if (last !== pass) kept.newInPass++;
+    seen.set(id, pass);
+  }
+  return kept;
+}
+
+function endless(): RunFailed {
+  const message = `The list of tasks has given more than ${MAX_TASKS} tasks and has not come to an end: the service makes them up, or answers other ones for ever. Nothing was taken for gone.`;
+  return new RunFailed('LIST_ENDLESS', message);
+}

@@ -1,0 +1,57 @@
+/** A run's rows around its scan: what has changed has one each, what has not is a number. */
+import type { Queryable } from '../ledger/runs.ts';
+import type { Exclusive } from '../worker/exclusive.ts';
+import { rowId, type Watching } from './watching.ts';
+
+/**
+ * Begins the scan, or begins it again: what a broken-off one has told stays true, and keeps its rows. Answers who gives
+ * out the places after theirs.
+ */
+export async function beginScan(exclusive: Exclusive, runId: string): Promise<Watching['takePlaces']> {
+  return exclusive.transaction(async (db) => {
+    await db.query('update ledger.runs set rows_seen = 0, unchanged = 0 where id = $1', [runId]);
+    const found = await db.query<{ next: number }>(
+      'select coalesce(max(n), 0)::int + 1 as next from ledger.rows where run_id = $1',
+      [runId],
+    );
+    let next = found.rows[0]?.next ?? 1;
+    return (count) => {
+      next += count;
+      return next - count;
+    };
+  });
+}
+
+/** Keeps with the run how many of those seen have no row; answers how many rows there are. */
+export async function countUnchanged(
+  db: Queryable,
+  { run, seen }: Pick<Watching, 'run' | 'seen'>,
+  tasks: ReadonlyMap<string, unknown>,
+): Promise<{ readonly changed: number }> {
+  const isSeen = (id: string) => seen.has(id) || (id.startsWith(TASK) && tasks.has(id.slice(TASK.length)));
+  let changed = 0;
+  let seenAndChanged = 0;
+  for await (const ids of rowIds(db, run.id)) {
+    changed += ids.length;
+    seenAndChanged += ids.filter(isSeen).length;
+  }
+  const unchanged = tasks.size + seen.size - seenAndChanged;
+  await db.query('update ledger.runs set unchanged = $2 where id = $1', [run.id, unchanged]);
+  return { changed };
+}
+
+const TASK = rowId({ kind: 'task', id: '' });
+
+async function* rowIds(db: Queryable, runId: string): AsyncGenerator<readonly string[]> {
+  const BATCH = 5_000;
+  for (let after = ''; ; ) {
+    const found = await db.query<{ id: string }>(
+      `select source_id as id from ledger.rows where run_id = $1 and source_id > $2 order by source_id limit ${BATCH}`,
+      [runId, after],
+    );
+    const ids = found.rows.map(({ id }) => id);
+    if (ids.length > 0) yield ids;
+    if (ids.length < BATCH) return;
+    after = ids.at(-1) ?? after;
+  }
+}

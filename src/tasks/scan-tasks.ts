@@ -1,0 +1,92 @@
+/** Scans the list of tasks of a sync, and keeps what has changed in it. */
+import type { Json } from '../client/dialect.ts';
+import { addNote, recordProgress } from '../ledger/runs.ts';
+import { missedAtLeast } from '../ledger/task-versions.ts';
+import type { JobContext } from '../worker/job.ts';
+import { type Found, lookUpTasks, missingFrom } from './missing.ts';
+import type { TasksOptions } from './options.ts';
+import { listReader, stateOf } from './read-lists.ts';
+import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';
+import { hashOf, toTaskState } from './task-state.ts';
+import { keepSeen, type Watching } from './watching.ts';
+
+export interface TasksScanned extends ListScanned {
+  /** Whether the service was asked for a missing task by its id, and does not have it. */
+  readonly isAbsent: (id: string) => boolean;
+}
+
+export async function scanTasks(
+  context: JobContext<TasksOptions>,
+  watching: Watching,
+  { isFirstScan }: { isFirstScan: boolean },
+): Promise<TasksScanned> {
+  const { pool, run, account, options } = context;
+  const isSilent = isFirstScan && !options.backfill;
+  const readPage = listReader(context, 'tasks.getall', 'tasks');
+  let lookedUp: ReadonlyMap<string, Found> = new Map();
+  let unsaid = 0;
+
+  const scanned = (record: Json, readAtMs: number): ScannedTask => {
+    const { task, saysCompletion } = stateOf(toTaskState(record, account.dialect), 'task', record, account);
+    if (!saysCompletion) unsaid++;
+    return { id: task.id, hash: hashOf(task), task, readAtMs };
+  };
+  const keep = (tasks: readonly ScannedTask[]) => {
+    const readAtMs = tasks[0]?.readAtMs ?? performance.now();
+    const states = tasks.map(({ task }) => task);
+    return keepSeen(watching, 'task', states, { readAtMs, isSilent });
+  };
+  /** False where the service cannot be asked for tasks by their ids. */
+  const lookUp = async (ids: readonly string[], seen: Seen): Promise<boolean> => {
+    const found = await lookUpTasks(context, ids, witnessesIn(seen));
+    if (found === undefined) return false;
+    lookedUp = found;
+    for (const [id, answer] of found) {
+      if (answer.status === 'not-found') continue;
+      await keep([scanned(answer.record, answer.readAtMs)]);
+      seen.set(id, 0);
+    }
+    return true;
+  };
+  const list = await scanTaskList({
+    firstPage: account.dialect.firstTaskPage,
+    isFirstScan,
+    read: async (page) => {
+      const readAtMs = performance.now();
+      const records = await readPage({ query: { [account.dialect.pageParam]: page } });
+      return records.map((record) => scanned(record, readAtMs));
+    },
+    keep: async (tasks, newInAll) => {
+      await keep(tasks);
+      if (newInAll > 0) await recordProgress(pool, run.id, { rowsSeen: newInAll });
+    },
+    missing: (seen) => missingFrom(pool, run, seen),
+    lookUp,
+  });
+  await recordProgress(pool, run.id, { scan: list.proof });
+  await addNote(pool, run.id, `scan of tasks ${list.proof}: ${list.reason}`);
+  if (unsaid > 0) await addNote(pool, run.id, 'some tasks do not say whether they are completed, and count as open');
+  const late = lookedUp.size === 0 ? await missedBefore(context, list) : [];
+  if (late.length > 0) await lookUp(late, list.seen);
+  return {
+    ...list,
+    missing: list.missing.filter((id) => !list.seen.has(id)),
+    isAbsent: (id) => lookedUp.get(id)?.status === 'not-found',
+  };
+}
+
+/** From the end of the list, its middle and its beginning. */
+function witnessesIn(seen: Seen): readonly string[] {
+  const ids = [...seen.keys()];
+  const places = [ids.length - 1, ids.length >> 1, 0];
+  return [...new Set(places)].flatMap((place) => ids[place] ?? []);
+}
+
+/** Of much that is missing, what was missing before, too: so many of it as a scan asks for by id. */
+async function missedBefore(
+  { pool, run }: JobContext<TasksOptions>,
+  { missing, pages }: ListScanned,
+): Promise<readonly string[]> {
+  const before = await missedAtLeast(pool, run, 'task', missing, 1);
+  return before.slice(0, lookUpsFor(pages)).map(({ taskId }) => taskId);
+}

@@ -1,0 +1,100 @@
+/**
+ * Subtasks: a call for each task, so that a scan asks only for those of tasks that have changed and for a rotating share
+ * of the others. The answer is whole: a subtask that two of them in a row do not hold is gone.
+ */
+import { toWireId } from '../client/dialect.ts';
+import { addNote, recordProgress } from '../ledger/runs.ts';
+import { noteAsked, type ParentTask, parentsToAsk } from '../ledger/task-lists.ts';
+import { childrenOf } from '../ledger/task-versions.ts';
+import type { TaskState } from '../targets/target.ts';
+import type { JobContext } from '../worker/job.ts';
+import { RunFailed } from '../worker/trouble.ts';
+import { keepMissing } from './missing.ts';
+import type { TasksOptions } from './options.ts';
+import { type ListReader, listReader, stateOf } from './read-lists.ts';
+import { toSubtaskState } from './task-state.ts';
+import { keepSeen, rowId, type Watching } from './watching.ts';
+
+/** Calls that are on their way at once. */
+const AT_ONCE = 4;
+/** Refusals without one answer between, after which the service is taken for one that has no subtasks. */
+const REFUSALS = 5;
+
+export async function scanSubtasks(
+  context: JobContext<TasksOptions>,
+  watching: Watching,
+  { isFirstScan }: { isFirstScan: boolean },
+): Promise<void> {
+  const { pool, run, options } = context;
+  const share = options.subtasksShare;
+  const parents = await parentsToAsk(pool, run, { runId: run.id, isFirstScan, share });
+  const readList = listReader(context, 'subtasks.getall', 'subtasks');
+  let asked = 0;
+  let refusal: RunFailed | undefined;
+  for (let refused = 0; asked < parents.length && refused < REFUSALS; ) {
+    const some = parents.slice(asked, asked + AT_ONCE);
+    const answers = await Promise.all(some.map((parent) => subtasksOf(context, readList, parent)));
+    asked += some.length;
+    for (const [i, answer] of answers.entries()) {
+      const parent = some[i];
+      if (parent === undefined) continue;
+      if (answer.status === 'refused') {
+        refusal = answer.why;
+        refused++;
+        continue;
+      }
+      refused = 0;
+      await keepSubtasks(watching, parent, answer, { isSilent: isBaseline(parent, options) });
+    }
+  }
+  if (asked > 0) await addNote(pool, run.id, `asked for the subtasks of ${asked} tasks`);
+  if (refusal !== undefined) await addNote(pool, run.id, `not all subtasks could be read: ${refusal.message}`);
+}
+
+/** What hangs on a task that was never asked for it is as old as the task. */
+function isBaseline({ wasAsked, isNew }: ParentTask, { backfill }: TasksOptions): boolean {
+  return !wasAsked && !isNew && !backfill;
+}
+
+type Answer =
+  | { readonly status: 'read'; readonly subtasks: readonly TaskState[]; readonly readAtMs: number }
+  /** Most likely the task is gone since it was seen. */
+  | { readonly status: 'refused'; readonly why: RunFailed };
+
+async function subtasksOf(
+  { account }: JobContext<TasksOptions>,
+  readList: ListReader,
+  { taskId }: ParentTask,
+): Promise<Answer> {
+  const readAtMs = performance.now();
+  try {
+    const records = await readList({ path: { task_id: toWireId(taskId) } });
+    const subtasks = records.map(
+      (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
+    );
+    return { status: 'read', subtasks, readAtMs };
+  } catch (error) {
+    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };
+    throw error;
+  }
+}
+
+async function keepSubtasks(
+  watching: Watching,
+  { taskId }: ParentTask,
+  { subtasks, readAtMs }: Extract<Answer, { status: 'read' }>,
+  { isSilent }: { isSilent: boolean },
+): Promise<void> {
+  const { pool, run, exclusive, seen } = watching;
+  const ids = new Set(subtasks.map(({ id }) => id));
+  for (const subtask of subtasks) seen.add(rowId(subtask));
+  const known = await childrenOf(pool, run, 'subtask', [taskId]);
+  const missing = known.map((child) => child.taskId).filter((id) => !ids.has(id));
+  await keepSeen(watching, 'subtask', subtasks, { readAtMs, isSilent });
+  await exclusive.transaction(async (db) => {
+    // With the mark of having been asked, so that one answer is never counted twice.
+    await keepMissing(db, watching, 'subtask', missing, () => true);
+    if (!run.dryRun) await noteAsked(db, run, taskId);
+    if (subtasks.length > 0) await recordProgress(db, run.id, { rowsSeen: subtasks.length });
+  });
+}

@@ -1,0 +1,13 @@
+/** One change of a task, a subtask or a card as it was seen, on its way to the outbox. */
+import type { TaskEvent, TaskState } from '../targets/target.ts';
+
+export interface TaskChange {
+  readonly sync: string;
+  readonly account: string;
+  readonly runId: string;
+  readonly task: TaskState;
+  readonly event: TaskEvent;
+  /** Ascending per task. */
+  readonly version: number;
+  readonly seenAt: Date;
+}

@@ -1,0 +1,103 @@
+/**
+ * One pass over the pages of tasks. The contract gives them a page parameter and no size, and does not say whether the
+ * first page is 0 or 1: pages are as long as the service makes them, and the first ones tell how they are counted.
+ * Source: our choice; the contract says only that `page` paginates ("Limits" 2 and 3).
+ */
+import { fixedPass } from '../scan/fixed-pass.ts';
+import { rereadConflicts } from '../scan/repeated-ids.ts';
+import type { Kept, PassResult, ScannedRecord } from '../scan/scan.ts';
+import { idsOf, isEcho } from '../scan/window.ts';
+import { RunFailed } from '../worker/trouble.ts';
+
+export interface TaskPages<R extends ScannedRecord> {
+  /** One page by the service's own number. */
+  readonly read: (page: number) => Promise<readonly R[]>;
+  readonly keep: (records: readonly R[]) => Promise<Kept>;
+  readonly firstPage: 'auto' | 0 | 1;
+}
+
+/** Pages on their way at once, once the list has shown to be long: what is read past its end is lost. */
+const MAX_AHEAD = 4;
+const PAGES_PER_AHEAD = 8;
+/** Pages have no size that could be asked for. */
+const ANY_SIZE = 0;
+
+/** Reads all pages once. @throws LockstepError ID_NOT_UNIQUE; whatever `read` and `keep` throw */
+export async function passOverTasks<R extends ScannedRecord>({
+  read,
+  keep,
+  firstPage,
+}: TaskPages<R>): Promise<PassResult> {
+  const ahead = new ReadAhead(rereadConflicts<R>(read));
+  try {
+    const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
+    if (begin === 'whole') {
+      await keep(await ahead.page(0));
+      return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
+    }
+    return await fixedPass({
+      read: (index) => ahead.pageAndMore(index + begin),
+      keep,
+      rowsPerPage: ANY_SIZE,
+    });
+  } finally {
+    await ahead.discard();
+  }
+}
+
+/** Where a page 0 is none, or the same as page 1, pages are counted from 1; where page 2 is the same as well, not at all. */
+async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Promise<0 | 1 | 'whole'> {
+  const zero = await ahead.page(0).catch(asRefused);
+  if ('refused' in zero) {
+    await ahead.page(1).catch(() => {
+      throw zero.refused; // neither page is one: the first says why
+    });
+    return 1;
+  }
+  const one = await ahead.page(1);
+  if (zero.length === 0) return 1;
+  if (!isEcho(idsOf(zero), idsOf(one))) return 0;
+  return isEcho(idsOf(zero), idsOf(await ahead.page(2))) ? 'whole' : 1;
+}
+
+function asRefused(error: unknown): { readonly refused: RunFailed } {
+  if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { refused: error };
+  throw error;
+}
+
+/** Reads pages before they are asked for, more of them the further the list has gone on. */
+class ReadAhead<R extends ScannedRecord> {
+  readonly #read: (page: number, size: number) => Promise<readonly R[]>;
+  readonly #flights = new Map<number, Promise<readonly R[]>>();
+  #handedOut = 0;
+
+  constructor(read: (page: number, size: number) => Promise<readonly R[]>) {
+    this.#read = read;
+  }
+
+  /** This page, read once. */
+  page(number: number): Promise<readonly R[]> {
+    const flying = this.#flights.get(number);
+    if (flying !== undefined) return flying;
+    const flight = this.#read(number, ANY_SIZE);
+    flight.catch(() => undefined); // reported when its turn comes; one that nobody asks for may fail in peace
+    this.#flights.set(number, flight);
+    return flight;
+  }
+
+  /** This page, with those after it on their way. */
+  async pageAndMore(number: number): Promise<readonly R[]> {
+    const wanted = this.page(number);
+    const depth = Math.min(MAX_AHEAD, Math.floor(this.#handedOut++ / PAGES_PER_AHEAD));
+    for (let next = 1; next <= depth; next++) this.page(number + next);
+    const records = await wanted;
+    for (const read of this.#flights.keys()) if (read <= number) this.#flights.delete(read);
+    return records;
+  }
+
+  /** Waits for what nobody will ask for. */
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#flights.values());
+    this.#flights.clear();
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The service's tasks and subtasks as targets are told of them. The contract shows the fields that are sent and none that
+ * are returned, so that names, flags and ids are looked for under each spelling they may have. Pure.
+ */
+import { createHash } from 'node:crypto';
+import { type Dialect, flagOf, idOf, isJsonObject, type Json, type JsonObject } from '../client/dialect.ts';
+import { textOf } from '../customers/keys.ts';
+import type { TaskState } from '../targets/target.ts';
+
+export type ReadState =
+  /** `saysCompletion`: the record itself says whether it is completed; else it is taken for open. */
+  | { readonly status: 'read'; readonly task: TaskState; readonly saysCompletion: boolean }
+  | { readonly status: 'no-id' }
+  /** It says whether it is completed in a way that cannot be understood. */
+  | { readonly status: 'unreadable'; readonly member: string; readonly value: Json };
+
+const TASK_TITLES = ['taskName', 'task_name', 'title', 'name'];
+const SUBTASK_TITLES = ['item_name', 'itemName', 'title', 'name', 'taskName'];
+const DESCRIPTIONS = ['description', 'details', 'notes'];
+const STARTS = ['startDate', 'start_date', 'startsAt', 'starts_at'];
+const ENDS = ['endDate', 'end_date', 'dueDate', 'due_date', 'endsAt', 'ends_at'];
+const FLAGS = ['isCompleted', 'is_completed', 'completed', 'isComplete', 'is_complete', 'isDone', 'is_done', 'done'];
+const STATUSES = ['status', 'taskStatus', 'task_status', 'state'];
+const DONE_WORDS = new Set(['completed', 'complete', 'done', 'closed', 'finished', 'resolved']);
+const OPEN_WORDS = new Set([
+  'open',
+  'opened',
+  'reopened',
+  'incomplete',
+  'not completed',
+  'new',
+  'to do',
+  'todo',
+  'pending',
+  'started',
+  'not started',
+  'in progress',
+  'active',
+  'on hold',
+]);
+
+export function toTaskState(record: Json, dialect: Dialect): ReadState {
+  return toState('task', record, { id: idOf(record, 'tasks', dialect), titles: TASK_TITLES });
+}
+
+export function toSubtaskState(record: Json, taskId: string, dialect: Dialect): ReadState {
+  return toState('subtask', record, {
+    id: idOf(record, 'subtasks', dialect),
+    titles: SUBTASK_TITLES,
+    parentId: taskId,
+  });
+}
+
+/** Equal where targets would be told the same. */
+export function hashOf(task: TaskState): string {
+  const { title, description, status, isCompleted, startDate, endDate, parentId } = task;
+  const told = [title, description, status, isCompleted, startDate ?? null, endDate ?? null, parentId ?? null];
+  return createHash('sha256').update(JSON.stringify(told)).digest('base64url').slice(0, 22);
+}
+
+/** What tasks, subtasks and cards have in common. */
+export function commonFields(
+  record: JsonObject,
+  titles: readonly string[],
+): Pick<TaskState, 'title' | 'description' | 'startDate' | 'endDate'> {
+  return {
+    title: firstText(record, titles) ?? '',
+    description: firstText(record, DESCRIPTIONS) ?? '',
+    startDate: firstText(record, STARTS),
+    endDate: firstText(record, ENDS),
+  };
+}
+
+interface Reading {
+  readonly id: string | undefined;
+  readonly titles: readonly string[];
+  readonly parentId?: string;
+}
+
+function toState(kind: 'task' | 'subtask', record: Json, { id, titles, parentId }: Reading): ReadState {
+  if (id === undefined || !isJsonObject(record)) return { status: 'no-id' };
+  const completion = completionOf(record);
+  if (completion.status === 'unreadable') return completion;
+  const isCompleted = completion.status === 'completed';
+  const task: TaskState = {
+    kind,
+    id,
+    ...commonFields(record, titles),
+    status: isCompleted ? 'completed' : 'open',
+    isCompleted,
+    isGone: false,
+    parentId,
+  };
+  return { status: 'read', task, saysCompletion: completion.status !== 'unsaid' };
+}
+
+type Completion = { readonly status: 'completed' | 'open' | 'unsaid' } | Extract<ReadState, { status: 'unreadable' }>;
+
+/** The flag, by the contract's name or another; without one, a word that says what state it is in. */
+function completionOf(record: JsonObject): Completion {
+  const flag = FLAGS.find((name) => Object.hasOwn(record, name));
+  if (flag !== undefined) {
+    const value = record[flag] ?? null;
+    if (value === null || value === '') return { status: 'open' };
+    const isCompleted = flagOf(value) ?? wordFlag(value);
+    if (isCompleted === undefined) return { status: 'unreadable', member: flag, value };
+    return { status: isCompleted ? 'completed' : 'open' };
+  }
+  const status = STATUSES.map((name) => (Object.hasOwn(record, name) ? record[name] : undefined)).find(
+    (value) => typeof value === 'string' && value.trim() !== '',
+  );
+  if (status === undefined) return { status: 'unsaid' };
+  return { status: wordFlag(status) === true ? 'completed' : 'open' }; // any other word is a stage on the way there
+}
+
+function wordFlag(value: Json): boolean | undefined {
+  if (typeof value !== 'string') return undefined;
+  const word = value
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ');
+  if (DONE_WORDS.has(word)) return true;
+  return OPEN_WORDS.has(word) ? false : undefined;
+}
+
+function firstText(record: JsonObject, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = Object.hasOwn(record, name) ? textOf(record[name]) : '';
+    if (text !== '') return text;
+  }
+  return undefined;
+}

@@ -1,0 +1,133 @@
+/**
+ * Keeps what a scan sees: tasks that differ from what is known get their next version, a row of the run and their place
+ * in the outbox, in one transaction; the others are only counted.
+ *
+ * Versions are written batch by batch. A scan that breaks off has written true ones: the run begins to scan again, finds
+ * those tasks unchanged, and has their rows and deliveries already.
+ */
+import type pg from 'pg';
+import type { Queryable, Run } from '../ledger/runs.ts';
+import { keepVersions, knownTasks, type NewVersion, seenAgain, type TaskKind } from '../ledger/task-versions.ts';
+import type { TaskEvent, TaskState } from '../targets/target.ts';
+import type { Exclusive } from '../worker/exclusive.ts';
+import { eventOf } from './events.ts';
+import type { TaskChange } from './task-change.ts';
+import { hashOf } from './task-state.ts';
+
+/** Hands changes to the outbox, in the transaction that writes their versions. */
+export type Enqueue = (db: Queryable, changes: readonly TaskChange[]) => Promise<void>;
+
+export interface Watching {
+  readonly pool: pg.Pool;
+  readonly run: Run;
+  readonly exclusive: Exclusive;
+  readonly enqueue: Enqueue;
+  /** Gives the first of so many places among the run's rows. */
+  readonly takePlaces: (count: number) => number;
+  /** Subtasks and cards that were seen, as the run's rows call them. */
+  readonly seen: Set<string>;
+}
+
+export interface SeenAt {
+  /** When the read that showed them began, on the performance.now() scale: what was written since is newer than they are. */
+  readonly readAtMs: number;
+  /** Part of the baseline: kept, and no change. */
+  readonly isSilent: boolean;
+}
+
+/** What a row of the run is called. */
+export function rowId({ kind, id }: Pick<TaskState, 'kind' | 'id'>): string {
+  return `${kind}:${id}`;
+}
+
+/** Keeps what was seen of tasks of one kind. In a dry run only the rows are written that say what would be delivered. */
+export async function keepSeen(
+  watching: Watching,
+  kind: TaskKind,
+  tasks: readonly TaskState[],
+  { readAtMs, isSilent }: SeenAt,
+): Promise<void> {
+  const { pool, run, exclusive } = watching;
+  const distinct = [...new Map(tasks.map((task) => [task.id, task])).values()];
+  const known = await knownTasks(
+    pool,
+    run,
+    kind,
+    distinct.map(({ id }) => id),
+  );
+  const sinceReadMs = performance.now() - readAtMs;
+  const changes: Happened[] = [];
+  const back: string[] = [];
+  for (const task of distinct) {
+    const before = known.get(task.id);
+    if (before !== undefined && before.ageMs < sinceReadMs) continue;
+    const hash = hashOf(task);
+    const event = eventOf(before, task, hash);
+    if (event !== undefined) changes.push({ task, hash, event, version: (before?.version ?? 0) + 1 });
+    else if (before !== undefined && before.missed > 0) back.push(task.id);
+  }
+  if (changes.length === 0 && (back.length === 0 || run.dryRun)) return;
+  await exclusive.transaction(async (db) => {
+    if (!run.dryRun) await seenAgain(db, run, kind, back);
+    await keepChanges(db, watching, kind, changes, { isSilent });
+  });
+}
+
+/** A change with what is kept of it. */
+export interface Happened {
+  readonly task: TaskState;
+  readonly hash: string;
+  readonly event: TaskEvent;
+  readonly version: number;
+}
+
+/** Inside a transaction: writes versions, and tells of those that were written. */
+export async function keepChanges(
+  db: Queryable,
+  watching: Pick<Watching, 'run' | 'enqueue' | 'takePlaces'>,
+  kind: TaskKind,
+  changes: readonly Happened[],
+  { isSilent }: { isSilent: boolean },
+): Promise<void> {
+  const { run, enqueue } = watching;
+  if (run.dryRun) return isSilent ? undefined : keepRows(db, watching, changes);
+  const kept = await keepVersions(db, run, kind, changes.map(toVersion));
+  const told = isSilent ? [] : changes.filter(({ task }) => kept.has(task.id));
+  if (told.length === 0) return;
+  const { sync, account, id: runId } = run;
+  const seenAt = new Date();
+  await keepRows(db, watching, told);
+  await enqueue(
+    db,
+    told.map(({ task, event, version }): TaskChange => ({ sync, account, runId, task, event, version, seenAt })),
+  );
+}
+
+export function toVersion({ task, hash, version }: Omit<Happened, 'event'>): NewVersion {
+  return { taskId: task.id, parentId: task.parentId, version, state: task, hash, isGone: task.isGone };
+}
+
+/** A row for each change: without a verdict until its deliveries are settled, or of a dry run with what it would be. */
+async function keepRows(
+  db: Queryable,
+  { run, takePlaces }: Pick<Watching, 'run' | 'takePlaces'>,
+  changes: readonly Happened[],
+): Promise<void> {
+  await db.query(
+    `insert into ledger.rows (run_id, source_id, n, label, detail, state, verdict, reason)
+     select $1, t.source_id, $6 + t.ord - 1, t.label, t.event,
+       case when $5 then 'settled' else 'staged' end,
+       case when $5 then case t.event when 'created' then 'created' else 'updated' end end,
+       case when $5 then 'PLANNED' end
+     from unnest($2::text[], $3::text[], $4::text[]) with ordinality as t(source_id, label, event, ord)
+     on conflict (run_id, source_id) do nothing`,
+    [
+      run.id,
+      changes.map(({ task }) => rowId(task)),
+      changes.map(({ task }) => task.title || rowId(task)),
+      changes.map(({ event }) => event),
+      run.dryRun,
+      takePlaces(changes.length),
+    ],
+  );
+}

@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/transaction.ts';
+import {
+  type Claimed,
+  claimDue,
+  type DeliveryClaim,
+  dropClaims,
+  dropDeadClaims,
+  renewClaim,
+  takeClaim,
+} from '../../src/deliveries/claims.ts';
+import { keepItemLinks } from '../../src/deliveries/links.ts';
+import { type Outcome, writeOutcomes } from '../../src/deliveries/outcomes.ts';
+import { blockTarget, disableTarget } from '../../src/deliveries/target-states.ts';
+import { freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterEach(() => forgetDeliveries(database));
+afterAll(() => database.close());
+
+const NOW = new Date('2100-01-01T00:00:00Z'); // what was queued today is due then
+const later = (ms: number) => new Date(NOW.getTime() + ms);
+
+const take = (worker = WORKER): Promise<DeliveryClaim> =>
+  takeClaim(database.pool, 'hook', { worker, ttlMs: 30_000, now: NOW });
+const due = (claim: DeliveryClaim, limit = 100, now = NOW): Promise<readonly Claimed[]> =>
+  claimDue(database.pool, claim, { limit, now });
+const namesOf = (claimed: readonly Claimed[]) =>
+  claimed.map(({ delivery }) => `${delivery.task.id}#${delivery.sequence}`).sort();
+const delivered = ({ delivery }: Claimed): Outcome => ({
+  id: delivery.id,
+  decision: { status: 'ended', verdict: 'delivered' },
+});
+const write = (claim: DeliveryClaim, outcomes: readonly Outcome[]) =>
+  writeOutcomes(database.pool, claim, outcomes, NOW);
+
+/** Several states of a task that all wait, as a replay leaves them. */
+async function waitAgain(): Promise<void> {
+  await database.pool.query(`update ledger.deliveries set state = 'waiting', verdict = null, newer_id = null`);
+}
+
+describe('what is claimed', () => {
+  test('is the oldest open one of each task, and the next one once that has ended', async () => {
+    await queue(database, [change(1), change(1, 2), change(1, 3), change(2, 7)]);
+    await waitAgain();
+    const claim = await take();
+    const first = await due(claim);
+    expect(namesOf(first)).toEqual(['1#1', '2#7']);
+    expect(await due(claim)).toEqual([]);
+    await write(claim, first.map(delivered));
+    expect(namesOf(await due(claim))).toEqual(['1#2']);
+  });
+
+  test('is nothing of a task while a newer one of it is on its way', async () => {
+    await queue(database, [change(1, 2)]);
+    const claim = await take();
+    await due(claim);
+    await queue(database, [change(1, 1)]);
+    expect(await due(claim)).toEqual([]);
+  });
+
+  test('is given to one of many who ask at once', async () => {
+    await queue(database, changes(200));
+    const claims = await Promise.all(Array.from({ length: 6 }, () => take()));
+    const all = await Promise.all(claims.map((claim) => due(claim, 50)));
+    const got = namesOf(all.flat());
+    expect(new Set(got).size).toBe(got.length);
+  });
+
+  test('is what is due, up to the limit', async () => {
+    await queue(database, changes(5));
+    await database.pool.query(`update ledger.deliveries set due_at = $1 where task_id in ('3', '4')`, [later(1)]);
+    const claim = await take();
+    expect(await due(claim, 2)).toHaveLength(2);
+    expect(await due(claim)).toHaveLength(1);
+    expect(await due(claim, 100, later(1))).toHaveLength(2);
+  });
+
+  test('is nothing while the target is disabled or asks for a pause', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    await blockTarget(database.pool, 'hook', { forMs: 1_000, now: NOW });
+    expect(await due(claim, 100, later(999))).toEqual([]);
+    await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: '', now: NOW });
+    expect(await due(claim, 100, later(1_000))).toEqual([]);
+  });
+
+  test('tells the item that its task is linked with', async () => {
+    await queue(database, changes(2));
+    const link = { account: 'demo', itemId: 'o/r#7', runId: 'run-1' };
+    await keepItemLinks(database.pool, 'hook', [
+      { ...link, task: { kind: 'task', id: '0' } },
+      { ...link, task: { kind: 'task', id: '1' } }, // the item is taken
+    ]);
+    const items = (await due(await take())).map(({ delivery }) => [delivery.task.id, delivery.itemId]);
+    expect(items.sort()).toEqual([
+      ['0', 'o/r#7'],
+      ['1', undefined],
+    ]);
+  });
+
+  test('two states of one task can not be on their way at once, whatever is done', async () => {
+    await queue(database, [change(1), change(1, 2)]);
+    const force = database.pool.query(`update ledger.deliveries set state = 'sending', verdict = null`);
+    await expect(force).rejects.toThrow('deliveries_one_sending');
+  });
+});
+
+describe('a claim fences what is written', () => {
+  test('one that was taken over writes nothing, and what it sent waits again under its id', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    const sent = await due(claim);
+    expect(await dropDeadClaims(database.pool, later(30_001))).toBe(1);
+    expect(await write(claim, sent.map(delivered))).toEqual({ status: 'claim-lost' });
+    expect(await fates(database)).toEqual(['0#1 waiting']);
+    const again = await due(await take());
+    expect(again).toEqual(sent);
+  });
+
+  test('one claim does not end what another one sends', async () => {
+    await queue(database, changes(1));
+    const [mine, other] = [await take(), await take()];
+    const sent = await due(mine);
+    expect(await write(other, sent.map(delivered))).toEqual({ status: 'written', left: new Set() });
+    expect(await fates(database)).toEqual(['0#1 sending']);
+  });
+
+  test('one that ran out is given nothing and can not be renewed, even before it is taken over', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    expect(await due(claim, 1, later(30_000))).toEqual([]);
+    expect(await renewClaim(database.pool, claim, { ttlMs: 30_000, now: later(30_000) })).toBe(false);
+  });
+
+  test('a renewed one lasts longer, for everyone', async () => {
+    const claim = await take();
+    expect(await renewClaim(database.pool, claim, { ttlMs: 30_000, now: later(20_000) })).toBe(true);
+    expect(await dropDeadClaims(database.pool, later(40_000))).toBe(0);
+  });
+
+  test('what was lost with a claim is superseded where a newer one has been seen meanwhile', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    await due(claim);
+    await queue(database, changes(1, 2));
+    await dropClaims(database.pool, [claim.id]);
+    expect(await fates(database)).toEqual(['0#1 superseded', '0#2 waiting']);
+  });
+
+  test('the claim of a dead process on this host is taken over at once', async () => {
+    await queue(database, changes(1));
+    await due(await take({ ...WORKER, pid: 2 ** 22 + 1 }));
+    expect(await dropDeadClaims(database.pool, NOW)).toBe(1);
+    expect(await fates(database)).toEqual(['0#1 waiting']);
+  });
+
+  test('what a dying process was just being given is not forgotten', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    let dropping: Promise<void> = Promise.resolve();
+    await inTransaction(database.pool, async (db) => {
+      await claimDue(db, claim, { limit: 1, now: NOW });
+      dropping = dropClaims(database.pool, [claim.id]);
+      await untilBlocked();
+    });
+    await dropping;
+    expect(await fates(database)).toEqual(['0#1 waiting']);
+  });
+});
+
+describe('an outcome', () => {
+  test('that is unsent changes nothing', async () => {
+    await queue(database, changes(1));
+    const [before] = await deliveryRows(database);
+    const claim = await take();
+    const sent = await due(claim);
+    await write(
+      claim,
+      sent.map(({ delivery }) => ({ id: delivery.id, decision: { status: 'unsent' } })),
+    );
+    expect(await deliveryRows(database)).toEqual([{ ...before, claim_id: null }]);
+  });
+
+  test('spends an attempt, keeps the answer, and says when it is tried again', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    const [sent] = await due(claim);
+    const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: 'busy' } as const;
+    await write(claim, [{ id: sent?.delivery.id ?? '', decision, answer: { httpStatus: 503, text: 'x' } }]);
+    const told = { state: 'waiting', attempts: 1, reason: 'HTTP_503', detail: 'busy', due_at: later(5_000) };
+    expect(await deliveryRows(database)).toMatchObject([{ ...told, answer: { httpStatus: 503, text: 'x' } }]);
+  });
+
+  test('of a target that asks for a pause spends none', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    const [sent] = await due(claim);
+    await write(claim, [{ id: sent?.delivery.id ?? '', decision: { status: 'limited', afterMs: 7_000 } }]);
+    expect(await deliveryRows(database)).toMatchObject([{ state: 'waiting', attempts: 0, due_at: later(7_000) }]);
+  });
+});
+
+async function untilBlocked(): Promise<void> {
+  const waiting = async () => {
+    const found = await database.pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return found.rowCount;
+  };
+  await expect.poll(waiting).toBe(1);
+}

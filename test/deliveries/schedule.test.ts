@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { createBreaker } from '../../src/deliveries/breaker.ts';
+import { plainAnswer, plainText } from '../../src/deliveries/plain-text.ts';
+import { decide, SCHEDULE_MS } from '../../src/deliveries/schedule.ts';
+import type { DeliveryOutcome } from '../../src/targets/target.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const LATER = { status: 'later', reason: 'HTTP_503', detail: 'it answered 503' } as const;
+const WHY = { reason: 'HTTP_503', detail: 'it answered 503' };
+
+/** The decision after so many spent attempts, with no jitter. */
+const decided = (outcome: DeliveryOutcome, attempts = 0, random = 0.5) => decide(outcome, { attempts, random });
+
+describe('what fails is tried again', () => {
+  test.each([
+    [0, 5_000],
+    [1, 5 * MINUTE],
+    [2, 30 * MINUTE],
+    [3, 2 * HOUR],
+    [4, 5 * HOUR],
+    [5, 10 * HOUR],
+    [6, 14 * HOUR],
+    [7, 20 * HOUR],
+    [8, 24 * HOUR],
+  ])('after %d attempts before it in %d ms', (attempts, afterMs) => {
+    expect(decided(LATER, attempts)).toEqual({ status: 'again', afterMs, ...WHY });
+  });
+
+  test('ten times, and is a dead letter then', () => {
+    expect(SCHEDULE_MS).toHaveLength(10);
+    const detail = 'given up after 10 attempts: it answered 503';
+    expect(decided(LATER, 9)).toEqual({ status: 'ended', verdict: 'dead', reason: 'HTTP_503', detail });
+  });
+
+  test('a tenth earlier or later, by chance', () => {
+    expect(decided(LATER, 1, 0)).toMatchObject({ afterMs: 4.5 * MINUTE });
+    expect(decided(LATER, 1, 1)).toMatchObject({ afterMs: 5.5 * MINUTE });
+  });
+
+  test.each([
+    ['later than scheduled: then', HOUR, HOUR],
+    ['sooner than scheduled: as scheduled', 1_000, 5 * MINUTE],
+    ['in a hundred years: in a day', 100 * 365 * 24 * HOUR, 24 * HOUR],
+  ])('when the target asks for it %s', (_when, retryAfterMs, afterMs) => {
+    expect(decided({ ...LATER, retryAfterMs }, 1)).toMatchObject({ status: 'again', afterMs });
+  });
+});
+
+describe('every other answer', () => {
+  test.each<[DeliveryOutcome, object]>([
+    [{ status: 'delivered' }, { status: 'ended', verdict: 'delivered' }],
+    [
+      { status: 'already', detail: 'closed' },
+      { status: 'ended', verdict: 'already', detail: 'closed' },
+    ],
+    [
+      { ...WHY, status: 'skipped' },
+      { ...WHY, status: 'ended', verdict: 'skipped' },
+    ],
+    [
+      { ...WHY, status: 'refused' },
+      { ...WHY, status: 'ended', verdict: 'dead' },
+    ],
+    [
+      { ...WHY, status: 'disabled' },
+      { ...WHY, status: 'disabled' },
+    ],
+    [
+      { ...LATER, isLimited: true, retryAfterMs: 7_000 },
+      { ...WHY, status: 'limited', afterMs: 7_000 },
+    ],
+    [
+      { ...LATER, isLimited: true },
+      { ...WHY, status: 'limited', afterMs: 30_000 },
+    ],
+    [
+      { ...LATER, isLimited: true, retryAfterMs: 9e12 },
+      { ...WHY, status: 'limited', afterMs: HOUR },
+    ],
+  ])('%j', (outcome, decision) => {
+    expect(decided(outcome, 9)).toEqual(decision);
+  });
+});
+
+describe('the breaker of a target', () => {
+  const opened = () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 10; n++) breaker.saw('fails', 0);
+    return breaker;
+  };
+
+  test('opens after ten failures in a row and not after nine', () => {
+    const breaker = createBreaker();
+    for (const health of ['fails', 'answers', ...Array(9).fill('fails')] as const) breaker.saw(health, 0);
+    expect(breaker.admit(0)).toEqual({ status: 'go' });
+    breaker.saw('fails', 0);
+    expect(breaker.admit(400)).toEqual({ status: 'wait', forMs: 600 });
+    expect(breaker.admit(1_000)).toEqual({ status: 'probe' });
+  });
+
+  test('pauses twice as long after each probe that fails, to a minute', () => {
+    const breaker = opened();
+    const pauses: number[] = [];
+    for (let nowMs = 1_000; pauses.length < 8; ) {
+      breaker.saw('fails', nowMs);
+      const admitted = breaker.admit(nowMs);
+      const forMs = admitted.status === 'wait' ? admitted.forMs : Number.NaN;
+      pauses.push(forMs);
+      nowMs += forMs;
+    }
+    expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+
+  test('is not told anything new by what was under way when it opened', () => {
+    const breaker = opened();
+    breaker.saw('fails', 500);
+    expect(breaker.admit(1_000)).toEqual({ status: 'probe' });
+  });
+
+  test('closes with one answer', () => {
+    const breaker = opened();
+    breaker.saw('answers', 1_000);
+    expect([breaker.admit(1_000), breaker.isOpen()]).toEqual([{ status: 'go' }, false]);
+  });
+});
+
+describe('what a target says is kept', () => {
+  test('cut to 500 characters, none of them half a letter', () => {
+    expect(plainAnswer({ httpStatus: 500, text: `${'x'.repeat(499)}😀` })).toEqual({
+      httpStatus: 500,
+      text: `${'x'.repeat(499)}�`,
+    });
+  });
+
+  test('without control characters', () => {
+    expect(plainText('\u0000 no\r\n\u001b[31mred\u009b\u2028 ')).toBe('no [31mred');
+  });
+});

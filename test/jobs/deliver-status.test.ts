@@ -1,0 +1,171 @@
+/** The last phase of a run on its own: what its rows come to. */
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { deliverStatus } from '../../jobs/deliver-status.ts';
+import { takeClaim } from '../../src/deliveries/claims.ts';
+import { blockTarget, disableTarget } from '../../src/deliveries/target-states.ts';
+import { countRows } from '../../src/ledger/rows.ts';
+import { type Run, readRun } from '../../src/ledger/runs.ts';
+import type { TaskEvent } from '../../src/targets/target.ts';
+import type { JobResult } from '../../src/worker/job.ts';
+import { change, forgetDeliveries, queue } from '../deliveries/delivery-worlds.ts';
+import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { anAccount } from '../worker/an-account.ts';
+
+const WAITS: JobResult = { status: 'again', inMs: 200 };
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterEach(() => forgetDeliveries(database));
+afterAll(() => database.close());
+
+/** A run that has seen these events, a task each, for the targets hook and mail. */
+async function runWith(events: readonly TaskEvent[], targets: readonly string[] = ['hook', 'mail']): Promise<Run> {
+  const run = await aRun(database, { phase: 'deliver-status', job: 'tasks' });
+  const all = events.map((event, id) => change(id, 1, { event, runId: run.id, sync: run.sync }));
+  await putRows(
+    database,
+    run,
+    all.map(({ task }) => ({
+      source_id: `task:${task.id}`,
+      label: task.title,
+      state: 'acked',
+      action: null,
+      fields: null,
+    })),
+  );
+  await queue(database, all, targets);
+  return run;
+}
+
+/** What became of a task's delivery to a target, by column. */
+async function set(taskId: number, target: string, columns: Readonly<Record<string, unknown>>): Promise<void> {
+  const names = Object.keys(columns);
+  await database.pool.query(
+    `update ledger.deliveries set ${names.map((name, n) => `${name} = $${n + 3}`).join(', ')} where task_id = $1 and target = $2`,
+    [String(taskId), target, ...Object.values(columns)],
+  );
+}
+const ended = (taskId: number, target: string, verdict: string, more = {}) =>
+  set(taskId, target, { state: 'ended', verdict, ...more });
+
+/** Somebody serves the target. */
+const serve = (target: string) => takeClaim(database.pool, target, { worker: WORKER, ttlMs: 60_000, now: undefined });
+
+async function job(run: Run): Promise<JobResult> {
+  const account = { ...anAccount(), name: run.account };
+  const { signal } = new AbortController();
+  return deliverStatus.run({
+    run,
+    account,
+    pool: database.pool,
+    worker: WORKER,
+    log: pino({ level: 'silent' }),
+    signal,
+  });
+}
+
+async function verdicts(run: Run): Promise<readonly string[]> {
+  const rows = await rowsOf(database, run);
+  return rows.map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
+}
+
+describe('a run waits', () => {
+  test.each<[string, Readonly<Record<string, unknown>>, JobResult['status']]>([
+    ['for one that is due', { attempts: 0 }, 'again'],
+    ['for one that is on its way', { state: 'sending', attempts: 3 }, 'again'],
+    ['no longer for one that was tried and waits for its retry', { attempts: 1 }, 'finished'],
+    ['not for one that has ended', { state: 'ended', verdict: 'dead' }, 'finished'],
+  ])('%s', async (_what, columns, status) => {
+    const run = await runWith(['changed'], ['hook']);
+    await set(0, 'hook', columns);
+    expect((await job(run)).status).toBe(status);
+  });
+
+  test('for a target that asks for a short pause, and not for a long one', async () => {
+    const run = await runWith(['changed'], ['hook']);
+    await serve('hook');
+    await blockTarget(database.pool, 'hook', { forMs: 9_000, now: undefined });
+    expect(await job(run)).toEqual(WAITS);
+    await blockTarget(database.pool, 'hook', { forMs: 60_000, now: undefined });
+    expect((await job(run)).status).toBe('finished');
+  });
+
+  test('for a courier, but not long', async () => {
+    const run = await runWith(['changed'], ['hook']);
+    expect(await job(run)).toEqual(WAITS);
+    await set(0, 'hook', { created_at: new Date(Date.now() - 11_000) });
+    const claim = await serve('hook');
+    expect(await job(run)).toEqual(WAITS);
+    await database.pool.query('delete from ledger.delivery_claims where id = $1', [claim.id]);
+    expect((await job(run)).status).toBe('finished');
+    const detail = expect.stringContaining('hook: no worker serves this target');
+    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', detail }]);
+  });
+});
+
+describe('a row is settled', () => {
+  test.each<[TaskEvent, string, string, string]>([
+    ['created', 'delivered', 'already', 'created'],
+    ['created', 'superseded', 'delivered', 'created'],
+    ['changed', 'delivered', 'skipped', 'updated'],
+    ['gone', 'superseded', 'skipped', 'updated'],
+    ['completed', 'already', 'already', 'unchanged'],
+    ['completed', 'already', 'skipped', 'unchanged NOT_LINKED'],
+    ['completed', 'delivered', 'dead', 'review REFUSED'],
+  ])('%s: %s and %s make %s', async (event, first, second, verdict) => {
+    const reasons: Readonly<Record<string, string>> = {
+      skipped: 'NOT_LINKED',
+      dead: 'REFUSED',
+      superseded: 'SUPERSEDED',
+    };
+    const run = await runWith([event]);
+    await ended(0, 'hook', first, { reason: reasons[first] ?? null });
+    await ended(0, 'mail', second, { reason: reasons[second] ?? null, detail: 'for this reason' });
+    expect(await job(run)).toEqual({ status: 'finished' });
+    expect(await verdicts(run)).toEqual([verdict]);
+  });
+
+  test('as retrying, with when it is tried next', async () => {
+    const run = await runWith(['changed'], ['hook']);
+    await set(0, 'hook', { attempts: 2, due_at: new Date('2100-01-01T00:00:00Z'), detail: 'it answered 503' });
+    await job(run);
+    const detail = 'hook: it answered 503; 2 attempts so far, the next one at 2100-01-01T00:00:00Z';
+    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', detail }]);
+  });
+
+  test('as waiting for a target that is disabled, with the remedy, which the run notes too', async () => {
+    const run = await runWith(['changed', 'changed'], ['hook']);
+    await ended(0, 'hook', 'delivered');
+    await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+    await job(run);
+    expect(await verdicts(run)).toEqual(['updated', 'review TARGET_DISABLED']);
+    const [note] = (await readRun(database.pool, run.id)).notes;
+    expect(note).toMatch(/^hook: 1 delivered, 1 not yet delivered; .*410.*: lockstep deliveries enable hook$/);
+  });
+
+  test('whose delivery is gone, for a person', async () => {
+    const run = await runWith(['changed'], []);
+    await job(run);
+    expect(await verdicts(run)).toEqual(['review NO_DELIVERY']);
+  });
+});
+
+test('the run is done then, every row is counted, and it notes how many went where', async () => {
+  const run = await runWith(['created', 'changed', 'completed']);
+  for (const id of [0, 1, 2]) await ended(id, 'hook', 'delivered');
+  await ended(0, 'mail', 'delivered');
+  await ended(1, 'mail', 'dead', { reason: 'REFUSED' });
+  await ended(2, 'mail', 'already');
+  await job(run);
+  expect(await countRows(database.pool, run.id)).toMatchObject({ in: 3, created: 1, updated: 1, review: 1 });
+  const { status, notes, rowsSettled } = await readRun(database.pool, run.id);
+  expect([status, notes, rowsSettled]).toEqual([
+    'done',
+    ['hook: 3 delivered', 'mail: 1 already, 1 dead, 1 delivered'],
+    3,
+  ]);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { passOverTasks } from '../../src/tasks/task-pages.ts';
+import { RunFailed } from '../../src/worker/trouble.ts';
+
+interface Way {
+  readonly tasks: number;
+  readonly size?: number;
+  readonly first?: 0 | 1;
+  readonly zero?: 'first' | 'empty' | 'refused';
+  readonly setting?: 'auto' | 0 | 1;
+}
+
+/** One pass over numbered tasks at a service that counts pages so; the ids seen, and the pages asked for. */
+async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting = 'auto' }: Way) {
+  const seen = new Set<string>();
+  const asked: number[] = [];
+  const result = await passOverTasks({
+    firstPage: setting,
+    read: async (page) => {
+      asked.push(page);
+      if (page < first && zero === 'refused') throw new RunFailed('SERVICE_REFUSED', 'page: at least 1');
+      if (page < first && zero === 'empty') return [];
+      const from = Math.max(0, page - first) * size;
+      return Array.from({ length: Math.max(0, Math.min(size, tasks - from)) }, (_, i) => ({ id: String(from + i) }));
+    },
+    keep: async (records) => {
+      const before = seen.size;
+      for (const { id } of records) seen.add(id);
+      return { newInPass: seen.size - before, newInAll: seen.size - before };
+    },
+  });
+  return { status: result.status, seen: seen.size, asked };
+}
+
+describe('pages', () => {
+  test.each<Way>([
+    { tasks: 35 },
+    { tasks: 40 },
+    { tasks: 7 },
+    { tasks: 0 },
+    { tasks: 35, first: 1, zero: 'first' },
+    { tasks: 35, first: 1, zero: 'empty' },
+    { tasks: 35, first: 1, zero: 'refused' },
+    { tasks: 7, first: 1, zero: 'refused' },
+    { tasks: 35, first: 1, setting: 1 },
+    { tasks: 1_000 },
+  ])('are read to the end of the list: %o', async (way) => {
+    expect(await passOver(way)).toMatchObject({ status: 'again', seen: way.tasks });
+  });
+
+  test('are asked for once each, and little past the end', async () => {
+    const { asked } = await passOver({ tasks: 1_000 });
+    expect([asked.length, new Set(asked).size]).toEqual([105, 105]);
+  });
+
+  test('whose number the settings name are not looked for', async () => {
+    expect((await passOver({ tasks: 15, first: 1, zero: 'refused', setting: 1 })).asked).toEqual([1, 2]);
+  });
+
+  test('that are refused all say why', async () => {
+    const reading = passOverTasks({
+      firstPage: 'auto',
+      read: async (page) => {
+        throw new RunFailed('SERVICE_REFUSED', `no page ${page}`);
+      },
+      keep: async () => ({ newInPass: 0, newInAll: 0 }),
+    });
+    await expect(reading).rejects.toThrow('no page 0');
+  });
+});
