@@ -2,14 +2,13 @@
  * One key's budget in this process: callers queue here, one acquirer leases tokens for all of them from the store, and
  * each token goes to the next caller at its time.
  */
-import { Alarm, MAX_TIMER_MS } from './alarm.ts';
+import { Alarm } from './alarm.ts';
 import type {
   Budget,
   BudgetLimits,
   BudgetStats,
   BudgetStore,
   Lane,
-  Permit,
   RetryTaken,
   SlotAsk,
   Taken,
@@ -17,12 +16,13 @@ import type {
 } from './budget.ts';
 import { assertCost, closedError } from './errors.ts';
 import { Forecast } from './forecast.ts';
-import type { RateHint } from './hints.ts';
+import { HeldPermit, type PermitOwner } from './held-permit.ts';
 import { Leases } from './leases.ts';
 import { safeLimits } from './safe-limits.ts';
 import { type Load, type ProcessName, SlotLease } from './slot-lease.ts';
+import { Turn, type TurnKeeper } from './turn.ts';
 import { WaitTimes } from './wait-times.ts';
-import { type Waiter, Waiting } from './waiting.ts';
+import { Waiting } from './waiting.ts';
 
 export interface BudgetOptions {
   /** The account's name; never the API key. */
@@ -67,6 +67,7 @@ class KeyBudget implements Budget {
   #inFlight = 0;
   #soon: NodeJS.Immediate | undefined;
   readonly #alarm = new Alarm(() => this.#pump());
+  readonly #keeper: TurnKeeper & PermitOwner;
   #isClosed = false;
 
   constructor({ key, limits, store, now = () => performance.now(), storeTimeoutMs = 2000, ...more }: BudgetOptions) {
@@ -77,44 +78,36 @@ class KeyBudget implements Budget {
     this.#slots = new SlotLease(limits.concurrency, more.process);
     this.#leases = new Leases({ key, store, safe, slots: this.#slots, now, storeTimeoutMs });
     this.#horizonMs = safe.graceMs;
+    this.#keeper = {
+      now,
+      admit: (lane, cameAtMs, nowMs) => {
+        this.#waits[lane].add(nowMs - cameAtMs);
+        this.#inFlight++;
+        return new HeldPermit(this.#keeper, nowMs);
+      },
+      left: (turn) => this.#waiting.remove(turn),
+      lookAgain: () => this.#pump(),
+      ended: () => {
+        this.#inFlight--;
+        this.#pump();
+      },
+      limited: async (retryAfterMs, admittedAtMs) => {
+        this.#counts.limited++;
+        const stopped = this.#leases.limited(Math.min(Math.max(0, retryAfterMs), MAX_BLOCK_MS), admittedAtMs);
+        this.#pump();
+        await stopped;
+      },
+      hinted: (hint) => this.#leases.hinted(hint),
+      succeeded: () => this.#leases.succeeded(),
+    };
   }
 
-  async take({ lane, cost = 1, signal, maxWaitMs = Number.POSITIVE_INFINITY }: TakeOptions): Promise<Taken> {
-    signal?.throwIfAborted();
+  async take(options: TakeOptions): Promise<Taken> {
+    options.signal?.throwIfAborted();
     if (this.#isClosed) throw closedError(this.#key);
-    assertCost(this.#key, cost, this.limits.burst);
-    const cameAtMs = this.#now();
+    assertCost(this.#key, options.cost ?? 1, this.limits.burst);
     return new Promise((resolve, reject) => {
-      let patience: NodeJS.Timeout | undefined;
-      const leave = () => {
-        this.#waiting.remove(waiter);
-        clearTimeout(patience);
-        signal?.removeEventListener('abort', abort);
-      };
-      const waiter: Waiter = {
-        lane,
-        cost,
-        deadlineMs: cameAtMs + maxWaitMs,
-        give: (nowMs) => {
-          leave();
-          this.#waits[lane].add(nowMs - cameAtMs);
-          resolve({ status: 'taken', permit: this.#permit(nowMs) });
-        },
-        sendAway: (retryAfterMs) => {
-          leave();
-          resolve({ status: 'wait', retryAfterMs: Math.max(1, Math.ceil(retryAfterMs)) });
-        },
-        fail: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      const abort = () => waiter.fail(signal?.reason);
-      signal?.addEventListener('abort', abort, { once: true });
-      if (maxWaitMs < Number.POSITIVE_INFINITY) {
-        patience = setTimeout(() => this.#pump(), Math.min(maxWaitMs + 1, MAX_TIMER_MS)); // a timer may be early
-      }
-      this.#waiting.add(waiter);
+      this.#waiting.add(new Turn(options, this.#keeper, resolve, reject));
       this.#pump();
     });
   }
@@ -271,26 +264,6 @@ class KeyBudget implements Budget {
       else if (isOver) waiter.sendAway(UNKNOWN_WAIT_MS);
       else place++;
     }
-  }
-
-  #permit(admittedAtMs: number): Permit {
-    let isHeld = true;
-    this.#inFlight++;
-    const release = () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#inFlight--;
-      this.#pump();
-    };
-    const limited = async (retryAfterMs: number) => {
-      this.#counts.limited++;
-      const stopped = this.#leases.limited(Math.min(Math.max(0, retryAfterMs), MAX_BLOCK_MS), admittedAtMs);
-      this.#pump();
-      await stopped;
-    };
-    const hinted = (hint: RateHint) => this.#leases.hinted(hint);
-    const succeeded = () => this.#leases.succeeded();
-    return { release, limited, hinted, succeeded };
   }
 
   #failAll(error: unknown): void {

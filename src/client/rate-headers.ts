@@ -29,8 +29,16 @@ const EPOCH_MS = 1e12;
 const MAX_LENGTH = 1000;
 const PREFIXES = ['ratelimit', 'x-ratelimit', 'x-rate-limit'];
 
+/** One of these is in every answer that says something. */
+const TELLING = [
+  'ratelimit',
+  'ratelimit-policy',
+  ...PREFIXES.flatMap((name) => [`${name}-limit`, `${name}-remaining`]),
+];
+
 /** Undefined where the headers say nothing of a limit. */
 export function rateHintOf({ headers, arrivedAtMs }: AnswerHead): RateHint | undefined {
+  if (!TELLING.some((name) => headers[name] !== undefined)) return undefined;
   const textOf = (name: string) => {
     const value = headers[name];
     return (Array.isArray(value) ? value.join(', ') : (value ?? '')).slice(0, MAX_LENGTH);

@@ -69,5 +69,5 @@ export async function prepareSetWork(db: Queryable, runId: string): Promise<void
 }
 
 const MANY = 1_000;
-const JOINED_ROW = 'run_id, source_id, state, email, phone, name, org, client_id, label';
+const JOINED_ROW = 'run_id, source_id, n, state, email, phone, name, org, client_id, label';
 const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';

@@ -56,14 +56,9 @@ export async function claimRows(
     clientId: string | null;
     sends: number;
   }>(
-    `with held as (select c.id from ledger.claims c join ledger.runs u on u.id = c.run_id and u.status = 'running'
-       where c.id = $1 and c.expires_at > clock_timestamp() for share of c),
-     picked as (select source_id from ledger.rows where run_id = $2 and state = 'ready' and n > $4
-       order by n limit $3 for update skip locked)
-     update ledger.rows r set state = 'intent', claim_id = held.id
-     from held, picked where r.run_id = $2 and r.source_id = picked.source_id
-     returning r.source_id as "sourceId", r.n::float8 as place, r.action, r.fields, r.record_id as "recordId", r.client_id as "clientId", r.sends`,
-    [claim.id, claim.runId, limit, after],
+    `select source_id as "sourceId", n::float8 as place, action, fields, record_id as "recordId", client_id as "clientId", sends
+     from ledger.claim_rows($1, $2, $3, $4)`,
+    [claim.id, claim.runId, after, limit],
   );
   return claimed.rows.map((row) => ({
     ...row,

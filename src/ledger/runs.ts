@@ -34,6 +34,8 @@ export interface Run {
   readonly scan: ScanProof | undefined;
   readonly rowsSeen: number;
   readonly rowsSettled: number;
+  /** Up to this place its rows have been claimed, -1 for none; a hint, since earlier ones may be ready again. */
+  readonly claimedTo: number;
   readonly calls: number;
   readonly limited: number;
   readonly errorCode: string | undefined;
@@ -58,7 +60,7 @@ export interface NewRun {
 }
 
 const COLUMNS = `id, sync, job, account, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
-  rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
+  rows_seen as "rowsSeen", rows_settled as "rowsSettled", claimed_to as "claimedTo", calls, limited, error_code as "errorCode", error,
   trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
 
 /**
@@ -137,13 +139,15 @@ export interface RunProgress {
   readonly limited?: number;
   readonly rowsSeen?: number;
   readonly rowsSettled?: number;
+  readonly claimedTo?: number;
 }
 
 /** Adds to a run's counters and replaces its checkpoint and scan label where given; answers how the run stands. */
 export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<RunStatus | undefined> {
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
-       rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan)
+       rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan),
+       claimed_to = greatest(claimed_to, $8)
      where id = $1 returning status`,
     [
       id,
@@ -153,6 +157,7 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
       progress.rowsSettled ?? 0,
       progress.checkpoint ?? null,
       progress.scan ?? null,
+      progress.claimedTo ?? null,
     ],
   );
   return recorded.rows[0]?.status;

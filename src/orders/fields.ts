@@ -27,13 +27,14 @@ export function customerOf(values: OrderValues): CustomerFields {
 
 /** Text as Postgres can hold it: neither NUL nor half a character. */
 export function storable(text: string): string {
-  return text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd');
+  return text.replaceAll('\0', '').toWellFormed();
 }
 
 function filled(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const given = Object.entries(values).flatMap(([name, value]) => {
-    const text = storable(value ?? '').trim();
-    return text === '' ? [] : [[name, text] as const];
-  });
-  return Object.fromEntries(given);
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const text = value === undefined ? '' : storable(value).trim();
+    if (text !== '') given[name] = text;
+  }
+  return given;
 }

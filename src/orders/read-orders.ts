@@ -82,15 +82,16 @@ async function keepOrders(
   const column = <K extends keyof SeenOrder>(name: K) => distinct.map((order) => order[name]);
   await db.query(
     `insert into ledger.records (run_id, record_id, client_id, label, fields, first_pass, last_pass)
-     select $1, t.record_id, t.client_id, held.label, t.fields, $2, $2
-     from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
-     cross join lateral (select coalesce(
-       (select k.label from ledger.order_keys k
-        where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1),
-       case when t.is_number then (select k.label from ledger.order_keys k
-         where k.scope = $7 and k.client_id = t.client_id and k.run_id = $1
-           and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as label) held
-     where held.label is not null
+     select $1, asked.record_id, asked.client_id, asked.held, asked.fields, $2, $2
+     from (select t.*, coalesce(
+         (select k.label from ledger.order_keys k
+          where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1),
+         case when t.is_number then (select k.label from ledger.order_keys k
+           where k.scope = $7 and k.client_id = t.client_id and k.run_id = $1
+             and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as held
+       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
+       offset 0) asked -- a fence: without it each key is looked up twice
+     where asked.held is not null
      on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
        label = excluded.label, fields = excluded.fields`,
     [

@@ -24,6 +24,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   await repeatUpdates(db, run.id);
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);
+  await reportDoubled(db, run, options.pass);
   await decideMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
 }
@@ -48,31 +49,48 @@ async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): P
   );
 }
 
-/** Settled rows are looked at again: an order, or a second one, may have come later than the service promised. */
+/** Rows that are there once. What was given up is looked at again: it may have come later than the service promised. */
 async function settleFound(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
-    `with there as (
-       select client_id, label, count(*) as n, min(record_id) as record_id, min(fields::text)::jsonb as fields,
-         array_to_string((array_agg(record_id order by length(record_id), record_id))[1:10], ', ') as ids
-       from ledger.records where run_id = $1 and last_pass = $2 and label is not null group by client_id, label
-     ), found as (
-       select s.source_id, k.n, k.record_id, k.ids, ${differences(['amount', 'status'])} as how
-       from ledger.rows s join there k on k.client_id = s.client_id and k.label = s.label
-       where s.run_id = $1 and s.action = 'create'
-         and (s.state in ('acked', 'unknown')
-           or (s.state = 'settled' and s.reason in ('GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST'))
-           or (s.state = 'settled' and k.n > 1 and (s.verdict = 'created' or s.reason in ('CONTENT_DIFFERS', 'DUPLICATE'))))
+    `with doubled as (${DOUBLED}), found as (
+       select s.ctid as place, k.record_id, ${differences(['amount', 'status'])} as how
+       from ledger.rows s join ledger.records k on k.client_id = s.client_id and k.label = s.label
+       where s.run_id = $1 and s.action = 'create' and (s.state in ('acked', 'unknown') or s.reason in (${GIVEN_UP}))
+         and k.run_id = $1 and k.last_pass = $2
+         and not exists (select 1 from doubled d where d.client_id = k.client_id and d.label = k.label)
      )
-     update ledger.rows s set state = 'settled',
-       record_id = case when found.n = 1 then found.record_id else coalesce(s.record_id, found.record_id) end,
-       verdict = case when found.n = 1 and how = '' then 'created' else 'review' end,
-       reason = case when found.n > 1 then 'DUPLICATE' when how <> '' then 'CONTENT_DIFFERS' end,
-       detail = case when found.n > 1 then format('it is there more than once: orders %s; remove what is too many by hand', found.ids)
-         when how <> '' then format('order %s was created and says otherwise: %s', found.record_id, how) end
-     from found where s.run_id = $1 and s.source_id = found.source_id`,
+     update ledger.rows s set state = 'settled', record_id = found.record_id,
+       verdict = case when how = '' then 'created' else 'review' end,
+       reason = case when how <> '' then 'CONTENT_DIFFERS' end,
+       detail = case when how <> '' then format('order %s was created and says otherwise: %s', found.record_id, how) end
+     from found where s.ctid = found.place`,
     [run.id, pass],
   );
 }
+
+/** Rows that are there more than once, settled ones too: a second order may have come late. */
+async function reportDoubled(db: Queryable, run: Run, pass: number): Promise<void> {
+  await db.query(
+    `with doubled as (${DOUBLED}), there as (
+       select k.client_id, k.label, min(k.record_id) as record_id,
+         array_to_string((array_agg(k.record_id order by length(k.record_id), k.record_id))[1:10], ', ') as ids
+       from ledger.records k join doubled d on d.client_id = k.client_id and d.label = k.label
+       where k.run_id = $1 and k.last_pass = $2 group by k.client_id, k.label
+     )
+     update ledger.rows s set state = 'settled', record_id = coalesce(s.record_id, k.record_id),
+       verdict = 'review', reason = 'DUPLICATE',
+       detail = format('it is there more than once: orders %s; remove what is too many by hand', k.ids)
+     from there k
+     where s.run_id = $1 and s.action = 'create' and s.client_id = k.client_id and s.label = k.label
+       and (s.state in ('acked', 'unknown') or s.verdict = 'created'
+         or s.reason in (${GIVEN_UP}, 'CONTENT_DIFFERS', 'DUPLICATE'))`,
+    [run.id, pass],
+  );
+}
+
+const DOUBLED = `select client_id, label from ledger.records where run_id = $1 and last_pass = $2 and label is not null
+  group by client_id, label having count(*) > 1`;
+const GIVEN_UP = `'GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST'`;
 
 /**
  * Absent although the read began late enough: sent again, unless it may be there under another name, or the list shows

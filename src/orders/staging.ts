@@ -38,7 +38,6 @@ const PAGE = 1_000;
  */
 export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[]): Promise<void> {
   const staged = rows.map((row) => toColumns(row, run));
-  const column = <K extends keyof Columns>(name: K) => staged.map((row) => row[name] ?? null);
   const kept = await db.query(
     `with load as (
        update ledger.loads l set received_at = clock_timestamp() from ledger.runs u
@@ -46,8 +45,10 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
      ), kept as (
        insert into ledger.rows (run_id, source_id, n, cells, label, client_id, email, phone, name, org, fields, customer,
          state, verdict, reason, detail)
-       select load.run_id, t.* from load, unnest($2::text[], $3::bigint[], $4::json[], $5::text[], $6::text[], $7::text[],
-         $8::text[], $9::text[], $10::text[], $11::jsonb[], $12::jsonb[], $13::text[], $14::text[], $15::text[], $16::text[]) t
+       select load.run_id, t.n::text, t.n, t.cells::json, t.label, t.client_id, t.email, t.phone, t.name, t.org, t.fields,
+         t.customer, t.state, t.verdict, t.reason, t.detail
+       from load, json_to_recordset($2) t (n bigint, cells text, label text, client_id text, email text, phone text, name text,
+         org text, fields jsonb, customer jsonb, state text, verdict text, reason text, detail text)
        on conflict (run_id, source_id) do update set n = excluded.n, cells = excluded.cells, label = excluded.label,
          client_id = excluded.client_id, email = excluded.email, phone = excluded.phone, name = excluded.name,
          org = excluded.org, fields = excluded.fields, customer = excluded.customer, state = excluded.state,
@@ -58,24 +59,7 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
        from load where u.id = load.run_id
      )
      select 1 from load`,
-    [
-      run.id,
-      column('sourceId'),
-      column('n'),
-      column('cells'),
-      column('label'),
-      column('clientId'),
-      column('email'),
-      column('phone'),
-      column('name'),
-      column('org'),
-      column('fields'),
-      column('customer'),
-      column('state'),
-      column('verdict'),
-      column('reason'),
-      column('detail'),
-    ],
+    [run.id, JSON.stringify(staged)],
   );
   if (kept.rowCount === 0) throw takenOver(run.id);
 }
@@ -130,18 +114,18 @@ export function takenOver(runId: string): LockstepError {
   );
 }
 
+/** As the ledger names them. The cells are text within: they may hold what only json itself can. */
 interface Columns {
-  readonly sourceId: string;
   readonly n: number;
   readonly cells: string;
   readonly label: string | undefined;
-  readonly clientId: string | undefined;
+  readonly client_id: string | undefined;
   readonly email: string | undefined;
   readonly phone: string | undefined;
   readonly name: string | undefined;
   readonly org: string | undefined;
-  readonly fields: string | undefined;
-  readonly customer: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+  readonly customer: Readonly<Record<string, unknown>> | undefined;
   readonly state: RowState;
   readonly verdict: Verdict | undefined;
   readonly reason: string | undefined;
@@ -149,9 +133,9 @@ interface Columns {
 }
 
 function toColumns({ line, cells, values, problem }: StagedRow, run: Run): Columns {
-  const row = { sourceId: String(line), n: line, cells: JSON.stringify(cells) };
+  const row = { n: line, cells: JSON.stringify(cells) };
   const label = values && labelFor(values, line, run);
-  const nothing = { clientId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
+  const nothing = { client_id: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
   if (problem || !values || label === undefined) {
     return {
       ...row,
@@ -165,15 +149,15 @@ function toColumns({ line, cells, values, problem }: StagedRow, run: Run): Colum
       detail: storable(problem?.detail ?? 'the row has no values'),
     };
   }
-  const customer = customerOf(values);
-  const keys = values.client_id === undefined ? keysOf(customer) : nothing;
+  const customer = values.client_id === undefined ? customerOf(values) : undefined;
+  const keys = customer ? keysOf(customer) : nothing;
   return {
     ...row,
     ...keys,
     label,
-    clientId: values.client_id === undefined ? undefined : String(values.client_id),
-    fields: JSON.stringify({ order_id: label, ...contentOf(values) }),
-    customer: values.client_id === undefined ? JSON.stringify(customer) : undefined,
+    client_id: values.client_id === undefined ? undefined : String(values.client_id),
+    fields: { order_id: label, ...contentOf(values) },
+    customer,
     state: 'staged',
     verdict: undefined,
     reason: undefined,

@@ -65,7 +65,7 @@ class PumpWork {
   #stop: Stop | undefined;
   #inFlight = new Set<Promise<void>>();
   #claiming: Promise<void> | undefined;
-  #claimedTo = -1;
+  #claimedTo: number;
   #beingWritten = 0;
   #writing: Promise<void> = Promise.resolve();
   #calls = 0;
@@ -81,6 +81,7 @@ class PumpWork {
     this.#pool = context.pool;
     this.#claim = claim;
     this.#send = send;
+    this.#claimedTo = context.run.claimedTo;
     // As many as the budget lets through in two seconds: a slow key does not hold rows it cannot send.
     this.#chunk = Math.max(1, Math.min(MAX_CHUNK, Math.ceil(context.account.ratePerSecond * 2)));
   }
@@ -201,9 +202,10 @@ class PumpWork {
 
   async #write(results: readonly RowResult[], counted: { calls: number; limited: number }): Promise<void> {
     const rowsSettled = results.filter((result) => result.state === 'settled' || result.state === 'acked').length;
+    const claimedTo = this.#claimedTo;
     await inTransaction(this.#pool, async (db) => {
       await writeResults(db, this.#claim, results);
-      const status = await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled });
+      const status = await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled, claimedTo });
       // Cancelled, paused or failed meanwhile: what is claimed and not sent yet is given back.
       if (status !== 'running') this.#isLost = true;
     });

@@ -146,7 +146,7 @@ test('a process without callers gives its slots back within half a second, and a
   const { budget, store } = openBudget({ limits: { ...PLENTY, concurrency: 2 } });
   const permits = [await permit(budget), await permit(budget)];
   expect(store.state.holders).toMatchObject([{ slots: 2 }]);
-  for (const { release } of permits) release();
+  for (const held of permits) held.release();
   await vi.advanceTimersByTimeAsync(500);
   expect(store.state.holders).toEqual([]);
   (await permit(budget)).release();

@@ -108,7 +108,7 @@ test('no more calls are in flight than the limits say, and a permit given back t
   const permits: (() => void)[] = [];
   for (let caller = 0; caller < 10; caller++) {
     void budget.take({ lane: 'batch' }).then(
-      (taken) => taken.status === 'taken' && permits.push(taken.permit.release),
+      (taken) => taken.status === 'taken' && permits.push(() => taken.permit.release()),
       () => undefined,
     );
   }
