@@ -149,11 +149,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
 async function startSyncRun(database: Database, settings: Settings, name: string, how: StartHow) {
   const sync = syncNamed(settings, name);
   const type = catalog.syncTypes[sync.job];
-  if (!type) {
-    throw new LockstepError('SYNC_TYPE_UNKNOWN', `Sync "${name}" is of type "${sync.job}", which cannot be run yet.`, {
-      exitCode: 2,
-    });
-  }
   return startRun(database.pool, {
     sync: name,
     job: sync.job,

@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { WorkerIdentity } from '../ledger/claims.ts';
 import type { Run } from '../ledger/runs.ts';
+import type { SyncSettings } from '../settings/settings.ts';
 import type { Account } from './accounts.ts';
 
 export interface JobContext<Options> {
@@ -73,5 +74,5 @@ export interface SyncType {
 export interface Catalog {
   readonly jobs: readonly Job[];
   /** By the `job` a sync names in the settings. */
-  readonly syncTypes: Readonly<Record<string, SyncType>>;
+  readonly syncTypes: Readonly<Record<SyncSettings['job'], SyncType>>;
 }

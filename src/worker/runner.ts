@@ -32,7 +32,7 @@ export interface RunnerNeeds {
   readonly pool: pg.Pool;
   readonly queue: Queue;
   readonly accounts: Accounts;
-  readonly catalog: Catalog;
+  readonly catalog: Pick<Catalog, 'jobs'>;
   readonly log: Logger;
   /** How long a run bears trouble. Default 5 minutes, or 6 seconds before the first answer. */
   readonly patienceMs?: number;

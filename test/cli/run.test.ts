@@ -10,8 +10,6 @@ accounts:
 syncs:
   nightly: { job: contacts, account: demo }
   weekly: { job: contacts, account: demo }
-  mirror: { job: tasks, account: demo, targets: [hook] }
-targets: { hook: { type: webhook, url: "https://example.com", secret: { env: HOOK } } }
 `;
 
 const folder = scratchFolders();
@@ -72,9 +70,4 @@ test('an interrupted run is resumed where it stopped', async () => {
   const { json } = await lockstep('run', 'nightly', '--detach', '--json');
   const resumed = await lockstep('runs', 'resume', json.run, '--json');
   expect([resumed.code, resumed.json]).toEqual([0, expect.objectContaining({ run: json.run, status: 'done' })]);
-});
-
-test('a sync that cannot be run yet is told', async () => {
-  const { code, json } = await lockstep('run', 'mirror', '--json');
-  expect([code, json.error.code]).toEqual([2, 'SYNC_TYPE_UNKNOWN']);
 });

@@ -40,7 +40,7 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
     pool: database.pool,
     queue,
     accounts: { open: async () => anAccount(), reopen: async () => anAccount(), close: async () => {} },
-    catalog: { jobs, syncTypes: {} },
+    catalog: { jobs },
     log,
     ...more,
   });

@@ -10,7 +10,7 @@ export const webhook = z.strictObject({
   previousSecret: secret
     .optional()
     .describe('The secret before it: during a rotation deliveries are signed with both.'),
-  ...httpKeys({ requests: 10, perMs: 1000, concurrency: 8 }),
+  ...httpKeys({ requests: 50, perMs: 1000, concurrency: 8 }),
 });
 
 export type WebhookTarget = TargetOf<typeof webhook>;
