@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import type { Lane } from '../src/budget/budget.ts';
 import { openWorkspace } from '../src/cli/wire.ts';
+import { codeOf } from '../src/errors.ts';
 import { countRows } from '../src/ledger/rows.ts';
 import { type Run, readRun } from '../src/ledger/runs.ts';
 import { receiveLoad } from '../src/orders/receive-load.ts';
@@ -50,6 +51,8 @@ export interface Queued {
 
 const LOOK_MS = 50;
 const IS_UNDER_WAY = 2_000;
+const UNDEFINED_TABLE = '42P01';
+const UNDEFINED_SCHEMA = '3F000';
 
 const loading: Loading = JSON.parse(process.argv[2] ?? '{}');
 const parsed = parseSettings({ text: loading.settings, file: 'bench.yaml', env: {} });
@@ -61,6 +64,7 @@ const { pool } = workspace.database;
 const runner = await workspace.work();
 let queued: Queued = { jobs: 0, events: 0 };
 const phases: Record<string, number> = {};
+await queueIsUp();
 
 const aloneMs: number[] = [];
 const behindMs: number[] = [];
@@ -122,6 +126,19 @@ async function begin(source: string, inLane: Lane): Promise<Run> {
   const run = await readRun(pool, begun.run.id);
   await runner.attend(run);
   return run;
+}
+
+/** The first worker on a database makes the queue's tables, which is no part of any load. */
+async function queueIsUp(): Promise<void> {
+  for (let isUp = false; !isUp; ) {
+    isUp = await lookAtQueue().then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) !== UNDEFINED_TABLE && codeOf(error) !== UNDEFINED_SCHEMA) throw error;
+        return delay(LOOK_MS, false);
+      },
+    );
+  }
 }
 
 async function timed(what: string, work: () => Promise<unknown>): Promise<void> {

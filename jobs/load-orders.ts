@@ -10,14 +10,7 @@ import { openRows } from '../src/ledger/rows.ts';
 import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
 import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
-import {
-  holdsItsKeys,
-  loadWaitedFor,
-  releaseKeys,
-  reviewForeignKeys,
-  takeKeys,
-  Unsettled,
-} from '../src/orders/keys.ts';
+import { holdsItsKeys, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -64,6 +57,8 @@ async function load(context: Context, exclusive: Exclusive): Promise<JobResult> 
   const { pool, run } = context;
   if (!(await readLoad(pool, run.id))?.isReceived) throw notReceived(run.id);
   let place = placeOf(await readRun(pool, run.id));
+  const isWithoutKeys = place.step === 'orders' && !(await holdsItsKeys(pool, run));
+  if (isWithoutKeys) place = { ...place, step: 'keys' };
   for (;;) {
     const stepped = await STEPS[place.step](context, exclusive, place);
     if (stepped.status !== 'on') return stepped;
@@ -174,7 +169,6 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
   try {
     await exclusive.transaction(async (db) => {
       await takeKeys(db, run, account.settleMs);
-      await reviewForeignKeys(db, run);
       await keepPlace(db, run.id, { ...place, step: 'orders' });
     });
   } catch (error) {
@@ -186,7 +180,6 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
 
 async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
   const { pool, run, options } = context;
-  if (!(await holdsItsKeys(pool, run))) return { status: 'on', place: { ...place, step: 'keys' } };
   const { staged, ready } = await openRows(pool, run.id);
   const isAnyToWrite = staged + ready > 0; // what is ready was decided from a baseline that finding customers has forgotten
   if (isAnyToWrite) await forgetRecords(exclusive, run.id);

@@ -54,18 +54,24 @@ export async function nextPass(db: Queryable, runId: string): Promise<number> {
 }
 
 /**
- * Prepares a transaction for set-based work over a run's rows and records: both were written moments ago, so the planner
- * knows nothing of them yet, and a nested loop over them takes minutes where a hash join takes a second. A small run is
- * quick with any plan, and does not pay for the rows of all others.
+ * Prepares a transaction for set-based work over a run's rows and records: what was written moments ago the planner knows
+ * nothing of yet, and a nested loop over it takes minutes where a hash join takes a second. `fresh`: which of them are so. A
+ * small run is quick with any plan, and does not pay for the rows of all others.
  */
-export async function prepareSetWork(db: Queryable, runId: string): Promise<void> {
+export async function prepareSetWork(
+  db: Queryable,
+  runId: string,
+  fresh: 'records' | 'rows and records' = 'rows and records',
+): Promise<void> {
   await db.query('set local enable_nestloop = off');
   const many = await db.query(
     `select 1 from (select 1 from ledger.rows where run_id = $1 limit $2) r having count(*) = $2
      union all select 1 from (select 1 from ledger.records where run_id = $1 limit $2) k having count(*) = $2`,
     [runId, MANY],
   );
-  if (many.rowCount !== 0) await db.query(`analyze ledger.rows (${JOINED_ROW}), ledger.records (${JOINED_RECORD})`);
+  if (many.rowCount === 0) return;
+  if (fresh === 'rows and records') await db.query(`analyze ledger.rows (${JOINED_ROW})`);
+  await db.query(`analyze ledger.records (${JOINED_RECORD})`);
 }
 
 const MANY = 1_000;

@@ -16,7 +16,7 @@ export interface Planned {
 /** Decides; to be run in one transaction, safe to repeat. Rows without a customer, or whose key
  * another load holds, stay undecided. */
 export async function decideOrders(db: Queryable, run: Run, { existing }: OrdersOptions): Promise<Planned> {
-  await prepareSetWork(db, run.id);
+  await prepareSetWork(db, run.id, 'records');
   await reviewTheDoubled(db, run);
   await decideExisting(db, run, existing);
   await reviewTheInvisible(db, run);

@@ -22,8 +22,9 @@ export function scopeOf({ account, dryRun, id }: Run): string {
 }
 
 /**
- * Takes the keys of all rows that have a customer and are undecided; to be run in one transaction that is rolled back when
- * it throws. What ended loads had left to be sent under these keys is theirs no more. @throws Unsettled
+ * Takes the keys of all rows that have a customer and are undecided, and settles those whose key is not theirs alone; to be
+ * run in one transaction that is rolled back when it throws. What ended loads had left to be sent under these keys is theirs
+ * no more. @throws Unsettled
  */
 export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promise<void> {
   // A failed load that is being resumed at this moment waits, and then finds its rows settled below. One that fails only
@@ -40,7 +41,7 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
     [scopeOf(run)],
   );
   // In one order for all, so that two loads never wait for each other.
-  await db.query(
+  const taken = await db.query(
     `insert into ledger.order_keys (scope, client_id, label, run_id)
      select distinct $2, client_id, label, $1 from ledger.rows
      where run_id = $1 and state = 'staged' and client_id is not null order by client_id, label
@@ -53,13 +54,19 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   const inMs = await endedUnsettledForMs(db, run, settleMs);
   if (inMs > 0) throw new Unsettled(inMs);
   if (!run.dryRun) await settleDisowned(db, run);
+  const undecided = await db.query<{ n: number }>(
+    `select count(*) as n from ledger.rows where run_id = $1 and state = 'staged' and client_id is not null`,
+    [run.id],
+  );
+  const isEachItsOwn = !run.dryRun && taken.rowCount === undecided.rows[0]?.n; // new keys, as many of them as rows
+  if (!isEachItsOwn) await reviewForeignKeys(db, run);
 }
 
 /**
  * Rows whose key a load holds that stands still, for a person (of a dry run, which cannot wait, any unfinished load's); and of
  * rows with one key all but one: what is decided stays. Rows whose key a running load holds wait for it.
  */
-export async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
+async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
        detail = format('load %s, which is unfinished, has this order of customer %s too; load the file again once it has ended',

@@ -33,6 +33,12 @@ export async function readOrders(
   const scope = scopeOf(run);
   const says = { orders: false, customers: false, labels: false };
   const keeping = oneBehind();
+  let seen: SeenOrder[] = [];
+  const keep = async () => {
+    const orders = seen;
+    seen = [];
+    await keeping.begin(() => exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders)));
+  };
   const read = await readWholeList(account, 'orders.getall', {
     lane: run.lane,
     signal,
@@ -42,9 +48,11 @@ export async function readOrders(
       says.orders ||= orders.length > 0;
       says.customers ||= orders.some(({ clientId }) => clientId !== undefined);
       says.labels ||= batch.some((record) => isJsonObject(record) && LABEL_NAMES.some((name) => name in record));
-      await keeping.begin(() => exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders)));
+      seen.push(...orders);
+      if (seen.length >= KEPT_AT_ONCE) await keep();
     },
   });
+  await keep();
   await keeping.end();
   if (read.shape) await checkShape(context, 'orders', read.shape);
   if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
@@ -56,6 +64,9 @@ export async function readOrders(
   }
   return { readAt: clock.rows[0]?.now ?? new Date(), records: read.records, isWhole };
 }
+
+/** Each transaction costs four round trips. */
+const KEPT_AT_ONCE = 4_000;
 
 interface SeenOrder {
   readonly recordId: string;

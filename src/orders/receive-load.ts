@@ -136,6 +136,12 @@ async function stageAll(
   const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
   const staging = oneBehind();
+  let batch: StagedRow[] = [];
+  const stage = async () => {
+    const full = batch;
+    batch = [];
+    await staging.begin(() => stageRows(pool, run, full));
+  };
   let rows = 0;
   try {
     for await (const checked of checkedRows(received, sheet, validator)) {
@@ -143,14 +149,13 @@ async function stageAll(
       for (const row of checked) {
         if (row.status === 'invalid') note(row.problems);
         if (repeats.add(row.line, row.values, row.status === 'valid')) await repeats.flush();
-      }
-      for (let at = 0; at < checked.length; at += BATCH) {
-        const batch = checked.slice(at, at + BATCH).map(toStagedRow);
-        await staging.begin(() => stageRows(pool, run, batch));
+        batch.push(toStagedRow(row));
+        if (batch.length === BATCH) await stage();
       }
       rows += checked.length;
       load.onProgress?.(rows);
     }
+    await stage();
     await staging.end();
     note((await settleRepeats(pool, run, repeats.repeats(), SHOWN_PROBLEMS)).map(repeatProblem));
     return { rows, problems, currencies: validator.currencies };

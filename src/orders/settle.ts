@@ -20,7 +20,7 @@ export interface SettleOptions extends OrdersRead {
 
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
-  await prepareSetWork(db, run.id);
+  await prepareSetWork(db, run.id, 'records');
   await repeatUpdates(db, run.id);
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);

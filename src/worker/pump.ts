@@ -31,8 +31,9 @@ export type Pumped =
   | { readonly status: 'more' }
   | { readonly status: 'stopped'; readonly cause: Stop };
 
-/** After this long a pump gives its slot to other runs. */
+/** After about this long a pump gives its slot to other runs; not all pumps of a run at once. */
 const SLICE_MS = 20_000;
+const SPREAD = 0.25;
 const FLUSH_MS = 100;
 /** Between the last moment an answer may arrive and the end of the claim. */
 const GUARD_MS = 2_000;
@@ -87,7 +88,7 @@ class PumpWork {
   }
 
   async run(): Promise<Pumped> {
-    const sliceEnd = performance.now() + SLICE_MS;
+    const sliceEnd = performance.now() + SLICE_MS * (1 + SPREAD * (2 * Math.random() - 1));
     const renewing = setInterval(() => void this.#renew(), this.#claim.ttlMs / 3);
     const flushing = setInterval(() => this.#flush(), FLUSH_MS);
     try {

@@ -8,7 +8,7 @@ import { inTransaction } from '../../src/database/transaction.ts';
 import { openRows } from '../../src/ledger/rows.ts';
 import { pauseRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
 import { decideOrders } from '../../src/orders/decide.ts';
-import { holdsItsKeys, releaseKeys, reviewForeignKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
+import { holdsItsKeys, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { freshLedger, putRows } from '../ledger/fresh-ledger.ts';
@@ -45,7 +45,6 @@ const acts: Readonly<Record<string, Act>> = {
     if (load.step !== 'keys' || (await status(load)) !== 'running') return;
     const taking = inTransaction(database.pool, async (db) => {
       await takeKeys(db, load.run, SETTLE_MS);
-      await reviewForeignKeys(db, load.run);
     });
     const taken = await taking.then(
       () => true,

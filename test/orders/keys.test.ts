@@ -6,7 +6,6 @@ import {
   holdsItsKeys,
   loadWaitedFor,
   releaseKeys,
-  reviewForeignKeys,
   takeKeys,
   Unsettled,
 } from '../../src/orders/keys.ts';
@@ -39,7 +38,6 @@ async function loadOf(labels: readonly string[], row: Columns = {}, dryRun = fal
 function take(run: Run): Promise<void> {
   return inTransaction(database.pool, async (db) => {
     await takeKeys(db, run, SETTLE_MS);
-    await reviewForeignKeys(db, run);
   });
 }
 
