@@ -6,6 +6,7 @@ import { addCall } from './commands/call.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addLinks } from './commands/links.ts';
 import { addOrders } from './commands/orders.ts';
 import { addRun } from './commands/run.ts';
 import { addRuns } from './commands/runs.ts';
@@ -62,6 +63,7 @@ export function buildProgram(
     addOrders,
     addRuns,
     addDeliveries,
+    addLinks,
     addDoctor,
     addCall,
     addSettings,

@@ -49,7 +49,7 @@ export function mapColumns(
   if (header.isGiven) refuseDuplicates(header.names);
   const found = new Map<Field, MappedColumn>();
   for (const [field, column] of told) {
-    const index = indexOf(header, field, column);
+    const index = columnIndex(header, field, column);
     found.set(field, { field, index, name: header.names[index] ?? '', how: 'told', confidence: 1 });
   }
   if (header.isGiven) recogniseAll(header.names, found, firstRows);
@@ -139,7 +139,8 @@ function share(found: Map<Field, MappedColumn>, missing: Field, present: Field):
   if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
 }
 
-function indexOf({ names, isGiven }: Header, field: Field, column: string): number {
+/** From 0. Throws CSV_UNKNOWN_COLUMN. */
+export function columnIndex({ names, isGiven }: Header, field: string, column: string): number {
   const wanted = column.trim();
   const byName = isGiven ? names.indexOf(wanted) : -1;
   if (byName !== -1) return byName;
@@ -147,11 +148,14 @@ function indexOf({ names, isGiven }: Header, field: Field, column: string): numb
   if (folded.length === 1) return names.indexOf(folded[0] ?? '');
   const number = /^\d{1,4}$/.test(wanted) ? Number(wanted) : 0;
   if (number >= 1 && number <= names.length) return number - 1;
-  const has = isGiven ? `It has ${list(names)}` : `It has no header: name a column by its number, 1 to ${names.length}`;
+  const has = isGiven
+    ? `It has ${listColumns(names)}`
+    : `It has no header: name a column by its number, 1 to ${names.length}`;
   throw refuse('CSV_UNKNOWN_COLUMN', `--map ${field}=${column}: the file has no such column. ${has}.`);
 }
 
-function refuseDuplicates(names: readonly string[]): void {
+/** Throws CSV_DUPLICATE_HEADER. */
+export function refuseDuplicates(names: readonly string[]): void {
   const first = new Map<string, number>();
   for (const [index, name] of names.entries()) {
     const before = first.get(name);
@@ -163,15 +167,18 @@ function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-function ambiguous(field: Field, columns: readonly MappedColumn[]): LockstepError {
+export function ambiguous(field: string, columns: readonly { readonly name: string }[]): LockstepError {
   const names = columns.map(({ name }) => name);
   const remedy = `Say which one with --map ${field}=${names[0]}`;
-  return refuse('CSV_COLUMNS_AMBIGUOUS', `Line 1: the columns ${list(names)} all look like ${field}. ${remedy}.`);
+  return refuse(
+    'CSV_COLUMNS_AMBIGUOUS',
+    `Line 1: the columns ${listColumns(names)} all look like ${field}. ${remedy}.`,
+  );
 }
 
 function noCustomer({ names, isGiven }: Header): LockstepError {
   const need = `An order needs its customer: one of ${CUSTOMER_REFERENCES.join(', ')}`;
-  const has = isGiven ? `none of the columns ${list(names)} looks like one` : 'the file has no header';
+  const has = isGiven ? `none of the columns ${listColumns(names)} looks like one` : 'the file has no header';
   const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
   return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Say which column it is, as in --map ${example}.`);
 }
@@ -180,7 +187,7 @@ const refuse = (code: string, message: string) => new LockstepError(code, messag
 
 const short = (name: string) => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
 
-function list(names: readonly string[]): string {
+export function listColumns(names: readonly string[]): string {
   const shown = names
     .slice(0, 20)
     .map((name) => `"${short(name)}"`)
@@ -189,7 +196,7 @@ function list(names: readonly string[]): string {
 }
 
 /** `KundenName`, `Kunden_name` and `kunden-name ` are the same words; accents and punctuation say nothing. */
-function plainWords(name: string): string {
+export function plainWords(name: string): string {
   return name
     .slice(0, 200)
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

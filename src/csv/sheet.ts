@@ -1,4 +1,7 @@
-/** A received CSV as a sheet of orders: how it is written, which column fills what (all to be shown), and its checked rows. */
+/**
+ * A received CSV as a table of any kind: how it is written, its columns and rows. And as a sheet of orders: which column
+ * fills what (all to be shown), and its checked rows.
+ */
 import { LockstepError } from '../errors.ts';
 import type { AmountForm, DecimalSign } from './amount.ts';
 import { type ColumnMapping, headerSignature, mapColumns, numberedColumns } from './columns.ts';
@@ -12,8 +15,19 @@ import type { Received } from './receive.ts';
 import { addedColumnsOf } from './results.ts';
 import { type CheckedRow, RowValidator } from './validate.ts';
 
-export interface SheetChoices extends FormatChoices {
+export interface TableChoices extends FormatChoices {
   readonly encoding?: Encoding;
+}
+
+export interface Table {
+  readonly encoding: DetectedEncoding;
+  readonly format: Format;
+  /** The original columns, without those that Lockstep added to a file of results; numbered where there is no header. */
+  readonly columns: readonly string[];
+  readonly addedColumns: number;
+}
+
+export interface SheetChoices extends TableChoices {
   readonly decimal?: DecimalSign;
   /** Do (12.00) and 12.00- mean minus 12? */
   readonly accounting?: boolean;
@@ -23,12 +37,7 @@ export interface SheetChoices extends FormatChoices {
   readonly recall?: (signature: string) => ReadonlyMap<Field, string> | undefined;
 }
 
-export interface Sheet {
-  readonly encoding: DetectedEncoding;
-  readonly format: Format;
-  /** The original columns, without those that Lockstep added to a file of results; numbered where there is no header. */
-  readonly columns: readonly string[];
-  readonly addedColumns: number;
+export interface Sheet extends Table {
   /** Equal for files with the same header, for remembering what was told about it. */
   readonly signature: string;
   readonly mapping: ColumnMapping;
@@ -40,8 +49,23 @@ const MAX_COLUMNS = 1000;
 /** Before the header. */
 const MOST_BLANK_LINES = 1000;
 
-/** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS, CSV_NO_ROWS, and what `mapColumns` throws (exit code 2). */
+/** Throws what `examineTable` and `mapColumns` throw (exit code 2). */
 export function examine(received: Received, choices: SheetChoices = {}): Sheet {
+  const { firstRows, ...table } = examineTable(received, choices);
+  const { columns, format } = table;
+  const signature = headerSignature(columns);
+  const told = new Map([...(choices.recall?.(signature) ?? []), ...(choices.map ?? [])]);
+  const mapping = mapColumns({ names: columns, isGiven: format.hasHeader }, told, firstRows.slice(0, 20));
+  const decimal = detectDecimal(amountCells(mapping, firstRows), choices.decimal);
+  const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
+  return { ...table, signature, mapping, decimal, amounts };
+}
+
+/** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS or CSV_NO_ROWS (exit code 2). `firstRows`: those of the sample. */
+export function examineTable(
+  received: Received,
+  choices: TableChoices = {},
+): Table & { readonly firstRows: readonly (readonly string[])[] } {
   const { name, sample, unpackedBytes } = received;
   const isWhole = sample.length === unpackedBytes;
   const encoding = detectEncoding(received, choices.encoding);
@@ -53,14 +77,10 @@ export function examine(received: Received, choices: SheetChoices = {}): Sheet {
   const columns = format.hasHeader
     ? first.slice(added).map((cell) => kept(cell, added))
     : numberedColumns(first.length);
-  const data = (format.hasHeader ? others : rows).map((row) => row.slice(added));
-  if (data.length === 0 && isWhole) throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
-  const signature = headerSignature(columns);
-  const told = new Map([...(choices.recall?.(signature) ?? []), ...(choices.map ?? [])]);
-  const mapping = mapColumns({ names: columns, isGiven: format.hasHeader }, told, data.slice(0, 20));
-  const decimal = detectDecimal(amountCells(mapping, data), choices.decimal);
-  const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
-  return { encoding, format, columns, addedColumns: added, signature, mapping, decimal, amounts };
+  const firstRows = (format.hasHeader ? others : rows).map((row) => row.slice(added));
+  if (firstRows.length === 0 && isWhole)
+    throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
+  return { encoding, format, columns, addedColumns: added, firstRows };
 }
 
 /** Every row of the file but its header and blank lines, checked, in batches in the file's order. */
@@ -69,15 +89,19 @@ export async function* checkedRows(
   sheet: Sheet,
   validator: RowValidator,
 ): AsyncGenerator<readonly CheckedRow[]> {
-  const { format, encoding, addedColumns } = sheet;
+  for await (const rows of tableRows(received, sheet)) yield rows.map((row) => validator.check(row));
+}
+
+/** Every row of the file but its header and blank lines, without added columns, in batches in the file's order. */
+export async function* tableRows(received: Received, table: Table): AsyncGenerator<readonly TextRow[]> {
+  const { format, encoding, addedColumns } = table;
   const decoded = decodeText(received.read(), encoding.encoding);
   const text = format.skippedLines === 0 ? decoded : withoutFirst(decoded);
   let isHeaderDue = format.hasHeader;
   for await (const rows of readRows(text, format, { firstLine: 1 + format.skippedLines })) {
     const body = isHeaderDue ? rows.slice(1) : rows;
     isHeaderDue = false;
-    if (body.length > 0)
-      yield body.map((row) => validator.check(addedColumns === 0 ? row : original(row, addedColumns)));
+    if (body.length > 0) yield addedColumns === 0 ? body : body.map((row) => original(row, addedColumns));
   }
 }
 
@@ -99,7 +123,7 @@ function sampleRows(text: string, format: Format, isWhole: boolean, name: string
     throw refuse('CSV_HEADER_INVALID', `${where}: a quote opens in the first line and is not closed well. Correct it.`);
   }
   if (first.length > MAX_COLUMNS) {
-    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are taken. Keep those of the order.`;
+    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are taken. Keep those that are needed.`;
     throw refuse('CSV_TOO_MANY_COLUMNS', message);
   }
   if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {

@@ -7,8 +7,8 @@
 import { z } from 'zod';
 import { isGone, type WorkerIdentity } from '../ledger/claims.ts';
 import type { Queryable } from '../ledger/runs.ts';
+import { linkKind } from '../links/item-links.ts';
 import type { Delivery } from '../targets/target.ts';
-import { linkKind } from './links.ts';
 
 export interface DeliveryClaim {
   readonly id: number;

@@ -1,9 +1,9 @@
 /** Collects what became of deliveries to one target and writes it in batches, with what it says about the target. */
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { keepItemLinks } from '../links/item-links.ts';
 import type { Claimed, DeliveryClaim } from './claims.ts';
 import { type Clock, createBell } from './clock.ts';
-import { keepItemLinks } from './links.ts';
 import { type Outcome, writeOutcomes } from './outcomes.ts';
 import { blockTarget, disableTarget, noteAnswering, noteFailing, type Standing, standingOf } from './target-states.ts';
 

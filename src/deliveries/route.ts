@@ -3,6 +3,7 @@
  * in batches. Targets share nothing but the database, so that one which is down costs the others nothing.
  */
 import { LockstepError, messageOf } from '../errors.ts';
+import { createLinker } from '../links/link-by-text.ts';
 import type { DeliveryOutcome, Target } from '../targets/target.ts';
 import { createBreaker } from './breaker.ts';
 import { type Claimed, claimDue, type DeliveryClaim } from './claims.ts';
@@ -42,6 +43,7 @@ export function startRoute(needs: RouteNeeds): Route {
   const bell = createBell(clock);
   const lease = createLease(name, needs);
   const breaker = createBreaker();
+  const linker = createLinker({ db: pool, target: name });
   const ahead: { readonly claimed: Claimed; readonly claim: DeliveryClaim }[] = [];
   const underWay = new Set<Promise<void>>();
   let portion = LEAST_AHEAD * concurrency;
@@ -105,9 +107,9 @@ export function startRoute(needs: RouteNeeds): Route {
     });
   }
 
-  async function deliver(opened: Target, { delivery }: Claimed, signal: AbortSignal): Promise<DeliveryOutcome> {
+  async function deliver(opened: Target, { delivery, runId }: Claimed, signal: AbortSignal): Promise<DeliveryOutcome> {
     try {
-      return await opened.deliver(delivery, { signal });
+      return await linker.deliver(opened, delivery, { signal, runId });
     } catch (error) {
       log.error({ err: error, target: name, delivery: delivery.id }, 'a delivery broke off');
       return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: the log of the worker says where' };

@@ -1,0 +1,175 @@
+/** `lockstep links import FILE`: tasks linked with items of a target, from a CSV. */
+import path from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Received, receive } from '../../csv/receive.ts';
+import { examineTable, tableRows } from '../../csv/sheet.ts';
+import { LockstepError } from '../../errors.ts';
+import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '../../links/columns.ts';
+import { type ImportedLinks, importLinks } from '../../links/import-links.ts';
+import { type ItemNaming, itemNamingOf } from '../../links/item-ids.ts';
+import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../links/read-links.ts';
+import { makeDirectory } from '../../make-directory.ts';
+import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
+import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import type { Perform, Session } from '../session.ts';
+import { formatCount, plural } from '../words.ts';
+
+/** Rows that are told; the counts tell of all. */
+const MOST_REFUSED = 100;
+
+interface Options {
+  readonly target?: string;
+  readonly account?: string;
+  readonly map?: ReadonlyMap<LinkField, string>;
+  readonly header: boolean;
+  readonly dryRun?: boolean;
+  readonly replace?: boolean;
+}
+
+export function addImport(links: Command, perform: Perform): void {
+  links
+    .command('import')
+    .summary('link tasks with items from a CSV')
+    .description(
+      `Links tasks with items of a target: a CSV with a column for the task (${SOURCE_WORDS}) and one for the item (its ` +
+        'id or its address), which are known by their names. The whole file is checked before anything is written. A row ' +
+        'that is wrong, or whose task or item is linked otherwise already, is named by its line and left alone.',
+    )
+    .argument('<file>', 'a CSV, plain or gzip; - is stdin')
+    .option('--target <name>', 'target in the settings')
+    .option('--account <name>', 'account in the settings, whose tasks they are')
+    .option('--map <field=column>', `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`, toMap)
+    .option('--dry-run', 'check everything, and write nothing')
+    .option('--replace', 'link anew what is linked otherwise')
+    .option('--no-header', 'the first line is a row; columns are then mapped by number')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep links import links.csv --target issues --account acme --dry-run
+  $ lockstep links import issues.csv --target issues --account acme --map task_id=Reference --map item_id="Issue key"
+  $ zcat links.csv.gz | lockstep links import - --target issues --account acme --replace`,
+    )
+    .action((file: string, options: Options, called: Command) =>
+      // The same options stand on the command above, which takes them first.
+      perform((session) => importThem(session, file, { ...called.parent?.opts<Partial<Options>>(), ...options })),
+    );
+}
+
+async function importThem(session: Session, file: string, options: Options): Promise<ExitCode> {
+  const { out, cwd, dataDir } = session;
+  const settings = await session.settings();
+  const place = placeOf(settings, options);
+  const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
+  const spoolDir = path.join(dataDir, 'received');
+  const signal = session.untilStopped('Stopping. Nothing is written.');
+  const { pool } = await session.openLedger();
+  try {
+    if (file === '-') await makeDirectory(spoolDir);
+    const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
+    try {
+      const { table, reader } = understand(received, options, place.naming);
+      out.say(...columnLines(received.name, reader.columns));
+      const rows = linksIn(received, table, reader, signal);
+      const imported = await importLinks(pool, { ...place, rows, isReplacing, isDryRun, mostRefused: MOST_REFUSED });
+      tell(session, settings, { ...place, isDryRun }, imported);
+      return imported.counts.refused > 0 ? DONE_WITH_PROBLEMS : DONE;
+    } finally {
+      await received.close();
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new LockstepError('IMPORT_STOPPED', 'The import was stopped: nothing is written.', { cause: error });
+  }
+}
+
+interface Place {
+  readonly target: string;
+  readonly account: string;
+  readonly naming: ItemNaming;
+}
+
+function placeOf(settings: Settings, { target, account }: Options): Place {
+  if (target === undefined || account === undefined) throw wrongUse('links of what? Name it by --target and --account');
+  accountNamed(settings, account);
+  const named = targetNamed(settings, target);
+  const naming = itemNamingOf(named);
+  if (naming) return { target, account, naming };
+  const others = Object.values(settings.targets).flatMap((one) => (itemNamingOf(one) ? [one.name] : []));
+  const remedy =
+    others.length === 0 ? 'and no other target of the settings has' : `and of the others ${oneOf(others)} has`;
+  throw wrongUse(
+    `Target ${quote(target)} is of type ${named.type}, which has no items to link tasks with, ${remedy}.`,
+    'TARGET_WITHOUT_ITEMS',
+  );
+}
+
+function understand(received: Received, { map = new Map(), header }: Options, naming: ItemNaming) {
+  const table = examineTable(received, header ? {} : { hasHeader: false });
+  const columns = mapLinkColumns({ names: table.columns, isGiven: table.format.hasHeader }, map);
+  return { table, reader: { width: table.columns.length, columns, naming } };
+}
+
+async function* linksIn(
+  received: Received,
+  table: Parameters<typeof tableRows>[1],
+  reader: LinkReader,
+  signal: AbortSignal,
+): AsyncGenerator<readonly LinkRow[]> {
+  for await (const rows of tableRows(received, table)) {
+    signal.throwIfAborted();
+    yield rows.map((row) => readLink(row, reader));
+  }
+}
+
+function columnLines(name: string, columns: LinkColumns): readonly string[] {
+  return [`${name}:`, ...LINK_FIELDS.map((field) => `  ${field}  ← ${quote(columns[field].name)}`)];
+}
+
+function tell(
+  { out, hint }: Session,
+  settings: Settings,
+  { target, account, isDryRun }: Omit<Place, 'naming'> & { readonly isDryRun: boolean },
+  { rows, counts, unlinked, unseen, refused }: ImportedLinks,
+): void {
+  const said = [
+    `${formatCount(counts.new)} new`,
+    `${formatCount(counts.same)} linked so already`,
+    `${formatCount(counts.replaced)} replaced`,
+    `${formatCount(counts.refused)} refused`,
+  ].join(', ');
+  out.say(`${isDryRun ? 'Nothing is written. It would be of ' : 'Of '}${plural(rows, 'row')}: ${said}.`);
+  out.say(...refused.map(({ code, message }) => `  ${code}  ${message}`));
+  const more = counts.refused - refused.length;
+  if (more > 0) out.say(`  … and ${formatCount(more)} more: correct these, then import the file again.`);
+  if (unlinked > 0) out.say(`${plural(unlinked, 'task')} not in the file lost the item to one that is.`);
+  if (unseen > 0)
+    out.say(`Note: no sync of ${account} has seen ${plural(unseen, 'of these tasks', 'of these tasks')}.`);
+  if (!isMirrored(settings, target, account)) {
+    out.say(
+      `Note: no sync of the settings mirrors tasks of ${account} to ${target}, so nothing is delivered there yet.`,
+    );
+  }
+  if (!isDryRun && counts.new + counts.replaced > 0) {
+    out.say(`What was skipped for want of a link: ${hint(`deliveries replay --target ${target} --verdict skipped`)}`);
+  }
+  out.result({ target, account, dryRun: isDryRun, rows, counts, unlinked, unseen, refused });
+}
+
+function isMirrored(settings: Settings, target: string, account: string): boolean {
+  return Object.values(settings.syncs).some(
+    (sync) => sync.job === 'tasks' && sync.account === account && sync.targets.includes(target),
+  );
+}
+
+function toMap(text: string, earlier: ReadonlyMap<LinkField, string> = new Map()): ReadonlyMap<LinkField, string> {
+  const at = text.indexOf('=');
+  const [name, column] = [text.slice(0, at), text.slice(at + 1)];
+  if (at < 1 || column === '') throw new InvalidArgumentError('Expected FIELD=COLUMN.');
+  const field = LINK_FIELDS.find((one) => one === name);
+  if (field) return new Map([...earlier, [field, column]]);
+  throw new InvalidArgumentError(
+    `No field ${quote(name)}${didYouMean(name, LINK_FIELDS)} (there is ${oneOf(LINK_FIELDS)}).`,
+  );
+}

@@ -1,0 +1,203 @@
+/**
+ * Links many tasks with items at once. All rows are read and checked against each other and against the links there are
+ * before the first one is written, and then all are written or none. They wait in a table of the transaction, not in memory.
+ */
+import type pg from 'pg';
+import { inTransaction } from '../database/transaction.ts';
+import type { Queryable } from '../ledger/runs.ts';
+import { linkKind } from './item-links.ts';
+import type { LinkRow } from './read-links.ts';
+
+export interface LinkImport {
+  readonly account: string;
+  readonly target: string;
+  /** In batches, in the order of the file. */
+  readonly rows: AsyncIterable<readonly LinkRow[]>;
+  /** Links what is linked otherwise anew; else such rows are refused. */
+  readonly isReplacing: boolean;
+  readonly isDryRun: boolean;
+  /** How many of the refused rows to tell. */
+  readonly mostRefused: number;
+}
+
+export interface ImportedLinks {
+  readonly rows: number;
+  /** They add up to the rows. `same`: linked so already, or by an earlier row. */
+  readonly counts: Readonly<Record<LinkVerdict, number>>;
+  /** Other tasks that lost their item to one of the file. */
+  readonly unlinked: number;
+  /** Tasks of good rows that no sync of the account has seen, where one has seen any. */
+  readonly unseen: number;
+  /** The first ones, in the order of the file. */
+  readonly refused: readonly RefusedLink[];
+}
+
+export type LinkVerdict = 'new' | 'same' | 'replaced' | 'refused';
+
+export interface RefusedLink {
+  readonly line: number;
+  readonly code: string;
+  /** What is wrong, where, and what to do. */
+  readonly message: string;
+}
+
+export async function importLinks(pool: pg.Pool, request: LinkImport): Promise<ImportedLinks> {
+  return inTransaction(pool, async (db) => {
+    await db.query(
+      `create temp table read_links (line bigint not null, source_id text, item_id text, verdict text, code text,
+         message text, other text) on commit drop`,
+    );
+    for await (const batch of request.rows) await stage(db, batch);
+    await db.query('analyze read_links');
+    // Whoever links something meanwhile waits for these few moments: what is decided stays true until it is written.
+    if (!request.isDryRun) await db.query('lock table ledger.links in share row exclusive mode');
+    await refuseContradictions(db, { of: 'source_id', other: 'item_id', code: 'TASK_TWICE' });
+    await refuseContradictions(db, { of: 'item_id', other: 'source_id', code: 'ITEM_TWICE' });
+    await decide(db, request);
+    const unlinked = await unlinkedBy(db, request);
+    if (!request.isDryRun) await write(db, request);
+    return {
+      ...(await countRows(db)),
+      unlinked,
+      unseen: await unseenIn(db, request),
+      refused: await refusedIn(db, request),
+    };
+  });
+}
+
+async function stage(db: Queryable, rows: readonly LinkRow[]): Promise<void> {
+  const goodOr = <T>(row: LinkRow, value: (good: Extract<LinkRow, { status: 'good' }>) => T) =>
+    row.status === 'good' ? value(row) : null;
+  const badOr = <T>(row: LinkRow, value: (bad: Extract<LinkRow, { status: 'bad' }>) => T) =>
+    row.status === 'bad' ? value(row) : null;
+  await db.query(
+    `insert into read_links (line, source_id, item_id, verdict, code, message)
+     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
+    [
+      rows.map(({ line }) => line),
+      rows.map((row) => goodOr(row, ({ source }) => source)),
+      rows.map((row) => goodOr(row, ({ itemId }) => itemId)),
+      rows.map((row) => badOr(row, () => 'refused')),
+      rows.map((row) => badOr(row, ({ code }) => code)),
+      rows.map((row) => badOr(row, ({ message }) => message)),
+    ],
+  );
+}
+
+/**
+ * Rows that say different things of one task, or of one item: nobody can say which is meant, so all of them are refused.
+ * The first names the first that differs from it, and every other the first.
+ */
+async function refuseContradictions(
+  db: Queryable,
+  { of, other, code }: { readonly of: string; readonly other: string; readonly code: string },
+): Promise<void> {
+  await db.query(
+    `with firsts as (select distinct on (${of}) ${of}, ${other}, line from read_links where ${of} is not null
+       order by ${of}, line),
+     seconds as (select r.${of}, min(r.line) as line from read_links r join firsts f using (${of})
+       where r.${other} <> f.${other} group by r.${of})
+     update read_links r set verdict = 'refused', code = $1,
+       other = case when r.${other} = f.${other} then s.line else f.line end
+     from firsts f join seconds s using (${of}) where r.${of} = f.${of} and r.verdict is null`,
+    [code],
+  );
+}
+
+/** Every row that is not refused yet, by the links there are. */
+async function decide(db: Queryable, { account, target, isReplacing }: LinkImport): Promise<void> {
+  await db.query(
+    `update read_links r set verdict = case when k.is_same then 'same'
+         when not $3 and (k.linked_with is not null or k.linked_to is not null) then 'refused'
+         when k.nth > 1 then 'same'
+         when k.linked_with is null and k.linked_to is null then 'new' else 'replaced' end,
+       code = case when k.linked_with is not null then 'TASK_LINKED' when k.linked_to is not null then 'ITEM_LINKED' end,
+       other = coalesce(k.linked_with, k.linked_to)
+     from (select r.line, row_number() over (partition by r.source_id order by r.line) as nth,
+         t.record_id is not distinct from r.item_id as is_same, t.record_id as linked_with, i.source_id as linked_to
+       from read_links r
+       left join ledger.links t on t.account = $1 and t.kind = $2 and t.source_id = r.source_id
+       left join ledger.links i on i.account = $1 and i.kind = $2 and i.record_id = r.item_id
+       where r.verdict is null) k
+     where r.line = k.line`,
+    [account, linkKind(target), isReplacing],
+  );
+}
+
+async function unlinkedBy(db: Queryable, { account, target }: LinkImport): Promise<number> {
+  const found = await db.query<{ count: number }>(
+    `select count(*) as count from read_links r
+     join ledger.links l on l.account = $1 and l.kind = $2 and l.record_id = r.item_id
+     where r.verdict = 'replaced'
+       and not exists (select from read_links o where o.verdict = 'replaced' and o.source_id = l.source_id)`,
+    [account, linkKind(target)],
+  );
+  return found.rows[0]?.count ?? 0;
+}
+
+/** What is replaced is taken away first: tasks may swap their items. */
+async function write(db: Queryable, { account, target }: LinkImport): Promise<void> {
+  const place = [account, linkKind(target)];
+  for (const [column, read] of [
+    ['source_id', 'source_id'],
+    ['record_id', 'item_id'],
+  ]) {
+    await db.query(
+      `delete from ledger.links l using read_links r
+       where l.account = $1 and l.kind = $2 and l.${column} = r.${read} and r.verdict = 'replaced'`,
+      place,
+    );
+  }
+  await db.query(
+    `insert into ledger.links (account, kind, source_id, record_id, run_id)
+     select $1, $2, source_id, item_id, '' from read_links where verdict in ('new', 'replaced')`,
+    place,
+  );
+}
+
+async function countRows(db: Queryable): Promise<Pick<ImportedLinks, 'rows' | 'counts'>> {
+  const found = await db.query<Record<LinkVerdict | 'rows', number>>(
+    `select count(*) as rows, count(*) filter (where verdict = 'new') as new, count(*) filter (where verdict = 'same') as same,
+       count(*) filter (where verdict = 'replaced') as replaced, count(*) filter (where verdict = 'refused') as refused
+     from read_links`,
+  );
+  const { rows, ...counts } = found.rows[0] ?? { rows: 0, new: 0, same: 0, replaced: 0, refused: 0 };
+  return { rows, counts };
+}
+
+async function unseenIn(db: Queryable, { account }: LinkImport): Promise<number> {
+  const found = await db.query<{ count: number }>(
+    `select count(distinct source_id) as count from read_links r where verdict <> 'refused'
+       and exists (select from ledger.tasks where account = $1)
+       and not exists (select from ledger.tasks t where t.account = $1 and t.kind || ':' || t.task_id = r.source_id)`,
+    [account],
+  );
+  return found.rows[0]?.count ?? 0;
+}
+
+interface RefusedRow {
+  readonly line: number;
+  readonly source: string;
+  readonly itemId: string;
+  readonly code: string;
+  readonly message: string | null;
+  /** Another line, item or task, by the code. */
+  readonly other: string;
+}
+
+async function refusedIn(db: Queryable, { mostRefused }: LinkImport): Promise<readonly RefusedLink[]> {
+  const found = await db.query<RefusedRow>(
+    `select line, source_id as source, item_id as "itemId", code, message, other from read_links
+     where verdict = 'refused' order by line limit $1`,
+    [mostRefused],
+  );
+  return found.rows.map((row) => ({ line: row.line, code: row.code, message: row.message ?? messageFor(row) }));
+}
+
+function messageFor({ line, code, source, itemId, other }: RefusedRow): string {
+  const where = `Line ${line}: ${source} and ${itemId}`;
+  if (code === 'TASK_TWICE') return `${where}: line ${other} links this task with another item. Keep one.`;
+  if (code === 'ITEM_TWICE') return `${where}: line ${other} links this item with another task. Keep one.`;
+  const linked = code === 'TASK_LINKED' ? 'the task is linked with' : 'the item is linked with';
+  return `${where}: ${linked} ${other} already. --replace links it anew.`;
+}

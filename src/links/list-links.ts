@@ -1,0 +1,52 @@
+/** The links between tasks and items as people ask for them, and taking one away. */
+import type { Queryable } from '../ledger/runs.ts';
+import { ITEM_KIND, linkKind } from './item-links.ts';
+
+export interface LinkFilter {
+  readonly target?: string | undefined;
+  readonly account?: string | undefined;
+}
+
+export interface ListedLink {
+  readonly target: string;
+  readonly account: string;
+  /** `task:12`. */
+  readonly task: string;
+  readonly itemId: string;
+  readonly linkedAt: Date;
+  /** The run whose delivery came to the item; null where a person has linked them. */
+  readonly run: string | null;
+}
+
+/** The newest first, and how many there are in all. */
+export async function listLinks(
+  db: Queryable,
+  { target, account }: LinkFilter,
+  limit: number,
+): Promise<{ readonly links: readonly ListedLink[]; readonly total: number }> {
+  const where = `starts_with(kind, $1) and ($2::text is null or kind = $2) and ($3::text is null or account = $3)`;
+  const values = [ITEM_KIND, target === undefined ? null : linkKind(target), account ?? null];
+  const found = await db.query<ListedLink>(
+    `select substr(kind, length($1) + 1) as target, account, source_id as task, record_id as "itemId",
+       linked_at as "linkedAt", nullif(run_id, '') as run
+     from ledger.links where ${where} order by linked_at desc, kind, account, source_id limit $4`,
+    [...values, limit],
+  );
+  const counted = await db.query<{ total: number }>(
+    `select count(*) as total from ledger.links where ${where}`,
+    values,
+  );
+  return { links: found.rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+/** The item that the task was linked with; undefined where there was none. */
+export async function removeLink(
+  db: Queryable,
+  { target, account, source }: { readonly target: string; readonly account: string; readonly source: string },
+): Promise<string | undefined> {
+  const removed = await db.query<{ itemId: string }>(
+    `delete from ledger.links where account = $1 and kind = $2 and source_id = $3 returning record_id as "itemId"`,
+    [account, linkKind(target), source],
+  );
+  return removed.rows[0]?.itemId;
+}

@@ -1,0 +1,60 @@
+/** The rows of a CSV as links, each checked by itself: which task, and which item of the target. */
+import type { TextRow } from '../csv/read.ts';
+import { quote } from '../settings/words.ts';
+import type { LinkColumn, LinkColumns } from './columns.ts';
+import { type ItemNaming, itemIdIn } from './item-ids.ts';
+import { type Source, sourceIdOf } from './item-links.ts';
+
+export type LinkRow =
+  | { readonly status: 'good'; readonly line: number; readonly source: string; readonly itemId: string }
+  | { readonly status: 'bad'; readonly line: number; readonly code: string; readonly message: string };
+
+export interface LinkReader {
+  readonly width: number;
+  readonly columns: LinkColumns;
+  readonly naming: ItemNaming;
+}
+
+export const SOURCE_WORDS = '12, task:12, subtask:12 or card:7';
+
+const KINDS: readonly string[] = ['task', 'subtask', 'card'] satisfies Source['kind'][];
+const MAX_CHARS = 255;
+/** Nothing that a task's id could hold and nobody would see. */
+const UNSEEN = /[\p{C}\p{Z}]/u;
+
+/** `task:12` of `12`, `task:12`, `subtask:12` and `card:7`; undefined where it names no task. */
+export function parseSource(text: string): string | undefined {
+  const [, kind, id] = /^(?:([a-z]+):)?(.+)$/i.exec(text) ?? [];
+  if (id === undefined || id.length > MAX_CHARS || UNSEEN.test(id)) return undefined;
+  if (kind === undefined) return id.includes(':') ? undefined : sourceIdOf({ kind: 'task', id });
+  return KINDS.includes(kind.toLowerCase()) ? `${kind.toLowerCase()}:${id}` : undefined;
+}
+
+export function readLink(row: TextRow, { width, columns, naming }: LinkReader): LinkRow {
+  const { line, cells, fault } = row;
+  const bad = (code: string, why: string, at = line): LinkRow => ({
+    status: 'bad',
+    line,
+    code,
+    message: `Line ${at}: ${why}.`,
+  });
+  if (fault) return bad(fault.code, fault.message, fault.line);
+  if (cells.length < width || cells.slice(width).some((cell) => cell.trim() !== '')) {
+    return bad('RAGGED', `the row has ${cells.length} cells and the header ${width}: add or remove delimiters`);
+  }
+  const of = ({ index, name }: LinkColumn) => ({ cell: (cells[index] ?? '').trim(), name });
+  const task = of(columns.task_id);
+  const item = of(columns.item_id);
+  if (task.cell === '') return bad('TASK_EMPTY', `no task in ${quote(task.name)}: give its id`);
+  if (item.cell === '') return bad('ITEM_EMPTY', `no item in ${quote(item.name)}: give its id or its address`);
+  if (/^\d[.,]\d+E\+\d+$/i.test(task.cell)) {
+    const why = `${quote(task.cell)} is an id that a spreadsheet has cut short: export it as text, with all its digits`;
+    return bad('TASK_CUT_SHORT', why);
+  }
+  const source = parseSource(task.cell);
+  if (source === undefined) return bad('TASK_INVALID', `${quote(task.cell)} is no task: give ${SOURCE_WORDS}`);
+  const itemId = itemIdIn(item.cell, naming);
+  if (itemId !== undefined) return { status: 'good', line, source, itemId };
+  const why = `${quote(item.cell)} names no item of this target: give its id, such as ${naming.example}, or its address`;
+  return bad('ITEM_INVALID', why);
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { importLinks, type LinkImport } from '../../src/links/import-links.ts';
+import { keepItemLinks } from '../../src/links/item-links.ts';
+import type { LinkRow } from '../../src/links/read-links.ts';
+import { freshLedger } from '../ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+beforeEach(async () => {
+  await database.pool.query('truncate ledger.links, ledger.tasks');
+});
+afterAll(() => database.close());
+
+/** `1 A` on each line: task 1 and item A; `!` is a line that was refused before. */
+function rowsOf(...lines: readonly string[]): LinkRow[] {
+  return lines.map((text, index) => {
+    const line = index + 2;
+    const [id = '', itemId = ''] = text.split(' ');
+    if (id === '!') return { status: 'bad', line, code: 'RAGGED', message: `Line ${line}: it is bad.` };
+    return { status: 'good', line, source: `task:${id}`, itemId };
+  });
+}
+
+async function importing(rows: readonly LinkRow[], more: Partial<LinkImport> = {}) {
+  const batches = async function* () {
+    for (let at = 0; at < rows.length; at += 1_000) yield rows.slice(at, at + 1_000);
+  };
+  const how = { account: 'demo', target: 'issues', isReplacing: false, isDryRun: false, mostRefused: 100 };
+  return importLinks(database.pool, { ...how, rows: batches(), ...more });
+}
+
+async function links(): Promise<readonly string[]> {
+  const found = await database.pool.query<{ link: string }>(
+    `select concat_ws(' ', substr(source_id, 6), record_id) as link from ledger.links
+     where account = 'demo' and kind = 'item:issues' order by 1`,
+  );
+  return found.rows.map(({ link }) => link);
+}
+
+const NONE = { new: 0, same: 0, replaced: 0, refused: 0 };
+
+test('good rows are linked, bad ones are named, and the counts add up', async () => {
+  const imported = await importing(rowsOf('1 A', '!', '2 B', '1 A'));
+  expect(imported).toMatchObject({ rows: 4, counts: { new: 2, same: 1, replaced: 0, refused: 1 } });
+  expect(imported.refused).toEqual([{ line: 3, code: 'RAGGED', message: 'Line 3: it is bad.' }]);
+  expect(await links()).toEqual(['1 A', '2 B']);
+});
+
+test('the same file again changes nothing', async () => {
+  await importing(rowsOf('1 A', '2 B'));
+  expect((await importing(rowsOf('1 A', '2 B'))).counts).toEqual({ ...NONE, same: 2 });
+});
+
+test('what is linked otherwise is left alone and named with its line', async () => {
+  await importing(rowsOf('1 A', '2 B'));
+  const imported = await importing(rowsOf('1 C', '3 B', '4 D', '3 B'));
+  expect(imported.counts).toEqual({ ...NONE, new: 1, refused: 3 });
+  expect(imported.refused).toMatchObject([
+    { line: 2, code: 'TASK_LINKED', message: expect.stringMatching(/^Line 2: task:1 and C: .* A already\. --replace/) },
+    { line: 3, code: 'ITEM_LINKED', message: expect.stringMatching(/^Line 3: task:3 and B: .* task:2 already\./) },
+    { line: 5, code: 'ITEM_LINKED' },
+  ]);
+  expect(await links()).toEqual(['1 A', '2 B', '4 D']);
+});
+
+test('tasks swap their items where that is asked for', async () => {
+  await importing(rowsOf('1 A', '2 B', '3 C'));
+  const imported = await importing(rowsOf('1 B', '2 A', '3 C', '1 B'), { isReplacing: true });
+  expect(imported).toMatchObject({ counts: { ...NONE, same: 2, replaced: 2 }, unlinked: 0 });
+  expect(await links()).toEqual(['1 B', '2 A', '3 C']);
+});
+
+test('a task that loses its item to one of the file is counted', async () => {
+  await importing(rowsOf('1 A', '2 B'));
+  expect(await importing(rowsOf('3 A'), { isReplacing: true })).toMatchObject({ counts: { replaced: 1 }, unlinked: 1 });
+  expect(await links()).toEqual(['2 B', '3 A']);
+});
+
+test.each([false, true])('rows that contradict each other are all refused, with --replace %s', async (isReplacing) => {
+  await importing(rowsOf('1 A'));
+  const imported = await importing(rowsOf('1 X', '1 Y', '2 Y', '3 Z', '1 X'), { isReplacing });
+  expect(imported.counts).toEqual({ ...NONE, new: 1, refused: 4 });
+  expect(
+    imported.refused.map(({ line, code, message }) => [line, code, /line (\d+) links/.exec(message)?.[1]]),
+  ).toEqual([
+    [2, 'TASK_TWICE', '3'],
+    [3, 'TASK_TWICE', '2'],
+    [4, 'ITEM_TWICE', '3'],
+    [6, 'TASK_TWICE', '3'],
+  ]);
+  expect(await links()).toEqual(['1 A', '3 Z']);
+});
+
+test('a dry run counts the same and writes nothing', async () => {
+  await importing(rowsOf('1 A'));
+  const rows = rowsOf('1 B', '2 C', '!');
+  const planned = await importing(rows, { isDryRun: true, isReplacing: true });
+  expect(await links()).toEqual(['1 A']);
+  expect(await importing(rows, { isReplacing: true })).toEqual(planned);
+});
+
+test('links of other targets and accounts stand in nobody’s way', async () => {
+  const link = { account: 'demo', task: { kind: 'task', id: '1' }, itemId: 'A', runId: 'run-1' } as const;
+  await keepItemLinks(database.pool, 'elsewhere', [link]);
+  await keepItemLinks(database.pool, 'issues', [{ ...link, account: 'other' }]);
+  expect((await importing(rowsOf('1 B', '2 A'))).counts).toEqual({ ...NONE, new: 2 });
+});
+
+test('a delivery that comes to an item afterwards leaves what a person has linked', async () => {
+  await importing(rowsOf('1 A'));
+  const link = { account: 'demo', task: { kind: 'task', id: '1' }, itemId: 'B', runId: 'run-1' } as const;
+  await keepItemLinks(database.pool, 'issues', [link, { ...link, task: { kind: 'task', id: '2' }, itemId: 'A' }]);
+  expect(await links()).toEqual(['1 A']);
+});
+
+test('a file that breaks off leaves nothing behind', async () => {
+  const rows = async function* () {
+    yield rowsOf('1 A');
+    throw new Error('the file has changed');
+  };
+  await expect(importing([], { rows: rows() })).rejects.toThrow('the file has changed');
+  expect(await links()).toEqual([]);
+});
+
+test('tasks that no sync has seen are counted, once there are any', async () => {
+  expect((await importing(rowsOf('1 A', '2 B'))).unseen).toBe(0);
+  await database.pool.query(
+    `insert into ledger.tasks (account, sync, kind, task_id, version, state, hash) values ('demo', 's', 'task', '1', 1, '{}', '')`,
+  );
+  expect((await importing(rowsOf('1 A', '2 B', '!'))).unseen).toBe(1);
+});
