@@ -1,4 +1,5 @@
-/** `lockstep demo`: a contact sync and a load of orders from beginning to end, over a sample workspace, with everything embedded. */
+/** `lockstep demo`: a contact sync, a load of orders and a mirror of tasks, over a sample workspace, with everything embedded. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -8,6 +9,8 @@ import { makeDirectory } from '../../make-directory.ts';
 import type { SeededTenant } from '../../service/seed.ts';
 import { carryRun } from '../carry.ts';
 import { loadSample } from '../demo/load-sample.ts';
+import { mirrorSample } from '../demo/mirror-sample.ts';
+import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { readTraits } from '../demo/traits.ts';
@@ -27,11 +30,11 @@ const SYNC = 'nightly-contacts';
 export function addDemo(program: Command, perform: Perform): void {
   program
     .command('demo')
-    .summary('see a contact sync and a load of orders, with everything embedded')
+    .summary('see contacts synced, orders loaded and tasks mirrored, with everything embedded')
     .description(
       'Shows Lockstep at work on this machine, with nothing to set up: starts a Postgres and the service with a sample ' +
         'workspace, imports its contacts as customers, loads orders from a CSV, does both again to show that nothing is ' +
-        'written twice, and says what happened. It takes well under a minute and removes what it made.',
+        'written twice, mirrors a task to a receiver on this machine, and says what happened. It takes well under a minute and removes what it made.',
     )
     .option('--keep', 'keep the data, and leave the service running until Ctrl-C')
     .action(({ keep }: { keep?: boolean }) => perform((session) => demo(session, keep === true)));
@@ -45,16 +48,20 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
   const dataDir = await mkdtemp(path.join(session.dataDir, 'demo-'));
   if (!isKept) session.closeLater(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   out.say('Starting an embedded Postgres and the service with a sample workspace …', '');
-  const workspace = await session.openWorkspace({ settings: demoSettings(), dataDir });
+  const secret = randomBytes(24).toString('base64url');
+  const receiver = await openReceiver(secret);
+  session.closeLater(() => receiver.close());
+  const workspace = await session.openWorkspace({ settings: demoSettings({ url: receiver.url, secret }), dataDir });
   const { pool } = workspace.database;
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
   const { tenant, neighbour } = await seed(pool);
   out.say(...workspaceLines(tenant, neighbour, await readTraits(pool, tenant.id)));
   out.say('', `1. Importing them as customers, at ${BUDGET} calls a second at most:`);
-  const first = await runOnce(session, workspace, signal);
+  const runOnce = (sync: string) => runSync(session, workspace, sync, signal);
+  const first = await runOnce(SYNC);
   out.say(...(await exampleLines(pool, first)));
   out.say('', '2. The same sync again, over unchanged data:');
-  const second = await runOnce(session, workspace, signal);
+  const second = await runOnce(SYNC);
   const writes = second.counts.created + second.counts.updated;
   out.say(`  So: ${plural(writes, 'write')}, and ${plural(second.calls, 'call')} to read what is there.`);
   out.say('', '3. Loading a spreadsheet’s file of orders:');
@@ -65,6 +72,8 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
   const again = await loadSample(session, workspace, file, signal);
   if (again.run === load.run)
     out.say(`  It is the load ${load.run}, which is done: no call is made, nothing is created.`);
+  out.say('', '5. Mirroring tasks to a receiver on this machine:');
+  const mirror = await mirrorSample(session, workspace, receiver, runOnce);
   out.say('', `All of this took ${formatTook(performance.now() - startedAtMs)}.`);
   const shownDir = path.relative(session.cwd, dataDir);
   out.say(...tryNextLines({ dataDir: shownDir, url, key: tenant.key, isKept, first }));
@@ -73,6 +82,7 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
     first,
     second,
     load,
+    ...mirror,
     tenants: [tenant, neighbour].map(({ name, counts }) => ({ name, counts })),
     ...data,
   });
@@ -89,8 +99,8 @@ async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: S
 }
 
 /** Rows that are left to a person are no failure here: the sample has them on purpose. */
-async function runOnce(session: Session, workspace: Workspace, signal: AbortSignal): Promise<RunReport> {
-  const begun = await workspace.startSync(SYNC, { lane: 'interactive', dryRun: false });
+async function runSync(session: Session, workspace: Workspace, sync: string, signal: AbortSignal): Promise<RunReport> {
+  const begun = await workspace.startSync(sync, { lane: 'interactive', dryRun: false });
   const { run, report } = await carryRun(session, workspace, begun.run, { signal, isOurs: true });
   if (run.status !== 'done') {
     throw new LockstepError(run.errorCode ?? 'DEMO_STOPPED', run.error ?? 'The demo was stopped.', {

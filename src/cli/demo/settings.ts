@@ -7,16 +7,27 @@ import type { Settings } from '../../settings/settings.ts';
 /** Calls a second. */
 export const BUDGET = 400;
 
-const TEXT = `
+/** The sync of tasks. */
+export const MIRROR = 'task-mirror';
+
+export interface DemoReceiver {
+  readonly url: string;
+  readonly secret: string;
+}
+
+const textFor = ({ url, secret }: DemoReceiver) => `
 accounts:
   demo: { budget: { requests: ${BUDGET}, per: 1s, burst: ${BUDGET} } }
 syncs:
   nightly-contacts: { job: contacts, account: demo }
+  ${MIRROR}: { job: tasks, account: demo, targets: [receiver] }
+targets:
+  receiver: { type: webhook, url: "${url}", secret: "${secret}", allowPrivate: true }
 `;
 
 /** Everything embedded, whatever the environment says. */
-export function demoSettings(): Settings {
-  const parsed = parseSettings({ text: TEXT, file: defaultSettingsFile(), env: {} });
+export function demoSettings(receiver: DemoReceiver): Settings {
+  const parsed = parseSettings({ text: textFor(receiver), file: defaultSettingsFile(), env: {} });
   if (parsed.status === 'valid') return parsed.settings;
   throw new LockstepError('DEMO_SETTINGS', `The demo's settings are wrong: ${parsed.problems[0]?.message}`);
 }
