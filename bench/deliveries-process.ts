@@ -1,16 +1,14 @@
 /**
- * Delivers to a receiver: from the outbox to the last outcome in the ledger, or the same bodies from a bare undici loop.
+ * Delivers to a receiver: from the outbox to the last outcome in the ledger, signed as webhooks are, or the same bodies from a
+ * bare undici loop.
  *   node deliveries-process.ts courier|bare URL COUNT CONCURRENCY DATA_DIR
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { Pool } from 'undici';
-import { migrate } from '../src/database/migrate.ts';
-import { openDatabase } from '../src/database/open.ts';
-import { startCourier } from '../src/deliveries/courier.ts';
+import { openWorkspace } from '../src/cli/wire.ts';
 import { queueDeliveries } from '../src/deliveries/outbox.ts';
-import { thisWorker } from '../src/ledger/claims.ts';
-import { ledgerMigrations } from '../src/ledger/migrations.ts';
+import { parseSettings } from '../src/settings/parse.ts';
 import type { TaskChange } from '../src/tasks/task-change.ts';
 
 export interface DeliveryFigures {
@@ -19,64 +17,61 @@ export interface DeliveryFigures {
 
 const [mode, url = '', count = '', connections = '', dataDir = ''] = process.argv.slice(2);
 const concurrency = Number(connections);
-const receiver = new Pool(url, { connections: concurrency, pipelining: 1 });
 const changes = Array.from({ length: Number(count) }, (_, n) => changeOf(n));
 const figures: DeliveryFigures = { ms: mode === 'bare' ? await bare() : await withCourier() };
-await receiver.close();
 process.send?.(figures);
 process.disconnect?.();
 
 async function bare(): Promise<number> {
-  const bodies = changes.map(({ task }) => task);
+  const receiver = new Pool(url, { connections: concurrency, pipelining: 1 });
+  const headers = { 'content-type': 'application/json' };
   const startedAt = performance.now();
   let next = 0;
   const loop = async () => {
-    for (let body = bodies[next++]; body; body = bodies[next++]) await post(body);
+    for (let change = changes[next++]; change; change = changes[next++]) {
+      const { account, event, version, seenAt, task } = change;
+      const body = JSON.stringify({
+        type: `task.${event}`,
+        timestamp: seenAt,
+        data: { account, sequence: version, task },
+      });
+      const answer = await receiver.request({ method: 'POST', path: '/', headers, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) throw new Error(`the receiver answered ${answer.statusCode}`);
+    }
   };
   await Promise.all(Array.from({ length: concurrency }, loop));
-  return performance.now() - startedAt;
+  const ms = performance.now() - startedAt;
+  await receiver.close();
+  return ms;
 }
 
 async function withCourier(): Promise<number> {
-  const { pool, close } = await openDatabase({ url: 'embedded', dataDir, maxConnections: 12 });
-  await migrate(pool, 'ledger', ledgerMigrations);
+  const text = `
+accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY } } }
+targets:
+  receiver: { type: webhook, url: "${url}", secret: { env: BENCH_SECRET }, allowPrivate: true,
+    budget: { requests: 100000, per: 1s, burst: 10000, concurrency: ${concurrency} } }`;
+  const parsed = parseSettings({ text, file: 'bench.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  const log = pino({ level: 'warn' }, pino.destination(2));
+  const env = { ...process.env, BENCH_SECRET: 'a secret of the benchmark, long enough' };
+  const workspace = await openWorkspace({ settings: parsed.settings, dataDir, env, log });
+  const { pool } = workspace.database;
   await queueDeliveries(pool, ['receiver'], changes);
-  let delivered = 0;
   const startedAt = performance.now();
-  const courier = startCourier({
-    pool,
-    worker: thisWorker('bench'),
-    names: ['receiver'],
-    log: pino({ level: 'warn' }),
-    targets: {
-      concurrencyOf: () => concurrency,
-      open: async () => ({
-        async deliver({ task }) {
-          await post(task);
-          delivered++;
-          return { status: 'delivered' };
-        },
-        close: async () => {},
-      }),
-    },
-  });
-  while (delivered < changes.length || (await isOpen())) await delay(5);
+  await workspace.deliver(['receiver']);
+  while (await isAnyOpen()) await delay(5);
   const ms = performance.now() - startedAt;
-  await courier.close();
-  await close();
+  const delivered = await pool.query(`select 1 from ledger.deliveries where verdict = 'delivered'`);
+  if (delivered.rowCount !== changes.length) throw new Error(`${delivered.rowCount} were delivered`);
+  await workspace.close();
   return ms;
 
-  async function isOpen(): Promise<boolean> {
+  async function isAnyOpen(): Promise<boolean> {
     const open = await pool.query(`select 1 from ledger.deliveries where state <> 'ended' limit 1`);
     return open.rowCount !== 0;
   }
-}
-
-async function post(task: TaskChange['task']): Promise<void> {
-  const headers = { 'content-type': 'application/json' };
-  const answer = await receiver.request({ method: 'POST', path: '/', headers, body: JSON.stringify(task) });
-  await answer.body.dump();
-  if (answer.statusCode !== 200) throw new Error(`the receiver answered ${answer.statusCode}`);
 }
 
 function changeOf(n: number): TaskChange {

@@ -1,6 +1,6 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries]
+ *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries|mirror]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
@@ -8,6 +8,7 @@ import { csv } from './csv.ts';
 import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
 import { limits } from './limits.ts';
+import { mirror } from './mirror.ts';
 import { orders } from './orders.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   'orders-million': ordersMillion,
   deliveries,
   tasks: taskScan,
+  mirror,
 };
 
 const wanted = process.argv.slice(2);
