@@ -5,5 +5,6 @@ import { suspensions } from './migrations/002-suspensions.ts';
 import { orders } from './migrations/003-orders.ts';
 import { tasks } from './migrations/004-tasks.ts';
 import { quickUpdates } from './migrations/005-quick-updates.ts';
+import { itemReports } from './migrations/006-item-reports.ts';
 
-export const ledgerMigrations: readonly Migration[] = [runs, suspensions, orders, tasks, quickUpdates];
+export const ledgerMigrations: readonly Migration[] = [runs, suspensions, orders, tasks, quickUpdates, itemReports];

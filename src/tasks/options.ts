@@ -10,6 +10,14 @@ export const tasksOptions = z.object({
   pipelines: z.union([z.boolean(), z.array(z.string())]),
   /** Columns whose cards count as completed, by their names. */
   doneColumns: z.array(z.string()),
+  /** Who has the say where both sides have changed. */
+  onConflict: z.enum(['service', 'target']),
+  /** Targets whose items each run reads, to find what has changed there. */
+  poll: z.array(z.string()),
+  /** Of their linked items, those that one run reads: 0 to 1. */
+  pollShare: z.number().min(0).max(1),
+  /** Read the items of all targets back, and repair what has diverged. */
+  reconcile: z.boolean(),
   /** The targets that changes go to. */
   targets: z.array(z.string()),
 });

@@ -4,7 +4,8 @@ import type { TaskEvent, TaskState } from '../targets/target.ts';
 export interface TaskChange {
   readonly sync: string;
   readonly account: string;
-  readonly runId: string;
+  /** Undefined: no run has seen it, a target has reported it. */
+  readonly runId: string | undefined;
   readonly task: TaskState;
   readonly event: TaskEvent;
   /** Ascending per task. */

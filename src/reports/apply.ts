@@ -1,0 +1,156 @@
+/**
+ * Applies one report: looks at the item itself where that can be done, settles each task that it stands for, and writes
+ * what came of it in one transaction. Killed anywhere, it is done once more: completing a task twice is completing it
+ * once, and a task that is in the item's state already is only noted to be.
+ */
+import type pg from 'pg';
+import { inTransaction } from '../database/transaction.ts';
+import type { TasksSync } from '../settings/settings.ts';
+import type { ItemRead, Target } from '../targets/target.ts';
+import type { Accounts } from '../worker/accounts.ts';
+import { type Later, laterFor } from './at-service.ts';
+import { leaveNote } from './notes.ts';
+import { type Settled, settleTask } from './settle-task.ts';
+import { type LinkedTask, ledgerMoment, REPORTED, readSides, type Since, tasksOf } from './sides.ts';
+import { endReport, type PutOff, putOff, type Report, type ReportEnd, type ReportVerdict } from './waiting.ts';
+
+export interface ApplyNeeds {
+  readonly pool: pg.Pool;
+  readonly accounts: Pick<Accounts, 'open'>;
+  readonly syncs: readonly TasksSync[];
+  readonly target: (name: string) => Promise<Target>;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+}
+
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60 * 60 * 1000;
+/** About a day. */
+const MOST_ATTEMPTS = 30;
+
+/** What the item is, and since when that is certain. */
+interface Looked {
+  readonly status: 'looked';
+  readonly item: { readonly isCompleted: boolean; readonly status: string };
+  readonly since: Since;
+}
+
+type Ended = { readonly status: 'ended' } & ReportEnd;
+
+export async function applyReport(needs: ApplyNeeds, report: Report): Promise<void> {
+  const { pool } = needs;
+  const syncs = needs.syncs.filter(({ targets }) => targets.includes(report.target));
+  const target = await needs.target(report.target).catch(laterFor);
+  if ('status' in target) return putOffOrEnd(needs, report, syncs, target);
+  const scopes = syncs.map(({ name, account }) => ({ account, sync: name }));
+  const tasks = await tasksOf(pool, report, scopes, { own: target.readItem === undefined });
+  if (tasks.length === 0) return endReport(pool, report, { verdict: 'not-taken', reason: 'NOT_LINKED' });
+  const looked = await look(needs, target, report, tasks);
+  if (looked.status === 'later') return putOffOrEnd(needs, report, syncs, looked);
+  if (looked.status === 'ended') return endReport(pool, report, looked);
+  const settled: Settled[] = [];
+  for (const task of tasks) settled.push(await settleOne(needs, report, looked, task));
+  if (settled.some(({ status }) => status === 'lost')) return;
+  const later = settled.find((one) => one.status === 'later');
+  const whole = { ...wholeOf(settled), seen: seenOf(looked, report) };
+  await inTransaction(pool, async (db) => {
+    for (const one of settled) if (one.status === 'settled') await one.keep?.(db);
+    if (later === undefined) await endReport(db, report, whole);
+  });
+  // What was settled stays so: the next time it is found to be.
+  if (later !== undefined) await putOffOrEnd(needs, report, syncs, later);
+}
+
+/**
+ * A report says where to look rather than what is there: it may be an echo of our own delivery, late, or sent again by
+ * somebody who has listened. So an item that would move a task is read first, where its target can be read.
+ */
+async function look(
+  { pool, signal }: ApplyNeeds,
+  target: Target,
+  report: Report,
+  tasks: readonly LinkedTask[],
+): Promise<Looked | Ended | Later> {
+  const { isCompleted, status } = report;
+  if (target.readItem === undefined) {
+    return { status: 'looked', item: { isCompleted, status }, since: REPORTED };
+  }
+  if (!report.hasMoved && (await isKnownSo(pool, report, tasks))) return { status: 'ended', verdict: 'same' };
+  const at = await ledgerMoment(pool);
+  const read = await target.readItem(report.itemId, { signal });
+  return read.status === 'found' ? { status: 'looked', item: read.item, since: { at } } : notRead(read, report);
+}
+
+async function isKnownSo(pool: pg.Pool, report: Report, tasks: readonly LinkedTask[]): Promise<boolean> {
+  for (const task of tasks) {
+    const { known } = await readSides(pool, report, task, REPORTED);
+    if (known?.state.isCompleted !== report.isCompleted) return false;
+  }
+  return true;
+}
+
+function notRead(read: Exclude<ItemRead, { status: 'found' }>, { itemId }: Report): Ended | Later {
+  switch (read.status) {
+    case 'missing':
+      return { status: 'ended', verdict: 'not-taken', reason: 'ITEM_MISSING', detail: `${itemId} is not found` };
+    case 'refused':
+      return { status: 'ended', verdict: 'not-taken', reason: read.reason, detail: read.detail };
+    case 'disabled':
+      return { status: 'later', reason: read.reason, detail: read.detail, isSpent: true, afterMs: undefined };
+    case 'later': {
+      const { reason, detail, isLimited = false, retryAfterMs } = read;
+      return { status: 'later', reason, detail, isSpent: !isLimited, afterMs: retryAfterMs };
+    }
+    default:
+      return read satisfies never;
+  }
+}
+
+async function settleOne(needs: ApplyNeeds, report: Report, looked: Looked, task: LinkedTask): Promise<Settled> {
+  const { pool, signal } = needs;
+  const sync = needs.syncs.find(({ name }) => name === task.sync);
+  if (sync === undefined) throw new Error('unreachable: the task was found by its sync');
+  try {
+    const account = () => needs.accounts.open(task.account);
+    return await settleTask({ pool, report, item: looked.item, since: looked.since, task, sync, account, signal });
+  } catch (error) {
+    return laterFor(error);
+  }
+}
+
+/** Of several tasks, what most deserves to be seen. */
+const BY_WEIGHT: readonly ReportVerdict[] = ['sent-back', 'taken', 'not-taken', 'kept', 'same'];
+
+function wholeOf(settled: readonly Settled[]): ReportEnd {
+  const ends = settled.filter((one) => one.status === 'settled');
+  const heaviest = BY_WEIGHT.map((verdict) => ends.find((end) => end.verdict === verdict)).find((end) => end);
+  const details = ends.flatMap(({ detail }) => detail ?? []);
+  return {
+    verdict: heaviest?.verdict ?? 'same',
+    reason: heaviest?.reason,
+    detail: details.length === 0 ? undefined : details.join('; '),
+  };
+}
+
+function seenOf({ item, since }: Looked, { reportedAt }: Report): ReportEnd['seen'] {
+  return { isCompleted: item.isCompleted, at: 'at' in since ? since.at : reportedAt };
+}
+
+async function putOffOrEnd(
+  { pool, random }: ApplyNeeds,
+  report: Report,
+  syncs: readonly TasksSync[],
+  { reason, detail, isSpent, afterMs }: Later,
+): Promise<void> {
+  if (isSpent && report.attempts + 1 >= MOST_ATTEMPTS) {
+    const note = `${report.target}: ${report.itemId}: given up after ${MOST_ATTEMPTS} attempts: ${detail}`;
+    return inTransaction(pool, async (db) => {
+      for (const { name, account } of syncs) await leaveNote(db, { account, sync: name }, note);
+      await endReport(db, report, { verdict: 'not-taken', reason, detail });
+    });
+  }
+  const backoffMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** report.attempts) * (0.75 + random() / 2);
+  const waits: PutOff = { reason, detail, isSpent, afterMs: Math.max(afterMs ?? 0, isSpent ? backoffMs : 0) };
+  await putOff(pool, report, waits);
+}

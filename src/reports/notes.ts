@@ -1,0 +1,22 @@
+/** What is found out between the runs of a sync is said by the next one of them: people look at runs. */
+import { addNote, type Queryable, type Run } from '../ledger/runs.ts';
+import type { TaskScope } from '../ledger/task-versions.ts';
+
+/** A run says so many one by one, and counts the others. */
+const MOST_TOLD = 20;
+
+export async function leaveNote(db: Queryable, { account, sync }: TaskScope, note: string): Promise<void> {
+  await db.query('insert into ledger.sync_notes (account, sync, note) values ($1, $2, $3)', [account, sync, note]);
+}
+
+/** Moves what was left for this sync to its run; to be called in a transaction. */
+export async function tellNotes(db: Queryable, run: Run): Promise<void> {
+  if (run.dryRun) return;
+  const taken = await db.query<{ id: number; note: string }>(
+    'delete from ledger.sync_notes where account = $1 and sync = $2 returning id, note',
+    [run.account, run.sync],
+  );
+  const notes = taken.rows.toSorted((a, b) => a.id - b.id).map(({ note }) => note);
+  for (const note of notes.slice(0, MOST_TOLD)) await addNote(db, run.id, note);
+  if (notes.length > MOST_TOLD) await addNote(db, run.id, `and ${notes.length - MOST_TOLD} more of that kind`);
+}

@@ -1,0 +1,124 @@
+/** Both sides of a link, as far as the ledger knows them: what the task was last seen to be, and what its item was last told. */
+import type { Queryable } from '../ledger/runs.ts';
+import type { TaskScope } from '../ledger/task-versions.ts';
+import { linkKind } from '../links/item-links.ts';
+import type { TaskState } from '../targets/target.ts';
+
+/** A task of one sync that an item stands for. */
+export interface LinkedTask extends TaskScope {
+  readonly kind: TaskState['kind'];
+  readonly id: string;
+}
+
+export interface Sides {
+  /** Undefined: no scan of this sync has seen the task yet. */
+  readonly known: { readonly version: number; readonly state: TaskState } | undefined;
+  /** A delivery of it to the target waits, or is on its way. */
+  readonly isOpen: boolean;
+  readonly isSending: boolean;
+  /** A delivery has reached the target since the moment that was asked about. */
+  readonly isToldSince: boolean;
+  /** What the item was when it was last looked at, or last told: the later of the two. Undefined: neither has happened. */
+  readonly lastSeen: boolean | undefined;
+  /**
+   * What it may have been told since, by deliveries whose arrival nobody knows: tried without an answer, given up, or
+   * superseded when they may have been on their way.
+   */
+  readonly maybeTold: readonly boolean[];
+}
+
+/** What an item that is found in this state was before, as far as we know; what we may have told it ourselves is no move. */
+export function stateBefore({ lastSeen, maybeTold }: Sides, isCompleted: boolean): boolean | undefined {
+  return maybeTold.includes(isCompleted) ? isCompleted : lastSeen;
+}
+
+/** Since when: a moment of the database's clock, or so long before the item's report came in. */
+export type Since = { readonly at: string } | { readonly beforeReportMs: number };
+
+/** When the item's report came in. */
+export const REPORTED: Since = { beforeReportMs: 0 };
+
+/** The database's clock, exactly: a Date would round it, and a moment that was rounded down is another moment. */
+export async function ledgerMoment(db: Queryable): Promise<string> {
+  const found = await db.query<{ at: string }>('select clock_timestamp()::text as at');
+  return found.rows[0]?.at ?? '';
+}
+
+/**
+ * What an item of a target stands for in each of these syncs. `own`: the target has no items but the tasks themselves,
+ * by their ids.
+ */
+export async function tasksOf(
+  db: Queryable,
+  { target, itemId }: { readonly target: string; readonly itemId: string },
+  scopes: readonly TaskScope[],
+  { own }: { readonly own: boolean },
+): Promise<readonly LinkedTask[]> {
+  if (own) return scopes.map(({ account, sync }) => ({ account, sync, kind: 'task', id: itemId }));
+  const found = await db.query<{ account: string; source: string }>(
+    'select account, source_id as source from ledger.links where account = any($1) and kind = $2 and record_id = $3',
+    [scopes.map(({ account }) => account), linkKind(target), itemId],
+  );
+  return found.rows.flatMap(({ account, source }) => {
+    const task = sourceOf(source);
+    const inAccount = scopes.filter((scope) => scope.account === account);
+    return task === undefined ? [] : inAccount.map(({ sync }) => ({ account, sync, ...task }));
+  });
+}
+
+export async function readSides(
+  db: Queryable,
+  { target, itemId }: { readonly target: string; readonly itemId: string },
+  { account, sync, kind, id }: LinkedTask,
+  since: Since,
+): Promise<Sides> {
+  // -> and not ->>, which fails where another member holds a character that Postgres has no text for.
+  const found = await db.query<{
+    version: number | null;
+    state: TaskState | null;
+    isOpen: boolean;
+    isSending: boolean;
+    isToldSince: boolean;
+    lastSeen: boolean | null;
+    maybeTold: readonly boolean[];
+  }>(
+    `select t.version, t.state, open.n > 0 as "isOpen", open.sending > 0 as "isSending",
+       coalesce(told.ended_at >= coalesce($7::timestamptz, r.reported_at - $8 * interval '1 ms'), false) as "isToldSince",
+       case when told.ended_at is null or r.seen_at > told.ended_at then r.seen_completed else told.is_completed end as "lastSeen",
+       array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d
+         where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6 and d.account = $3
+           and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead') and (r.seen_at is null or d.ended_at > r.seen_at)))
+           and d.sequence > coalesce(told.sequence, 0)) as "maybeTold"
+     from (select 1) one
+     left join ledger.tasks t on t.account = $3 and t.sync = $4 and t.kind = $5 and t.task_id = $6
+     left join ledger.item_reports r on r.target = $1 and r.item_id = $2
+     left join lateral (select (d.task->'isCompleted')::text = 'true' as is_completed, d.ended_at, d.sequence
+       from ledger.deliveries d where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6
+         and d.account = $3 and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
+     cross join lateral (select count(*) as n, count(*) filter (where d.state = 'sending') as sending
+       from ledger.deliveries d where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6
+         and d.account = $3 and d.state <> 'ended') open`,
+    [
+      target,
+      itemId,
+      account,
+      sync,
+      kind,
+      id,
+      'at' in since ? since.at : null,
+      'at' in since ? 0 : since.beforeReportMs,
+    ],
+  );
+  const row = found.rows[0];
+  if (row === undefined) throw new Error('unreachable: one row is always answered');
+  const { version, state, lastSeen, ...rest } = row;
+  const known = version === null || state === null ? undefined : { version, state };
+  return { ...rest, known, lastSeen: lastSeen ?? undefined };
+}
+
+/** `task:12`. */
+function sourceOf(source: string): Pick<TaskState, 'kind' | 'id'> | undefined {
+  const at = source.indexOf(':');
+  const kind = (['task', 'subtask', 'card'] as const).find((each) => each === source.slice(0, at));
+  return kind === undefined ? undefined : { kind, id: source.slice(at + 1) };
+}

@@ -1,0 +1,125 @@
+/**
+ * Reports that wait to be applied. Whoever works on one holds it for a while, so that no two processes bring one item's
+ * task into two states; what its holder has not ended by then is due again.
+ */
+import type { Queryable } from '../ledger/runs.ts';
+
+export interface Report {
+  readonly target: string;
+  readonly itemId: string;
+  readonly isCompleted: boolean;
+  readonly status: string;
+  readonly source: 'hook' | 'read';
+  /** While it waited, another one said otherwise: neither is to be believed unseen. */
+  readonly hasMoved: boolean;
+  /** By the database's clock, exactly. */
+  readonly reportedAt: string;
+  readonly revision: number;
+  /** Which hold of it this is. */
+  readonly hold: number;
+  /** Spent before. */
+  readonly attempts: number;
+}
+
+/**
+ * `same`: both sides agreed; `taken`: the task follows the item; `kept`: the task goes on its own way, and the item will
+ * follow it; `sent-back`: so, by a delivery of its own; `not-taken`: there was nothing to do, or nothing could be done.
+ */
+export type ReportVerdict = 'same' | 'taken' | 'kept' | 'sent-back' | 'not-taken';
+
+export interface ReportEnd {
+  readonly verdict: ReportVerdict;
+  readonly reason?: string | undefined;
+  readonly detail?: string | undefined;
+  /** What the item certainly was, and when; absent where nobody has looked. */
+  readonly seen?: { readonly isCompleted: boolean; readonly at: string } | undefined;
+}
+
+/** Takes reports that are due, those that have been due longest first, and holds them for `holdMs`. */
+export async function takeDue(
+  db: Queryable,
+  targets: readonly string[],
+  { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
+): Promise<readonly Report[]> {
+  const taken = await db.query<Report>(
+    `with picked as (
+       select target, item_id from ledger.item_reports
+       where state = 'waiting' and target = any($1) and due_at <= clock_timestamp()
+         and (held_until is null or held_until < clock_timestamp())
+       order by due_at limit $2 for update skip locked)
+     update ledger.item_reports r set held_until = clock_timestamp() + $3 * interval '1 ms', holds = holds + 1
+     from picked p where r.target = p.target and r.item_id = p.item_id
+     returning r.target, r.item_id as "itemId", r.is_completed as "isCompleted", r.status, r.source,
+       r.has_moved as "hasMoved", r.reported_at::text as "reportedAt", r.revision, r.holds as hold, r.attempts`,
+    [targets, limit, holdMs],
+  );
+  return taken.rows;
+}
+
+/** Holds it for `holdMs` from now on; false where the hold ran out, and it may be somebody else's. */
+export async function keepHolding(db: Queryable, { target, itemId, hold }: Report, holdMs: number): Promise<boolean> {
+  const kept = await db.query(
+    `update ledger.item_reports set held_until = greatest(held_until, clock_timestamp() + $4 * interval '1 ms')
+     where target = $1 and item_id = $2 and holds = $3 and held_until > clock_timestamp()`,
+    [target, itemId, hold, holdMs],
+  );
+  return kept.rowCount === 1;
+}
+
+/** Ends it, or only lets go of it where a newer one has come meanwhile. Nothing happens to one that is held anew. */
+export async function endReport(db: Queryable, report: Report, end: ReportEnd): Promise<void> {
+  await db.query(
+    `update ledger.item_reports set held_until = null,
+       state = case when revision = $4 then 'ended' else state end,
+       verdict = case when revision = $4 then $5 end,
+       reason = case when revision = $4 then $6 end,
+       detail = case when revision = $4 then $7 end,
+       ended_at = case when revision = $4 then clock_timestamp() end,
+       seen_completed = coalesce($8, seen_completed), seen_at = coalesce($9::timestamptz, seen_at)
+     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting'`,
+    [
+      report.target,
+      report.itemId,
+      report.hold,
+      report.revision,
+      end.verdict,
+      end.reason ?? null,
+      end.detail ?? null,
+      end.seen?.isCompleted ?? null,
+      end.seen?.at ?? null,
+    ],
+  );
+}
+
+/** Lets it wait, at least so long. A newer one that has come meanwhile waits no longer than it would anyway. */
+export async function putOff(
+  db: Queryable,
+  report: Report,
+  { afterMs, reason, detail, isSpent }: PutOff,
+): Promise<void> {
+  await db.query(
+    `update ledger.item_reports set held_until = null,
+       due_at = case when revision = $4 then clock_timestamp() + $5 * interval '1 ms' else due_at end,
+       attempts = case when revision = $4 then attempts + $6 else attempts end, reason = $7, detail = $8
+     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting'`,
+    [report.target, report.itemId, report.hold, report.revision, afterMs, isSpent ? 1 : 0, reason, detail],
+  );
+}
+
+export interface PutOff {
+  readonly afterMs: number;
+  readonly reason: string;
+  readonly detail: string;
+  /** Whether it counts among the attempts, of which there are so many. */
+  readonly isSpent: boolean;
+}
+
+/** Whether any that is due has not been tried yet, and came lately enough for somebody to be at it. */
+export async function isAnyUnderWay(db: Queryable, targets: readonly string[], patienceMs: number): Promise<boolean> {
+  const found = await db.query(
+    `select 1 from ledger.item_reports where state = 'waiting' and target = any($1)
+       and ((attempts = 0 and reported_at > clock_timestamp() - $2 * interval '1 ms') or held_until > clock_timestamp()) limit 1`,
+    [targets, patienceMs],
+  );
+  return found.rowCount !== 0;
+}

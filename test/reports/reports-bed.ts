@@ -1,0 +1,220 @@
+/** A service with tasks, issues of a stand-in for GitHub, a receiver of webhooks, and the console between them. */
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type pg from 'pg';
+import pino from 'pino';
+import { expect, vi } from 'vitest';
+import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import { type OperationName, operations } from '../../src/contract/operations.ts';
+import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { linkKind } from '../../src/links/item-links.ts';
+import { type Service, startService } from '../../src/service/server.ts';
+import { createKey, createTenant } from '../../src/service/tenants.ts';
+import { parseSettings } from '../../src/settings/parse.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Between, startFrontServer } from '../support/front-server.ts';
+import { type GithubBed, startGithub } from '../support/github-standin.ts';
+import { HOOK_SECRET, TOKEN } from '../support/item-bed.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const KEY = 'the-key-of-the-test-tenant';
+const SIGNING = 'a signing secret of many bytes';
+
+export const ENV = { TEST_KEY: KEY, TOKEN, HOOK_SECRET, SIGNING };
+
+export interface ReportsBed {
+  readonly database: FreshDatabase;
+  readonly service: Service;
+  readonly workspace: Workspace;
+  readonly connection: pg.PoolConfig;
+  readonly settingsText: string;
+  readonly dataDir: string;
+  readonly github: GithubBed;
+  readonly receiver: WebhookReceiver;
+  /** Runs the sync to its end, its deliveries and what was reported included. */
+  sync(how?: { reconcile?: boolean; dryRun?: boolean }): Promise<Run>;
+  /** The reports of all targets are applied, in this process, from now on. */
+  work(): Promise<void>;
+  /** From now on nothing is delivered or applied here. */
+  stopWorking(): Promise<void>;
+  /** Waits until nothing is on its way in either direction. */
+  settle(): Promise<void>;
+  /** Tasks with an issue each, linked, and known to a first scan. */
+  linkedTasks(count: number): Promise<void>;
+  link(taskId: number, itemId: string): Promise<void>;
+  complete(taskId: number, isCompleted?: boolean): Promise<void>;
+  isCompleted(taskId: number): Promise<boolean>;
+  /** A person changes an issue; GitHub says nothing of it. */
+  changeIssue(number: number, state: 'open' | 'closed'): void;
+  /** GitHub's own call about an issue, as it is now or as the state says. */
+  hook(number: number, state?: string, signature?: string): Promise<Response>;
+  /** What was written to GitHub so far. */
+  writes(): number;
+  report(number: number): Promise<Record<string, unknown> | undefined>;
+  between(look?: Between): void;
+  close(): Promise<void>;
+}
+
+export async function openReportsBed({
+  options = '{}',
+  targets = '[issues, hook]',
+}: {
+  options?: string;
+  targets?: string;
+} = {}): Promise<ReportsBed> {
+  const database = await freshDatabase();
+  const { pool, connection } = database;
+  const service = await startService({ pool });
+  const plain = await startService({ pool });
+  const front = await startFrontServer();
+  front.passTo(service.url);
+  const tenant = await createTenant(pool, 'test');
+  await createKey(pool, tenant.id, { key: KEY });
+  const github = await startGithub();
+  const receiver = await startWebhookReceiver(SIGNING);
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bed-'));
+  const budget = 'budget: { requests: 5000, per: 1s, burst: 500, concurrency: 8 }';
+  const settingsText = `
+accounts:
+  test: { url: "${front.url}", apiKey: { env: TEST_KEY }, budget: { requests: 5000, per: 1s, burst: 500, timeout: 5s, settle: 2s } }
+redis: { url: none }
+console: { listen: "127.0.0.1:0" }
+syncs:
+  mirror: { job: tasks, account: test, targets: ${targets}, options: ${options} }
+targets:
+  issues: { type: github, url: "${github.vendor.url}", token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { env: HOOK_SECRET }, allowPrivate: true, ${budget} }
+  hook: { type: webhook, url: "${receiver.hook}", secret: { env: SIGNING }, allowPrivate: true, ${budget} }
+`;
+  const parsed = parseSettings({ text: settingsText, file: 'test.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  const { settings } = parsed;
+  // As two processes: what takes calls in is not what applies them.
+  const open = (): Promise<Workspace> =>
+    openWorkspace({
+      settings,
+      dataDir,
+      env: ENV,
+      log: pino({ level: 'silent' }),
+      database: { pool, connection, describe: 'the test database', close: async () => {} },
+    });
+  const [workspace, receiving] = [await open(), await open()];
+  const web = await receiving.serveConsole();
+  let working: Promise<unknown> | undefined;
+
+  const call = async (operation: OperationName, pathId: number, body?: unknown): Promise<unknown> => {
+    const { method, path: at } = operations[operation];
+    const response = await fetch(`${plain.url}/api/v1${at.replace(/\{\w+\}/, String(pathId))}`, {
+      method,
+      headers: { API_KEY: KEY, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { content: unknown }).content; // safe: our own service's envelope
+  };
+  const work = async (): Promise<void> => {
+    working ??= workspace.deliver(settings.syncs.mirror?.job === 'tasks' ? settings.syncs.mirror.targets : []);
+    await working;
+  };
+  const link: ReportsBed['link'] = async (taskId, itemId) => {
+    await pool.query(
+      `insert into ledger.links (account, kind, source_id, record_id, run_id) values ('test', $1, $2, $3, '')`,
+      [linkKind('issues'), `task:${taskId}`, itemId],
+    );
+  };
+  const sync: ReportsBed['sync'] = async ({ reconcile = false, dryRun = false } = {}) => {
+    await work();
+    const begun = await workspace.startSync('mirror', { lane: 'batch', dryRun, reconcile });
+    expect(begun.status).toBe('started');
+    await (await workspace.work()).attend(begun.run);
+    const isOver = async () => expect((await readRun(pool, begun.run.id)).status).not.toBe('running');
+    await vi.waitFor(isOver, { timeout: 30_000, interval: 20 });
+    return readRun(pool, begun.run.id);
+  };
+  return {
+    database,
+    service,
+    workspace,
+    connection,
+    settingsText,
+    dataDir,
+    github,
+    receiver,
+    sync,
+    work,
+    stopWorking: () => workspace.close(),
+    async settle() {
+      await work();
+      const isQuiet = async () => {
+        const found = await pool.query(
+          `select 1 from ledger.deliveries where state <> 'ended' union all select 1 from ledger.item_reports where state = 'waiting'`,
+        );
+        expect(found.rowCount).toBe(0);
+      };
+      await vi.waitFor(isQuiet, { timeout: 20_000, interval: 20 });
+    },
+    async linkedTasks(count) {
+      await pool.query(
+        `insert into service.tasks (tenant_id, fields)
+         select $1, jsonb_build_object('taskName', 'Task ' || n, 'isCompleted', false) from generate_series(1, $2::int) n order by n`,
+        [tenant.id, count],
+      );
+      for (let id = 1; id <= count; id++) await link(id, github.put(false));
+      await sync();
+    },
+    link,
+    complete: async (taskId, isCompleted = true) => void (await call('tasks.complete', taskId, { isCompleted })),
+    async isCompleted(taskId) {
+      const found = await pool.query<{ fields: { isCompleted: boolean } }>(
+        'select fields from service.tasks where id = $1',
+        [taskId],
+      );
+      return found.rows[0]?.fields.isCompleted === true;
+    },
+    changeIssue(number, state) {
+      const issue = github.issues[number - 1];
+      if (issue) issue.state = state;
+    },
+    hook(number, state = github.issues[number - 1]?.state ?? 'open', signature) {
+      const body = hookBody(number, state);
+      return fetch(`${web.url}/hooks/issues`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'issues',
+          'x-hub-signature-256': signature ?? `sha256=${createHmac('sha256', HOOK_SECRET).update(body).digest('hex')}`,
+        },
+        body,
+      });
+    },
+    writes: () => github.vendor.requests.filter(github.isWrite).length,
+    async report(number) {
+      const found = await pool.query('select * from ledger.item_reports where item_id = $1', [`octo/shop#${number}`]);
+      return found.rows[0];
+    },
+    between: (look) => front.set(look),
+    async close() {
+      await workspace.close();
+      await receiving.close();
+      await github.vendor.close();
+      await receiver.close();
+      await front.close();
+      await service.close();
+      await plain.close();
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+let events = 0;
+
+/** Each event of its own, as GitHub's are. */
+function hookBody(number: number, state: string): string {
+  return JSON.stringify({
+    action: state === 'closed' ? 'closed' : 'reopened',
+    issue: { number, state, updated_at: ++events },
+    repository: { name: 'shop', owner: { login: 'octo' } },
+  });
+}
