@@ -24,20 +24,34 @@ export function creationLog(db: Queryable, target: string): CreationLog {
       return rows[0];
     },
     async begin(delivery, marker, last) {
-      const { rowCount } = await db.query(
-        `insert into ledger.links (account, kind, source_id, record_id, run_id, linked_at)
-         values ($1, $2, $3, $4, '', clock_timestamp())
-         on conflict (account, kind, source_id) do update set linked_at = excluded.linked_at, hash = null
-           where ledger.links.linked_at = $5::timestamptz`,
-        [...keyOf(delivery), marker, last?.at ?? null],
-      );
-      return rowCount === 1;
+      const key = keyOf(delivery);
+      const { rows } =
+        last === undefined
+          ? await db.query<{ at: string }>(
+              `insert into ledger.links (account, kind, source_id, record_id, run_id, linked_at)
+               values ($1, $2, $3, $4, '', clock_timestamp()) on conflict do nothing
+               returning linked_at::text as at`,
+              [...key, marker],
+            )
+          : await db.query<{ at: string }>(
+              `update ledger.links set linked_at = clock_timestamp(), hash = null
+               where account = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz
+               returning linked_at::text as at`,
+              [...key, last.at],
+            );
+      return rows[0]?.at;
     },
     async noteTaken(delivery) {
       await db.query('update ledger.links set hash = $4 where account = $1 and kind = $2 and source_id = $3', [
         ...keyOf(delivery),
         TAKEN,
       ]);
+    },
+    async withdraw(delivery, at) {
+      await db.query(
+        `delete from ledger.links where account = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz`,
+        [...keyOf(delivery), at],
+      );
     },
     async forget(delivery) {
       await db.query('delete from ledger.links where account = $1 and kind = $2 and source_id = $3', keyOf(delivery));

@@ -4,6 +4,7 @@ import { asanaItemsIn } from '../targets/asana.ts';
 import { githubItemsIn, webHostOf } from '../targets/github-items.ts';
 import { jiraItemsIn } from '../targets/jira-issue.ts';
 import { linearItemsIn } from '../targets/linear-issue.ts';
+import { serviceItemsIn } from '../targets/service.ts';
 import type { Target } from '../targets/target.ts';
 import { todoistItemsIn } from '../targets/todoist.ts';
 
@@ -36,6 +37,15 @@ export function itemNamingOf(target: TargetSettings): ItemNaming | undefined {
       return { itemsIn: asanaItemsIn, sign: 'ASANA', example: '1204567890123456' };
     case 'todoist':
       return { itemsIn: todoistItemsIn, sign: 'TODOIST', example: '6X7rM8997g3RQmvh' };
+    case 'service': {
+      const { account } = target;
+      // A text names the account as well, of which there may be several.
+      return {
+        itemsIn: (text) => serviceItemsIn(text.replace(/^TASK: /, `${account}#`), account),
+        sign: 'TASK',
+        example: '12',
+      };
+    }
     default:
       return undefined;
   }

@@ -14,6 +14,7 @@ export function checkReferences(document: unknown): Finding[] {
   const targets = entriesOf(file.get('targets'));
   return [
     ...checkSyncs(entriesOf(file.get('syncs')), accounts, targets),
+    ...checkTargets(targets, accounts),
     ...checkKeys(accounts, entriesOf(file.get('service')).get('url') ?? 'embedded'),
     ...checkConsole(entriesOf(file.get('console'))),
   ];
@@ -29,11 +30,55 @@ function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Findin
     }
     const wanted = sync.get('targets');
     for (const [index, target] of Array.isArray(wanted) ? wanted.entries() : []) {
-      if (typeof target !== 'string' || targets.has(target)) continue;
-      findings.push(unknownName(['syncs', name, 'targets', index], 'target', target, targets));
+      if (typeof target !== 'string') continue;
+      const path = ['syncs', name, 'targets', index];
+      if (!targets.has(target)) findings.push(unknownName(path, 'target', target, targets));
+      else if (account !== undefined && accountOf(targets.get(target)) === account)
+        findings.push(ownAccount(path, target));
     }
+    findings.push(...checkPoll(name, sync, targets));
   }
   return findings;
+}
+
+/** What is read must be told as well, and have something to read. */
+function checkPoll(name: string, sync: Entries, targets: Entries): Finding[] {
+  const own = sync.get('targets');
+  const poll = entriesOf(sync.get('options')).get('poll');
+  const findings: Finding[] = [];
+  for (const [index, target] of Array.isArray(poll) ? poll.entries() : []) {
+    if (typeof target !== 'string') continue;
+    const path = ['syncs', name, 'options', 'poll', index];
+    const isOwn = Array.isArray(own) && own.includes(target);
+    if (!isOwn) {
+      findings.push({ path, message: `${quote(target)} is not among the targets of this sync`, part: 'value' });
+      continue;
+    }
+    const type = entriesOf(targets.get(target)).get('type');
+    if (type !== 'webhook' && type !== 'postgres') continue;
+    const message = `a target of the type ${type} has no items that could be read: leave ${quote(target)} out of poll`;
+    findings.push({ path, message, part: 'value' });
+  }
+  return findings;
+}
+
+function checkTargets(targets: Entries, accounts: Entries): Finding[] {
+  return [...targets].flatMap(([name, value]) => {
+    const account = accountOf(value);
+    const isKnown = typeof account !== 'string' || accounts.has(account);
+    return isKnown ? [] : [unknownName(['targets', name, 'account'], 'account', account, accounts)];
+  });
+}
+
+/** Of a target that is an account of the service, that account. */
+function accountOf(value: unknown): unknown {
+  const target = entriesOf(value);
+  return target.get('type') === 'service' ? target.get('account') : undefined;
+}
+
+function ownAccount(path: Finding['path'], target: string): Finding {
+  const message = `${quote(target)} is the account that this sync reads, whose tasks would be mirrored into themselves: name another account in the target or the sync`;
+  return { path, message, part: 'value' };
 }
 
 function unknownName(path: Finding['path'], kind: string, name: string, entries: Entries): Finding {

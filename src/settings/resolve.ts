@@ -40,13 +40,14 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     return { name, ...given, schedule: given.schedule, options };
   };
 
-  const target = (name: string, { timeout, ...given }: SettingsFile['targets'][string]): TargetSettings => {
+  const target = (name: string, written: SettingsFile['targets'][string]): TargetSettings => {
+    const { timeout: timeoutMs, ...given } = { timeout: undefined, ...written };
     const fields = Object.entries(given).map(([key, value]) => [
       key,
       isSecretSource(value) ? secretAt(`targets.${name}.${key}`, value) : value,
     ]);
     // Safe: just what TargetOf says of every type, which the loss of the keys' names keeps the compiler from seeing.
-    return { ...Object.fromEntries(fields), name, timeoutMs: timeout } as TargetSettings;
+    return { ...Object.fromEntries(fields), name, ...(timeoutMs !== undefined && { timeoutMs }) } as TargetSettings;
   };
 
   return {

@@ -85,6 +85,24 @@ const tasksOptions = z.strictObject({
     .array(z.string().trim().min(1))
     .prefault([])
     .describe('Columns whose cards count as completed, by name, in any case. Default: none.'),
+  onConflict: z
+    .enum(['service', 'target'])
+    .prefault('service')
+    .describe('Whose state counts where a task and its item have both changed. Default: service.'),
+  poll: z
+    .array(z.string())
+    .prefault([])
+    .describe('Targets whose linked items each run reads, to bring back what changed there. Default: none.'),
+  pollShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .prefault(1)
+    .describe('Share of those items that one run reads, in turn and 500 of a target at most. Default: 1.'),
+  reconcile: z
+    .boolean()
+    .prefault(false)
+    .describe('Each run reads all linked items back and repairs those that have diverged. Default: false.'),
 });
 
 const ordersOptions = z.strictObject({

@@ -83,6 +83,12 @@ export interface TasksSync {
     /** All, none, or these ids. */
     readonly pipelines: boolean | readonly string[];
     readonly doneColumns: readonly string[];
+    readonly onConflict: 'service' | 'target';
+    /** Among its targets. */
+    readonly poll: readonly string[];
+    /** From 0 to 1. */
+    readonly pollShare: number;
+    readonly reconcile: boolean;
   };
 }
 

@@ -24,8 +24,8 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     for (const [key, value] of Object.entries(target)) {
       if (isSecretSource(value)) warnOfLiteral(['targets', name, key], value);
     }
-    // A webhook's secret signs and is not sent; the others send their tokens.
-    if (target.type !== 'webhook' && isSentInClear(target.url)) {
+    // A webhook's secret signs and is not sent; the others with an address send their tokens.
+    if ('url' in target && typeof target.url === 'string' && isSentInClear(target.url)) {
       warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
     }
   }

@@ -5,9 +5,17 @@
 import { createHash } from 'node:crypto';
 import type { Delivery } from './target.ts';
 
+/** Of a text, a marker and what stands behind it. */
+const MAX_END = 400;
+
 /** `lockstep-` and 12 hexadecimal digits; fits a label, a header and a line of text. */
 export function markerOf(delivery: Delivery): string {
   return `lockstep-${digestOf(delivery).toString('hex').slice(0, 12)}`;
+}
+
+/** The marker that a text ends with, whatever markup and white space a service has put behind it. */
+export function markerAtEnd(text: string): string | undefined {
+  return /(lockstep-[\da-f]{12})(?:\s|&nbsp;|<\/?[a-z][^<>]*>)*$/i.exec(text.slice(-MAX_END))?.[1];
 }
 
 /** The same as a UUID: version 4 and its variant by their bits, the rest from the digest. */

@@ -9,6 +9,9 @@ import { openCaller } from './caller.ts';
 import { openGithub } from './github.ts';
 import { openJira } from './jira.ts';
 import { openLinear } from './linear.ts';
+import { openPostgres } from './postgres.ts';
+import { openService, type ServiceNeeds } from './service.ts';
+import type { CreationLog } from './service-creation.ts';
 import type { Target } from './target.ts';
 import { openTodoist } from './todoist.ts';
 import { openWebhook } from './webhook.ts';
@@ -18,7 +21,14 @@ export interface TargetsNeeds {
   readonly settings: Readonly<Record<string, TargetSettings>>;
   readonly store: BudgetStore;
   readonly readSecret: (ref: SecretRef) => Promise<string>;
+  /** For targets that are accounts of the service. */
+  readonly accounts: ServiceNeeds['accounts'];
+  readonly readTask: ServiceNeeds['readTask'];
+  readonly creationsOf: (target: string) => CreationLog;
 }
+
+/** Of a type that is reached by HTTP, with a budget of its own. */
+type HttpTarget = Exclude<TargetSettings, { type: 'postgres' | 'service' }>;
 
 export interface OpenTargets {
   /** Whoever opens one closes it. Rejects where it cannot be used, such as for want of a secret. */
@@ -32,7 +42,8 @@ export interface OpenTargets {
 /** A call waits for its target's budget in place; past this it is put off, and with it whatever else goes there. */
 const PATIENCE_MS = 10_000;
 
-export function openTargets({ settings, store, readSecret }: TargetsNeeds): OpenTargets {
+export function openTargets(given: TargetsNeeds): OpenTargets {
+  const { settings, store, readSecret } = given;
   const budgets = new Map<string, Budget>();
 
   function settingsOf(name: string): TargetSettings {
@@ -41,7 +52,7 @@ export function openTargets({ settings, store, readSecret }: TargetsNeeds): Open
     throw new LockstepError('TARGET_UNKNOWN', `The settings name no target "${name}".`, { exitCode: 2 });
   }
 
-  function budgetOf({ name, budget }: TargetSettings): Budget {
+  function budgetOf({ name, budget }: HttpTarget): Budget {
     const opened = budgets.get(name);
     if (opened) return opened;
     const { requests, perMs, burst, concurrency } = budget;
@@ -54,6 +65,8 @@ export function openTargets({ settings, store, readSecret }: TargetsNeeds): Open
   return {
     async open(name) {
       const target = settingsOf(name);
+      if (target.type === 'postgres') return openPostgres(target, { readSecret });
+      if (target.type === 'service') return openService(target, { ...given, creations: given.creationsOf(name) });
       const budget = budgetOf(target);
       const { timeoutMs, allowPrivate } = target;
       const baseUrl = target.type === 'webhook' ? target.url.reveal() : target.url;
@@ -77,7 +90,10 @@ export function openTargets({ settings, store, readSecret }: TargetsNeeds): Open
           return target satisfies never;
       }
     },
-    concurrencyOf: (name) => settingsOf(name).budget.concurrency,
+    concurrencyOf(name) {
+      const target = settingsOf(name);
+      return 'budget' in target ? target.budget.concurrency : target.concurrency;
+    },
     async close() {
       await Promise.all([...budgets.values()].map((budget) => budget.close()));
     },

@@ -57,7 +57,7 @@ test('the commented keys of the default file are valid when they are switched on
   const settings = settingsOf(text, { LOCKSTEP_DEMO_KEY: 'k' });
   expect(Object.keys(settings.syncs)).toEqual(['nightly-contacts', 'task-mirror', 'order-files']);
   const types = Object.values(settings.targets).map(({ type }) => type);
-  expect(types).toEqual(['webhook', 'github', 'jira', 'asana', 'linear', 'todoist']);
+  expect(types).toEqual(['webhook', 'github', 'jira', 'asana', 'linear', 'todoist', 'postgres', 'service']);
   expect(settings.accounts.demo?.authorization?.scheme).toBe('Bearer');
   expect(text.match(/^ *# [\w-]+:/gm)).toEqual(['      # every:']);
 });

@@ -18,7 +18,7 @@ test('a target that says no more than it must gets the defaults of its type', ()
   expect(targetWith('')).toMatchObject({
     name: 'hook',
     type: 'webhook',
-    budget: { requests: 10, perMs: 1_000, burst: 10, concurrency: 8 },
+    budget: { requests: 50, perMs: 1_000, burst: 50, concurrency: 8 },
     timeoutMs: 15_000,
     allowPrivate: false,
   });
@@ -27,9 +27,9 @@ test('a target that says no more than it must gets the defaults of its type', ()
 test.each([
   ['budget: { requests: 300, per: 1m }', { requests: 300, perMs: 60_000, burst: 5, concurrency: 8 }],
   ['budget: { requests: 1, per: 1h }', { requests: 1, perMs: 3_600_000, burst: 1, concurrency: 8 }],
-  ['budget: { burst: 3, concurrency: 2 }', { requests: 10, perMs: 1_000, burst: 3, concurrency: 2 }],
+  ['budget: { burst: 3, concurrency: 2 }', { requests: 50, perMs: 1_000, burst: 3, concurrency: 2 }],
 ])('the budget %s reads as %j', (keys, budget) => {
-  expect(targetWith(keys).budget).toEqual(budget);
+  expect(targetWith(keys)).toHaveProperty('budget', budget);
 });
 
 test.each([

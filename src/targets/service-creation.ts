@@ -1,0 +1,221 @@
+/**
+ * Creates the task of another account that stands for a task here, once, over a create that answers no id.
+ *
+ * 1. A marker of the task ends the description of what is created. It is looked for in the list before anything is sent.
+ * 2. That a creation is about to be sent is kept durably first. Whoever comes upon that, after whatever crash, knows that
+ *    there may be one under way: until the service must have applied or dropped it, nothing is sent again.
+ * 3. After the creation the list is read until the marker shows which task it is; that is linked.
+ * 4. What is not in two reads that agree, both begun after that time, is created again, unless the service had said that it
+ *    took it: then a person decides.
+ * Source: the steps by which loads create, of one task at a time; the contract gives creates no answer ("Tasks").
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { recordIn } from '../client/decode.ts';
+import { idOf } from '../client/dialect.ts';
+import type { Outcome } from '../client/outcome.ts';
+import { markerAtEnd, markerOf } from './marker.ts';
+import { type ServiceAccount, type ServiceFailure, serviceFailure } from './service-account.ts';
+import type { SharedList, SharedLists } from './shared-lists.ts';
+import type { Delivery, DeliveryOutcome, TaskState } from './target.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** Durable, and shared by all processes. */
+export interface CreationLog {
+  /** The last creation that was about to be sent for this task; undefined: none ever was. */
+  lastOf(delivery: Delivery): Promise<LoggedCreation | undefined>;
+  /** Keeps that one is about to be sent, and names it; undefined where another one was since `last`, which is left alone. */
+  begin(delivery: Delivery, marker: string, last: LoggedCreation | undefined): Promise<string | undefined>;
+  /** The service has said that it took the last one. */
+  noteTaken(delivery: Delivery): Promise<void>;
+  /** This one has created nothing; a later one of somebody else stays. */
+  withdraw(delivery: Delivery, at: string): Promise<void>;
+  /** What was created is not there any more. */
+  forget(delivery: Delivery): Promise<void>;
+}
+
+export interface LoggedCreation {
+  /** Its name. */
+  readonly at: string;
+  readonly agoMs: number;
+  readonly isTaken: boolean;
+}
+
+export type Created =
+  | { readonly status: 'found'; readonly itemId: string; readonly isNew: boolean }
+  | Extract<DeliveryOutcome, { status: 'skipped' }>
+  | ServiceFailure;
+
+/** `taken`: by the service, which has not said as what. */
+type Sent = Created | { readonly status: 'taken'; readonly atMs: number };
+
+export interface CreationNeeds {
+  readonly lists: SharedLists;
+  readonly log: CreationLog;
+  readonly nowMs: () => number;
+  /** When, after a creation, the list is looked at; after the last time the delivery comes back later. */
+  readonly lookAfterMs: readonly number[];
+}
+
+export interface Creations {
+  /** Rejects where the signal aborts, and where the log cannot be reached. */
+  findOrCreate(delivery: Delivery, account: ServiceAccount, signal: AbortSignal): Promise<Created>;
+}
+
+/** A list as old as this shows what was created before; whatever was since is in the log. */
+const FRESH_MS = 3_000;
+/** Between putting a creation down and its last byte. */
+const SEND_WITHIN_MS = 30_000;
+/** Creations that are on their way are waited for before the list is read, so that one read shows them all. */
+const GATHER_MS = 5_000;
+/** Reads in which two have to agree. */
+const MAX_READS = 3;
+
+export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeeds): Creations {
+  const onTheirWay = new Set<Promise<unknown>>();
+
+  async function findOrCreate(delivery: Delivery, account: ServiceAccount, signal: AbortSignal): Promise<Created> {
+    if (markerAtEnd(delivery.task.description) !== undefined) return isCopy(delivery);
+    const marker = markerOf(delivery);
+    const list = await unlessAborted(signal, () => lists.since(account, nowMs() - FRESH_MS));
+    const found = list.status === 'read' ? inList(list, marker, account) : list;
+    if (found !== undefined) return found;
+    const sent = await onItsWay(() => sendUnlessSent(delivery, marker, account, signal));
+    return sent.status === 'taken' ? look(marker, account, sent.atMs, signal) : sent;
+  }
+
+  async function onItsWay(send: () => Promise<Sent>): Promise<Sent> {
+    const sending = send();
+    onTheirWay.add(sending);
+    try {
+      return await sending;
+    } finally {
+      onTheirWay.delete(sending);
+    }
+  }
+
+  /** One was about to be sent before: found by now, or not to be sent again yet, or ever. Undefined: it created nothing. */
+  async function whyNotAgain(
+    { agoMs, isTaken }: LoggedCreation,
+    marker: string,
+    account: ServiceAccount,
+    signal: AbortSignal,
+  ): Promise<Created | undefined> {
+    const waitMs = SEND_WITHIN_MS + account.settleMs - agoMs;
+    if (waitMs > 0) return unseen(account, waitMs);
+    let before: SharedList | undefined;
+    for (let reads = 1; reads <= MAX_READS; reads++) {
+      const sinceMs = before?.endedMs ?? nowMs();
+      const list = await unlessAborted(signal, () => lists.since(account, sinceMs));
+      const found = list.status === 'read' ? inList(list, marker, account) : list;
+      if (found !== undefined || list.status !== 'read') return found;
+      if (before?.fingerprint === list.fingerprint) return isTaken ? notShown(account, marker) : undefined;
+      before = list;
+    }
+    const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so that nobody can tell what is not there`;
+    return { status: 'later', reason: 'LIST_UNSTEADY', detail };
+  }
+
+  async function sendUnlessSent(
+    delivery: Delivery,
+    marker: string,
+    account: ServiceAccount,
+    signal: AbortSignal,
+  ): Promise<Sent> {
+    const last = await log.lastOf(delivery);
+    const whyNot = last && (await whyNotAgain(last, marker, account, signal));
+    if (whyNot !== undefined) return whyNot;
+    // Before it is put down: what counts is the time from then on.
+    const dispatchBefore = performance.now() + SEND_WITHIN_MS;
+    const at = await log.begin(delivery, marker, last);
+    if (at === undefined) return unseen(account, account.settleMs);
+    const outcome = await account.client.call('tasks.create', {
+      lane: 'batch',
+      stopWaiting: signal,
+      dispatchBefore,
+      body: bodyOf(delivery.task, marker),
+    });
+    if (outcome.status === 'applied') {
+      const atMs = nowMs();
+      await log.noteTaken(delivery);
+      const itemId = markedRecord(outcome.content, marker, account);
+      return itemId === undefined ? { status: 'taken', atMs } : { status: 'found', itemId, isNew: true };
+    }
+    const failure = await serviceFailure(outcome, 'tasks.create', account);
+    if (hasNothingHappened(outcome)) {
+      await log.withdraw(delivery, at);
+      return failure;
+    }
+    const detail = `${failure.detail}; the task may have been created, and is looked for before another one is`;
+    return {
+      status: 'later',
+      reason: failure.reason,
+      detail,
+      retryAfterMs: SEND_WITHIN_MS + account.settleMs,
+    };
+  }
+
+  async function look(marker: string, account: ServiceAccount, takenMs: number, signal: AbortSignal): Promise<Created> {
+    const gathering = AbortSignal.any([signal, AbortSignal.timeout(GATHER_MS)]);
+    await unlessAborted(gathering, () => Promise.allSettled(onTheirWay)).catch(() => undefined);
+    let sinceMs = takenMs;
+    for (const afterMs of lookAfterMs) {
+      await delay(afterMs, undefined, { signal }).catch(() => undefined); // aborted: the next line says so
+      const list = await unlessAborted(signal, () => lists.since(account, sinceMs));
+      if (list.status !== 'read') return list;
+      const found = inList(list, marker, account);
+      if (found !== undefined) return found.status === 'found' ? { ...found, isNew: true } : found;
+      sinceMs = list.endedMs;
+    }
+    return unseen(account, account.settleMs);
+  }
+
+  return { findOrCreate };
+}
+
+function inList(list: SharedList, marker: string, { name }: ServiceAccount): Created | undefined {
+  const [itemId, ...others] = list.marked.get(marker) ?? [];
+  if (itemId === undefined) return undefined;
+  if (others.length === 0) return { status: 'found', itemId, isNew: false };
+  const ids = [itemId, ...others].join(', ');
+  const detail = `Of account ${name}, the tasks ${ids} all end with ${marker}: delete all but one of them, or link the task with the right one`;
+  return { status: 'refused', reason: 'CREATED_TWICE', detail };
+}
+
+/** Some services answer the record; the marker shows that it is this one. */
+function markedRecord(content: unknown, marker: string, { dialect }: ServiceAccount): string | undefined {
+  const record = recordIn(content, dialect, 'tasks');
+  const texts = Object.values(record ?? {}).filter((value) => typeof value === 'string');
+  return texts.some((text) => markerAtEnd(text) === marker) ? idOf(record, 'tasks', dialect) : undefined;
+}
+
+/** Conflict apart: it may say that it is there, sent by somebody whose answer was lost. */
+function hasNothingHappened(outcome: Exclude<Outcome, { status: 'applied' }>): boolean {
+  return outcome.status === 'refused' ? outcome.httpStatus !== 409 : outcome.status !== 'unknown';
+}
+
+function bodyOf({ kind, id, title, description, startDate, endDate, isCompleted }: TaskState, marker: string) {
+  const isContracts = (text: string | undefined) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(text ?? '');
+  return {
+    taskName: title.trim() === '' ? `${kind} ${id}` : title,
+    description: `${description}\n\n${marker}`.trimStart(),
+    ...(isContracts(startDate) && { startDate }),
+    ...(isContracts(endDate) && { endDate }),
+    isCompleted,
+  };
+}
+
+function unseen({ name }: ServiceAccount, retryAfterMs: number): ServiceFailure {
+  const detail = `A task was or may have been created in account ${name}, and its list does not show it yet; no other one is created meanwhile`;
+  return { status: 'later', reason: 'CREATED_UNSEEN', detail, retryAfterMs: Math.ceil(retryAfterMs) };
+}
+
+function notShown({ name }: ServiceAccount, marker: string): ServiceFailure {
+  const detail = `Account ${name} has taken the task, and its list shows none whose description ends with ${marker}: no other one is created; look for it there and link it by hand`;
+  return { status: 'refused', reason: 'CREATED_NOT_SHOWN', detail };
+}
+
+/** Two accounts that mirror each other would copy the copies for ever. */
+function isCopy({ task }: Delivery): Created {
+  const detail = `This ${task.kind} was itself created by Lockstep for a task elsewhere: link the two if one is to follow the other`;
+  return { status: 'skipped', reason: 'IS_A_COPY', detail };
+}
