@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** Whole runs, processes and databases: what core, the part to run while working, leaves out. */
+const E2E = ['e2e', 'embedded', 'jobs', 'doctor', 'reports', 'own-targets'].map((room) => `test/${room}/**/*.test.ts`);
+
 export default defineConfig({
   test: {
     // Starts one Postgres and one Redis for all projects.
@@ -12,8 +15,7 @@ export default defineConfig({
         test: {
           name: 'core',
           include: ['test/**/*.test.ts'],
-          // Whole runs and processes are in e2e: this project is the part to run while working.
-          exclude: ['test/e2e/**', 'test/embedded/**', 'test/jobs/**', 'test/doctor/**', 'test/chaos/**'],
+          exclude: [...E2E, 'test/chaos/**'],
           // Loading the modules anew for each file takes as long as the tests. So nothing may stay in them from test to test.
           isolate: false,
           testTimeout: 30_000,
@@ -24,12 +26,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          include: [
-            'test/e2e/**/*.test.ts',
-            'test/embedded/**/*.test.ts',
-            'test/jobs/**/*.test.ts',
-            'test/doctor/**/*.test.ts',
-          ],
+          include: E2E,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

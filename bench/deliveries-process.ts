@@ -58,10 +58,11 @@ targets:
   const env = { ...process.env, BENCH_SECRET: 'a secret of the benchmark, long enough' };
   const workspace = await openWorkspace({ settings: parsed.settings, dataDir, env, log });
   const { pool } = workspace.database;
+  await workspace.work();
   await queueDeliveries(pool, ['receiver'], changes);
   const startedAt = performance.now();
   await workspace.deliver(['receiver']);
-  while (await isAnyOpen()) await delay(5);
+  while (await isAnyOpen()) await delay(25);
   const ms = performance.now() - startedAt;
   const delivered = await pool.query(`select 1 from ledger.deliveries where verdict = 'delivered'`);
   if (delivered.rowCount !== changes.length) throw new Error(`${delivered.rowCount} were delivered`);

@@ -4,6 +4,7 @@ import { createOrders } from './create-orders.ts';
 import { deliverStatus } from './deliver-status.ts';
 import { importCustomers } from './import-customers.ts';
 import { loadOrders } from './load-orders.ts';
+import { readItems } from './read-items.ts';
 import { scanContacts } from './scan-contacts.ts';
 import { scanTasksJob } from './scan-tasks.ts';
 import { settleOrdersJob } from './settle-orders.ts';
@@ -20,6 +21,7 @@ export const catalog: Catalog = {
     createOrders,
     settleOrdersJob,
     scanTasksJob,
+    readItems,
     deliverStatus,
   ],
   syncTypes: {

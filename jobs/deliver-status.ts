@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { deliveryNotes, isUnderWay, settleDelivered } from '../src/deliveries/settle-run.ts';
 import { addNote, endRun, recordProgress } from '../src/ledger/runs.ts';
+import { tellNotes } from '../src/reports/notes.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/worker/job.ts';
 
@@ -30,6 +31,7 @@ export const deliverStatus = defineJob({
       exclusive.transaction(async (db) => {
         const rowsSettled = await settleDelivered(db, run);
         for (const note of await deliveryNotes(db, run.id)) await addNote(db, run.id, note);
+        await tellNotes(db, run);
         await recordProgress(db, run.id, { rowsSettled });
         await endRun(db, run.id, 'done');
         return { status: 'finished' };

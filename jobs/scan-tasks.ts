@@ -5,6 +5,8 @@
 import { queueDeliveries } from '../src/deliveries/outbox.ts';
 import { addNote, endRun, movePhase, type Queryable, type Run } from '../src/ledger/runs.ts';
 import { keepScannedLists, scannedLists } from '../src/ledger/task-lists.ts';
+import { tellNotes } from '../src/reports/notes.ts';
+import { readsItems } from '../src/reports/read-back.ts';
 import { keepMissing } from '../src/tasks/missing.ts';
 import { type TasksOptions, tasksOptions } from '../src/tasks/options.ts';
 import { type CardsScanned, scanPipelines } from '../src/tasks/pipelines.ts';
@@ -49,13 +51,14 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<JobResul
   }
   if (options.subtasks) await scanSubtasks(context, watching, { isFirstScan });
   const cards = await scanPipelines(context, watching, before);
-  return exclusive.transaction((db) => goOn(db, watching, tasks, cards));
+  return exclusive.transaction((db) => goOn(db, watching, options, tasks, cards));
 }
 
 /** What is missing is counted with the end of the scan, so that a scan that begins again counts it once. */
 async function goOn(
   db: Queryable,
   watching: Watching,
+  options: TasksOptions,
   tasks: TasksScanned,
   { lists, missing }: CardsScanned,
 ): Promise<JobResult> {
@@ -64,15 +67,18 @@ async function goOn(
   await keepMissing(db, watching, 'card', missing, () => true);
   if (!run.dryRun) await keepScannedLists(db, run, [TASKS, ...lists]);
   const { changed } = await countUnchanged(db, watching, tasks.seen);
-  return changed === 0 || run.dryRun ? end(db, run) : deliver(db, run);
+  if (run.dryRun) return end(db, run);
+  if (readsItems(options)) return goTo(db, run, 'read-items');
+  return changed === 0 ? end(db, run) : goTo(db, run, 'deliver-status');
 }
 
 async function end(db: Queryable, run: Run): Promise<JobResult> {
+  await tellNotes(db, run);
   await endRun(db, run.id, 'done');
   return { status: 'finished' };
 }
 
-async function deliver(db: Queryable, run: Run): Promise<JobResult> {
-  await movePhase(db, run.id, 'scan-tasks', 'deliver-status');
-  return { status: 'next', job: 'deliver-status' };
+async function goTo(db: Queryable, run: Run, job: 'read-items' | 'deliver-status'): Promise<JobResult> {
+  await movePhase(db, run.id, 'scan-tasks', job);
+  return { status: 'next', job };
 }

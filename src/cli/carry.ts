@@ -36,7 +36,7 @@ export async function carryRun(
   await probeSoon(pool, run.account); // a person starts it, who may have mended the key
   const runner = await workspace.work();
   const targets = targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);
-  const courier = targets.length === 0 ? undefined : await workspace.deliver(targets);
+  if (targets.length > 0) await workspace.deliver(targets);
   await runner.attend(run);
   const followed = await follow(run.id, {
     db: pool,
@@ -50,10 +50,7 @@ export async function carryRun(
     },
   });
   // What is in flight is settled before the report is made; a paused run may go on at once.
-  if (followed.status !== 'done' && followed.status !== 'paused') {
-    await courier?.close();
-    await runner.close();
-  }
+  if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
   if (isOurs) await giveUpSuspended(workspace, run.id);
   const ended = await readRun(pool, run.id);
   return { run: ended, report: await reportRun(pool, ended, workspace.settings) };

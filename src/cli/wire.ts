@@ -6,15 +6,19 @@ import { catalog } from '../../jobs/catalog.ts';
 import type { Lane } from '../budget/budget.ts';
 import { openPostgresStore } from '../budget/postgres-store.ts';
 import { createRedisStore } from '../budget/redis-store.ts';
+import { type Console, startConsole } from '../console/server.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Database } from '../database/open.ts';
-import { type Courier, startCourier } from '../deliveries/courier.ts';
+import { startCourier } from '../deliveries/courier.ts';
+import { creationLog } from '../deliveries/creations.ts';
 import { LockstepError } from '../errors.ts';
 import { ledgerMigrations } from '../ledger/migrations.ts';
 import { startRun } from '../ledger/runs.ts';
+import { startReporting } from '../reports/reporting.ts';
 import { readSecret } from '../settings/secrets.ts';
 import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
 import { type OpenTargets, openTargets } from '../targets/open-targets.ts';
+import { toTaskState } from '../tasks/task-state.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
 import { openQueue } from '../worker/queue.ts';
 import { openRedis } from '../worker/redis.ts';
@@ -39,8 +43,10 @@ export interface Workspace {
   startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
   /** Carries runs on in this process until the workspace is closed. */
   work(): Promise<Runner>;
-  /** Takes changes to these targets, in this process too, until the workspace is closed. */
-  deliver(targets: readonly string[]): Promise<Courier>;
+  /** Takes changes to these targets and brings back what they report, in this process too, until the workspace is closed. */
+  deliver(targets: readonly string[]): Promise<void>;
+  /** Takes the calls of outside systems, where the settings say, until the workspace is closed. */
+  serveConsole(): Promise<Console>;
   /** Puts the schedules of the settings in place of those that were kept before. */
   keepSchedules(): Promise<void>;
   /** Begins the syncs that are due until the workspace is closed. */
@@ -52,6 +58,8 @@ export interface Workspace {
 export interface StartHow {
   readonly lane: Lane;
   readonly dryRun: boolean;
+  /** Of a sync of tasks: reads the items of its targets back, whatever its settings say. */
+  readonly reconcile?: boolean;
 }
 
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
@@ -84,6 +92,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       settings: settings.targets,
       store,
       readSecret: (ref) => readSecret(ref, env),
+      accounts,
+      readTask: toTaskState,
+      creationsOf: (target) => creationLog(database.pool, target),
     });
     closers.push(() => targets.close());
 
@@ -105,7 +116,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     const work = async (): Promise<Runner> => {
       const queue = openQueue(queueNeeds);
       closers.push(() => queue.close());
-      const started = await startRunner({ pool: database.pool, queue, accounts, catalog, log });
+      const started = await startRunner({ pool: database.pool, queue, accounts, targets, catalog, log });
       closers.push(() => started.close());
       return started;
     };
@@ -113,12 +124,28 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       runner ??= work();
       return runner;
     };
-    const deliver: Workspace['deliver'] = async (names) => {
-      for (const name of names) targetNamed(settings, name);
+    const served = new Set<string>();
+    const deliver: Workspace['deliver'] = async (wanted) => {
+      for (const name of wanted) targetNamed(settings, name);
       const { worker } = await working();
-      const courier = startCourier({ pool: database.pool, worker, targets, names, log });
+      const names = wanted.filter((name) => !served.has(name));
+      if (names.length === 0) return;
+      for (const name of names) served.add(name);
+      // As many again wait at the target's budget, which lets no more be in flight: so there is one for every token.
+      const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
+      const open = (name: string) => targets.open(name);
+      const courier = startCourier({ pool: database.pool, worker, targets: { open, concurrencyOf }, names, log });
       closers.push(() => courier.close());
-      return courier;
+      const syncs = Object.values(settings.syncs).filter((sync) => sync.job === 'tasks');
+      const reporting = startReporting({ pool: database.pool, accounts, syncs, targets, names, log });
+      closers.push(() => reporting.close());
+    };
+    const serveConsole: Workspace['serveConsole'] = async () => {
+      const { host, port } = settings.console;
+      const names = Object.keys(settings.targets);
+      const started = await startConsole({ pool: database.pool, names, targets, host, port, log });
+      closers.push(() => started.close());
+      return started;
     };
     return {
       settings,
@@ -129,6 +156,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       startSync,
       work: working,
       deliver,
+      serveConsole,
       keepSchedules: () => keepSchedules(useSchedules(), settings),
       startDueSyncs: () => {
         const starting = useSchedules().beginDue(async (sync) => {
@@ -146,7 +174,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
 }
 
-async function startSyncRun(database: Database, settings: Settings, name: string, how: StartHow) {
+async function startSyncRun(
+  database: Database,
+  settings: Settings,
+  name: string,
+  { reconcile = false, ...how }: StartHow,
+) {
   const sync = syncNamed(settings, name);
   const type = catalog.syncTypes[sync.job];
   return startRun(database.pool, {
@@ -154,7 +187,8 @@ async function startSyncRun(database: Database, settings: Settings, name: string
     job: sync.job,
     account: sync.account,
     resource: type.resource ?? `sync:${name}`,
-    options: sync.job === 'tasks' ? { ...sync.options, targets: sync.targets } : sync.options,
+    options:
+      sync.job === 'tasks' ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) } : sync.options,
     phase: type.firstJob,
     ...how,
   });

@@ -64,7 +64,7 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Limits',
     question: 'Is the first page of tasks 0 or 1, how many are on a page, and what comes without a page?',
     ourService: 'It is 0, a page has 100, and without a page the first one comes.',
-    clientFindsOut: 'It reads the pages 0 and 1: where they are equal, the first is 1.',
+    clientFindsOut: 'It reads the pages 0 and 1: where they are equal, or 0 is refused, the first is 1.',
     override: 'accounts.*.dialect.firstTaskPage',
   },
   {

@@ -197,7 +197,8 @@ export const gapsInRecords: readonly Gap[] = [
     question: 'What are the fields of a pipeline, its columns and its cards?',
     ourService:
       'A pipeline has name and columns; a column name, position and cards; a card title, position, contact_id and comments. Positions count from 0.',
-    clientFindsOut: 'It passes pipelines on unread.',
+    clientFindsOut:
+      'It looks for columns, and for cards in them, under the usual names; a pipeline that it cannot read is named in the run.',
   },
   {
     id: 'move-card',

@@ -11,17 +11,24 @@ import type { z } from 'zod';
 import type { WorkerIdentity } from '../ledger/claims.ts';
 import type { Run } from '../ledger/runs.ts';
 import type { SyncSettings } from '../settings/settings.ts';
+import type { Target } from '../targets/target.ts';
 import type { Account } from './accounts.ts';
 
 export interface JobContext<Options> {
   readonly run: Run;
   readonly options: Options;
   readonly account: Account;
+  readonly targets: TargetAccess;
   readonly pool: pg.Pool;
   readonly worker: WorkerIdentity;
   readonly log: Logger;
   /** Aborts when the process shuts down: finish what is in flight and answer `again`. */
   readonly signal: AbortSignal;
+}
+
+/** The outside systems of the settings, by name; a job closes what it has opened. */
+export interface TargetAccess {
+  open(name: string): Promise<Target>;
 }
 
 /** How a run goes on after a job. */

@@ -4,8 +4,6 @@ import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 
-/** A worker that stops answering loses its job after this long; the ledger's claims fence what it still does. */
-export const LOCK_MS = 30_000;
 /** BullMQ's Postgres backend uses a connection for each job that is being moved. */
 export const MAX_CONCURRENCY_ON_POSTGRES = 8;
 /** Ids are used again, and BullMQ silently ignores a job whose id it still keeps. */

@@ -11,9 +11,11 @@ import {
   type Job as QueuedJob,
 } from 'bullmq';
 import { z } from 'zod';
-import { backendOf, FORGET, LOCK_MS, MAX_CONCURRENCY_ON_POSTGRES, type QueueNeeds } from './queue-backend.ts';
+import { backendOf, FORGET, MAX_CONCURRENCY_ON_POSTGRES, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep';
+/** A worker that stops answering loses its job after this long; the ledger's claims fence what it still does. */
+const LOCK_MS = 30_000;
 
 /** Names a run to be carried on. Never a secret. */
 const payloadSchema = z.object({ runId: z.string() });

@@ -10,7 +10,7 @@ import { LockstepError, messageOf } from '../errors.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import type { Accounts } from './accounts.ts';
-import type { Catalog, Job, JobResult } from './job.ts';
+import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 import { mayUse, suspend } from './suspension.ts';
@@ -32,6 +32,7 @@ export interface RunnerNeeds {
   readonly pool: pg.Pool;
   readonly queue: Queue;
   readonly accounts: Accounts;
+  readonly targets: TargetAccess;
   readonly catalog: Pick<Catalog, 'jobs'>;
   readonly log: Logger;
   /** How long a run bears trouble. Default 5 minutes, or 6 seconds before the first answer. */
@@ -104,7 +105,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 
   async function perform(job: Job, run: Run, signal: AbortSignal): Promise<JobResult> {
     const account = await needs.accounts.open(run.account);
-    return job.run({ run, account, pool, worker, log, signal });
+    return job.run({ run, account, targets: needs.targets, pool, worker, log, signal });
   }
 
   async function goOn(run: Run, result: JobResult): Promise<Processed> {

@@ -5,9 +5,11 @@
  */
 import { Queue as BullQueue, Worker as BullWorker, type IQueueBackend } from 'bullmq';
 import { z } from 'zod';
-import { backendOf, FORGET, LOCK_MS, type QueueNeeds } from './queue-backend.ts';
+import { backendOf, FORGET, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep-schedules';
+/** Beginning a sync takes a moment: a process that was killed at it holds its schedule up no longer than twice this. */
+const LOCK_MS = 5_000;
 const payloadSchema = z.object({ sync: z.string() });
 type Payload = z.infer<typeof payloadSchema>;
 

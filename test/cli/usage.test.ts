@@ -27,7 +27,7 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['call contacts.create --account demo --body @nowhere.json', /nowhere.json cannot be read/],
   ['call contacts.getall --param page', /NAME=VALUE/],
   ['start --roles worker,schedular', /No role "schedular"; did you mean "scheduler"/],
-  ['start --roles console', /role console is not there yet/],
+  ['run nightly-contacts --reconcile', /"nightly-contacts" has none: it is of the type contacts/],
   ['service --port 99999', /port from 0 to 65535/],
   ['service --tenant acme', /--tenant and --key go together/],
   ['service --testbed {"latency":1}', /--testbed: .*latency/],

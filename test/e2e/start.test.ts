@@ -28,3 +28,22 @@ test('a sync that is due is begun by the scheduler alone, or by a worker once th
   worker.signal('SIGTERM');
   expect((await worker.ended).code).toBe(0);
 });
+
+test('the role console takes calls where the settings say, and needs no other role', async () => {
+  const bed = await openSyncBed();
+  onTestFinished(() => bed.close());
+  const target = 'hook: { type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING } }';
+  const text = `${bed.settingsText}console: { listen: "127.0.0.1:0" }\ntargets: { ${target} }\n`;
+  await writeFile(path.join(bed.dataDir, 'lockstep.yaml'), text);
+  const env = { DATABASE_URL: databaseUrl(bed.database.connection), TEST_KEY, SIGNING: 'x'.repeat(32) };
+  const web = startLockstep(['start', '--roles', 'console', '--config', 'lockstep.yaml', '--json'], {
+    cwd: bed.dataDir,
+    env,
+  });
+  const { roles, consoleUrl } = await web.ready();
+  expect(roles).toEqual(['console']);
+  expect((await fetch(`${consoleUrl}/health`)).status).toBe(200);
+  expect((await fetch(`${consoleUrl}/hooks/hook`, { method: 'POST', body: '{}' })).status).toBe(401);
+  web.signal('SIGTERM');
+  expect((await web.ended).code).toBe(0);
+});

@@ -91,6 +91,9 @@ test('over killed processes the receiver ends with every task as it is, in order
   }
   const bodies = new Map(receiver.requests.map(({ headers, body }) => [`${headers['webhook-id']} ${body}`, body]));
   expect(bodies.size).toBe(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size);
-  for (const running of processes) running.signal('SIGTERM');
+  for (const running of processes) {
+    await running.ready(); // before, a signal ends it as it would any process
+    running.signal('SIGTERM');
+  }
   for (const { ended } of processes) expect((await ended).code).toBe(0);
 }, 90_000);

@@ -11,7 +11,7 @@ import type { JobResult } from '../../src/worker/job.ts';
 import { change, forgetDeliveries, queue } from '../deliveries/delivery-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount } from '../worker/an-account.ts';
+import { anAccount, noTargets } from '../worker/an-account.ts';
 
 const WAITS: JobResult = { status: 'again', inMs: 0 };
 
@@ -61,6 +61,7 @@ async function job(run: Run): Promise<JobResult> {
   return deliverStatus.run({
     run,
     account,
+    targets: noTargets,
     pool: database.pool,
     worker: WORKER,
     log: pino({ level: 'silent' }),

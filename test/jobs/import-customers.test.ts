@@ -9,7 +9,7 @@ import type { JobResult } from '../../src/worker/job.ts';
 import { ComeBack } from '../../src/worker/trouble.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount } from '../worker/an-account.ts';
+import { anAccount, noTargets } from '../worker/an-account.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function job(run: Run, answer: (operation: string, call: number) => Outcome): Pr
   const account = { ...anAccount(async (operation) => answer(operation, ++calls)), concurrency: 1, name: run.account };
   const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
-  return importCustomers.run({ run, account, pool: database.pool, worker: WORKER, log, signal });
+  return importCustomers.run({ run, account, targets: noTargets, pool: database.pool, worker: WORKER, log, signal });
 }
 
 test('when everything is sent, the read-back is next', async () => {

@@ -2,13 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { pauseRun, type Queryable, type Run, resumeRun } from '../../src/ledger/runs.ts';
-import {
-  holdsItsKeys,
-  loadWaitedFor,
-  releaseKeys,
-  takeKeys,
-  Unsettled,
-} from '../../src/orders/keys.ts';
+import { holdsItsKeys, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
 import { freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';

@@ -11,11 +11,13 @@ targets: { hook: { type: webhook, url: https://x.example/hook, secret: { env: S 
   return parseSettings({ text, file: 'test.yaml', env: {} });
 }
 
+const BACK = { onConflict: 'service', poll: [], pollShare: 1, reconcile: false };
+
 test.each([
-  ['{}', { subtasks: false, subtasksShare: 0.05, backfill: false, pipelines: false, doneColumns: [] }],
+  ['{}', { subtasks: false, subtasksShare: 0.05, backfill: false, pipelines: false, doneColumns: [], ...BACK }],
   [
     '{ pipelines: [3, p-7], doneColumns: [" Done "], subtasks: true, subtasksShare: 1 }',
-    { subtasks: true, subtasksShare: 1, backfill: false, pipelines: ['3', 'p-7'], doneColumns: ['Done'] },
+    { subtasks: true, subtasksShare: 1, backfill: false, pipelines: ['3', 'p-7'], doneColumns: ['Done'], ...BACK },
   ],
 ])('the options %s are what a run of the sync reads', (options, read) => {
   const parsed = parse(options);
@@ -24,7 +26,13 @@ test.each([
   expect(tasksOptions.parse({ ...sync.options, targets: ['hook'] })).toEqual({ ...read, targets: ['hook'] });
 });
 
-test.each(['{ subtasksShare: 2 }', '{ pipelines: [] }', '{ pipelines: ["  "] }', '{ doneColumns: [""] }'])(
-  'the options %s are refused',
-  (options) => expect(parse(options).status).toBe('invalid'),
-);
+test.each([
+  '{ subtasksShare: 2 }',
+  '{ pipelines: [] }',
+  '{ pipelines: ["  "] }',
+  '{ doneColumns: [""] }',
+  '{ pollShare: 2 }',
+  '{ onConflict: both }',
+  '{ poll: [hook] }',
+  '{ poll: [other] }',
+])('the options %s are refused', (options) => expect(parse(options).status).toBe('invalid'));

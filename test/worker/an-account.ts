@@ -2,6 +2,10 @@
 import type { Client } from '../../src/client/client.ts';
 import { autoDialect } from '../../src/client/dialect.ts';
 import type { Account } from '../../src/worker/accounts.ts';
+import type { TargetAccess } from '../../src/worker/job.ts';
+
+/** For jobs that use none. */
+export const noTargets: TargetAccess = { open: (name) => Promise.reject(new Error(`no target ${name} in this test`)) };
 
 export function anAccount(
   call: Client['call'] = async () => ({ status: 'applied', httpStatus: 200, content: [] }),

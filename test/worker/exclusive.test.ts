@@ -6,7 +6,7 @@ import { type Exclusive, exclusively } from '../../src/worker/exclusive.ts';
 import type { JobContext, JobResult } from '../../src/worker/job.ts';
 import { aRun, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount } from './an-account.ts';
+import { anAccount, noTargets } from './an-account.ts';
 
 const AGAIN: JobResult = { status: 'again', inMs: 0 };
 
@@ -23,6 +23,7 @@ function alone(run: Run, work: (exclusive: Exclusive) => Promise<JobResult>): Pr
     run,
     options: {},
     account: anAccount(),
+    targets: noTargets,
     pool: database.pool,
     worker: WORKER,
     log,

@@ -9,7 +9,7 @@ import { pump, type SendRow, type SentRow } from '../../src/worker/pump.ts';
 import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount } from './an-account.ts';
+import { anAccount, noTargets } from './an-account.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -25,7 +25,16 @@ async function aRunOf(rows: number): Promise<Run> {
 
 function contextOf(run: Run, signal = new AbortController().signal): JobContext<unknown> {
   const log = pino({ level: 'silent' });
-  return { run, options: {}, account: anAccount(), pool: database.pool, worker: WORKER, log, signal };
+  return {
+    run,
+    options: {},
+    account: anAccount(),
+    targets: noTargets,
+    pool: database.pool,
+    worker: WORKER,
+    log,
+    signal,
+  };
 }
 
 function sent(result: SentRow['result'], more: Partial<SentRow> = {}): SentRow {

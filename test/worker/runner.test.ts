@@ -14,7 +14,7 @@ import { type Runner, type RunnerNeeds, startRunner } from '../../src/worker/run
 import { ComeBack, KeyRefused, RunFailed, RunPaused } from '../../src/worker/trouble.ts';
 import { aRun, claimOn, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount } from './an-account.ts';
+import { anAccount, noTargets } from './an-account.ts';
 
 const log = pino({ level: 'silent' });
 const FINISHED: JobResult = { status: 'finished' };
@@ -40,6 +40,7 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
     pool: database.pool,
     queue,
     accounts: { open: async () => anAccount(), reopen: async () => anAccount(), close: async () => {} },
+    targets: noTargets,
     catalog: { jobs },
     log,
     ...more,

@@ -5,7 +5,7 @@ import { LockstepError } from '../../errors.ts';
 import type { Run } from '../../ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
-import { DONE, type ExitCode, FAILED } from '../errors.ts';
+import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { reportRun } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
@@ -14,6 +14,7 @@ interface RunOptions {
   readonly dryRun?: boolean;
   readonly detach?: boolean;
   readonly lane?: Lane;
+  readonly reconcile?: boolean;
 }
 
 export function addRun(program: Command, perform: Perform): void {
@@ -29,6 +30,10 @@ export function addRun(program: Command, perform: Perform): void {
     .argument('<sync>', 'name of the sync in the settings')
     .option('--dry-run', 'read and decide everything, write nothing, and show what would be written')
     .option('--detach', 'start the run and return at once; a worker carries it on (lockstep start)')
+    .option(
+      '--reconcile',
+      'of a sync of tasks: read all linked items of its targets back, and repair what has diverged',
+    )
     .addOption(
       new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch, which waits its turn')
         .choices(['interactive', 'batch'])
@@ -40,6 +45,7 @@ export function addRun(program: Command, perform: Perform): void {
 Examples:
   $ lockstep run nightly-contacts
   $ lockstep run nightly-contacts --dry-run
+  $ lockstep run task-mirror --reconcile
   $ lockstep run nightly-contacts --json | tail -1 | jq .counts`,
     )
     .action((sync: string, options: RunOptions) => perform((session) => run(session, sync, options)));
@@ -47,14 +53,24 @@ Examples:
 
 async function run(session: Session, name: string, options: RunOptions): Promise<ExitCode> {
   const settings = await session.settings();
-  const { account } = syncNamed(settings, name); // a misspelt name needs no database to be told
+  const { account, job } = syncNamed(settings, name); // a misspelt name needs no database to be told
+  const reconcile = options.reconcile === true;
+  if (reconcile && job !== 'tasks') {
+    throw wrongUse(
+      `--reconcile reads the items of targets back, and sync "${name}" has none: it is of the type ${job}`,
+    );
+  }
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   const isDetached = options.detach === true;
   // A secret that cannot be read is told here rather than by a worker; a detached run's worker may know more secrets.
   if (!isDetached) await workspace.accounts.open(account);
   const lane = options.lane ?? (session.out.isLive ? 'interactive' : 'batch');
-  const begun = await startOrJoin(session, workspace, name, { lane, dryRun: options.dryRun === true });
+  const begun = await startOrJoin(session, workspace, name, {
+    lane,
+    dryRun: options.dryRun === true,
+    reconcile,
+  });
   if (isDetached) return leave(session, workspace, begun.run);
   return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
 }
@@ -64,7 +80,7 @@ export async function startOrJoin(
   { out, hint }: Session,
   workspace: Workspace,
   name: string,
-  how: { lane: Lane; dryRun: boolean },
+  how: { lane: Lane; dryRun: boolean; reconcile?: boolean },
 ): Promise<{ run: Run; isOurs: boolean }> {
   const begun = await workspace.startSync(name, how);
   if (begun.status === 'started') {

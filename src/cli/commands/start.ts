@@ -5,7 +5,7 @@ import { formatDuration } from '../../settings/durations.ts';
 import type { Schedule } from '../../settings/schedules.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { DONE, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import type { Workspace } from '../wire.ts';
@@ -28,7 +28,8 @@ export function addStart(program: Command, perform: Perform): void {
     .summary('carry runs on and start syncs on schedule, until stopped')
     .description(
       'Works until it is stopped. worker carries every unfinished run on; scheduler starts the syncs of the settings when ' +
-        'they are due; service serves the Sales & Productivity API. Any number of processes may share the work, on one ' +
+        'they are due; service serves the Sales & Productivity API; console takes the calls of outside systems, at ' +
+        'the address that console.listen of the settings says. Any number of processes may share the work, on one ' +
         'database (and Redis), also on several machines. SIGTERM finishes what is in flight and exits with 0; killed, ' +
         'it loses nothing.',
     )
@@ -60,8 +61,6 @@ function readRoles(text: string): readonly Role[] {
 async function start(session: Session, options: StartOptions): Promise<ExitCode> {
   const settings = await session.settings();
   const roles = new Set(options.roles ?? defaultRoles(settings));
-  if (roles.has('console'))
-    throw wrongUse('the role console is not there yet: leave it out of --roles', 'ROLE_UNAVAILABLE');
   const signal = session.untilStopped('Finishing what is in flight, then stopping; once more stops at once.');
   const workspace = await session.openWorkspace();
   const ready = await begin(session, workspace, roles, options);
@@ -78,18 +77,29 @@ function defaultRoles({ accounts }: Settings): readonly Role[] {
   return usesEmbedded ? ['worker', 'scheduler', 'service'] : ['worker', 'scheduler'];
 }
 
+interface Ready {
+  url?: string;
+  consoleUrl?: string;
+  unfinished?: number;
+  schedules?: number;
+}
+
 /** The service first: a worker of the same process then uses it rather than one of its own. */
 async function begin(
   { out }: Session,
   workspace: Workspace,
   roles: ReadonlySet<Role>,
   { port, listen }: StartOptions,
-): Promise<{ url?: string; unfinished?: number; schedules?: number }> {
+): Promise<Ready> {
   out.say(`Working on ${workspace.database.describe}.`);
-  const ready: { url?: string; unfinished?: number; schedules?: number } = {};
+  const ready: Ready = {};
   if (roles.has('service')) {
     ready.url = (await workspace.service.listen({ host: listen, port })).url;
     out.say(`service: ${ready.url} (documentation: ${ready.url}/docs)`);
+  }
+  if (roles.has('console')) {
+    ready.consoleUrl = (await workspace.serveConsole()).url;
+    out.say(`console: ${ready.consoleUrl} (calls of outside systems: POST ${ready.consoleUrl}/hooks/TARGET)`);
   }
   if (roles.has('scheduler')) {
     const scheduled = Object.values(workspace.settings.syncs).filter(({ schedule }) => schedule !== undefined);
