@@ -20,8 +20,8 @@ export async function orders(): Promise<readonly Row[]> {
       await againstBare(bench, { latencyMs: 0, trials: TRIALS, wanted: 0.5 }),
       await againstBare(bench, { latencyMs: 20, trials: 1, wanted: 0.95 }),
       await underBudget(bench),
-      await besideLarge(bench, 'interactive'),
-      await besideLarge(bench, 'batch'),
+      await besideLarge(bench, { lane: 'interactive', atMost: 3 }),
+      await besideLarge(bench, { lane: 'batch' }),
     ];
   } finally {
     await bench.close();
@@ -80,8 +80,11 @@ async function paceWhileRowsWait(bench: OrdersBench, loading: Promise<unknown>):
   return ((last.total - first.total) * 1000) / (last.atMs - first.atMs);
 }
 
-/** The large one is batch work; a person who waits for the small one has the other lane. */
-async function besideLarge(bench: OrdersBench, lane: Lane): Promise<Row> {
+/**
+ * The large one is batch work. A small file goes in the other lane unless it is told otherwise (`--lane batch`): then it has
+ * half of the calls, and a second's burst less than it has alone.
+ */
+async function besideLarge(bench: OrdersBench, { lane, atMost }: { lane: Lane; atMost?: number }): Promise<Row> {
   await bench.start({});
   const tenant = await bench.tenant();
   const small = (nth: number) => {
@@ -97,8 +100,8 @@ async function besideLarge(bench: OrdersBench, lane: Lane): Promise<Row> {
   const times = (all: readonly number[]) => all.map((one) => `${(one / 1000).toFixed(1)} s`).join(' ');
   return {
     what: `${SMALL} orders (${lane}) while ${LARGE.to} are being sent with the same key, ${RATE}/s: time against alone`,
-    wanted: '≤ 3 ×',
+    wanted: atMost === undefined ? 'no promise' : `≤ ${atMost} ×`,
     got: `${ratio.toFixed(2)} × (alone ${times(aloneMs)}, beside ${times(behindMs)})`,
-    isMet: ratio <= 3,
+    isMet: ratio <= (atMost ?? Number.POSITIVE_INFINITY),
   };
 }

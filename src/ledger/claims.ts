@@ -87,17 +87,30 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
-/** Gives a claim back. Rows it still held in INTENT may have been sent: they become UNKNOWN. */
+/**
+ * Gives claims back. Rows they still held in INTENT may have been sent: they become UNKNOWN. The claims are there until that
+ * is written, so that whoever comes after a crash on the way does it again.
+ */
 export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
   // Rows that are being claimed at this moment are seen only by a statement that begins after theirs has ended: this one
   // waits for them and lets no further ones be claimed.
-  await db.query(`update ledger.claims set expires_at = '-infinity' where id = any($1)`, [ids]);
-  await db.query(
-    `with gone as (delete from ledger.claims where id = any($1) returning id, run_id)
-     update ledger.rows r set state = 'unknown', since = clock_timestamp(), claim_id = null
-     from gone where r.run_id = gone.run_id and r.claim_id = gone.id and r.state = 'intent'`,
+  const held = await db.query<{ runId: string }>(
+    `update ledger.claims set expires_at = '-infinity' where id = any($1) returning run_id as "runId"`,
     [ids],
   );
+  // A run at a time: of one that is named the planner knows whether it is the largest or one of a hundred rows.
+  for (const runId of new Set(held.rows.map((claim) => claim.runId))) {
+    await db.query(
+      `with left_open as (
+         update ledger.rows set state = 'unknown', since = clock_timestamp(), claim_id = null
+         where run_id = $1 and claim_id = any($2) and state = 'intent' returning 1
+       )
+       update ledger.runs set open_since = clock_timestamp()
+       where id = $1 and status not in ('running', 'paused') and exists (select 1 from left_open)`,
+      [runId, ids],
+    );
+  }
+  await db.query('delete from ledger.claims where id = any($1)', [ids]);
 }
 
 /** Takes over the claims of processes that are gone: expired ones, and those of dead processes on this host. */

@@ -23,12 +23,14 @@ export function endedUnsettledForMs(
   return openForMs(db, others, [account, job, id, settleMs]);
 }
 
+/** Kept with the run when it ends, and moved on by whatever is written to it after that: its rows may be millions. */
 async function openForMs(db: Queryable, others: string, values: readonly (string | number)[]): Promise<number> {
   const found = await db.query<{ ms: number }>(
-    `select coalesce(greatest(0, extract(epoch from max(case when r.state = 'intent' then clock_timestamp() else r.since end)
-         - clock_timestamp()) * 1000 + $4), 0)::float8 as ms
-     from ledger.runs u join ledger.rows r on r.run_id = u.id
-     where ${others} and not u.dry_run and r.state in ('intent', 'acked', 'unknown') and r.state <> 'settled'`,
+    `with open as (
+       select case when exists (select 1 from ledger.claims c where c.run_id = u.id) then clock_timestamp() else u.open_since end as since
+       from ledger.runs u where ${others} and not u.dry_run
+     )
+     select coalesce(greatest(0, extract(epoch from max(since) - clock_timestamp()) * 1000 + $4), 0)::float8 as ms from open`,
     [...values],
   );
   return found.rows[0]?.ms ?? 0;

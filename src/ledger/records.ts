@@ -64,14 +64,14 @@ export async function prepareSetWork(
   fresh: 'records' | 'rows and records' = 'rows and records',
 ): Promise<void> {
   await db.query('set local enable_nestloop = off');
-  const many = await db.query(
-    `select 1 from (select 1 from ledger.rows where run_id = $1 limit $2) r having count(*) = $2
-     union all select 1 from (select 1 from ledger.records where run_id = $1 limit $2) k having count(*) = $2`,
+  const many = await db.query<{ rows: boolean; records: boolean }>(
+    `select (select count(*) from (select 1 from ledger.rows where run_id = $1 limit $2) r) = $2 as rows,
+       (select count(*) from (select 1 from ledger.records where run_id = $1 limit $2) k) = $2 as records`,
     [runId, MANY],
   );
-  if (many.rowCount === 0) return;
-  if (fresh === 'rows and records') await db.query(`analyze ledger.rows (${JOINED_ROW})`);
-  await db.query(`analyze ledger.records (${JOINED_RECORD})`);
+  const [has] = many.rows;
+  if (has?.rows && fresh === 'rows and records') await db.query(`analyze ledger.rows (${JOINED_ROW})`);
+  if (has?.records) await db.query(`analyze ledger.records (${JOINED_RECORD})`);
 }
 
 const MANY = 1_000;

@@ -147,7 +147,8 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
        rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan),
-       claimed_to = greatest(claimed_to, $8)
+       claimed_to = greatest(claimed_to, $8),
+       open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
      where id = $1 returning status`,
     [
       id,
@@ -194,7 +195,8 @@ export async function endRun(
 ): Promise<boolean> {
   const ended = await db.query(
     `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
-       error_code = $3, error = $4, counts = (select jsonb_object_agg(verdict, n) from
+       error_code = $3, error = $4, open_since = (select max(case when state = 'intent' then clock_timestamp() else since end)
+         from ledger.rows where run_id = $1 and state in ('intent', 'acked', 'unknown')), counts = (select jsonb_object_agg(verdict, n) from
          (select verdict, sum(n) as n from
            (select coalesce(verdict, 'unknown') as verdict, count(*) as n from ledger.rows where run_id = $1 group by 1
             union all select 'unchanged', unchanged where unchanged > 0) each group by 1) c)
@@ -254,12 +256,16 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
 
 /** A nightly run over many records leaves as many rows: what is long past and was unchanged, or only planned, is let go. */
 async function thinOut(db: Queryable, id: string): Promise<void> {
-  await db.query(
-    `delete from ledger.rows where (verdict = 'unchanged' or reason = 'PLANNED') and run_id in (
-       select old.id from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
-       where old.ended_at is not null order by old.created_at desc offset ${RUNS_KEPT_WHOLE})`,
+  const old = await db.query<{ id: string }>(
+    `select old.id from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
+     where old.ended_at is not null order by old.created_at desc offset ${RUNS_KEPT_WHOLE}`,
     [id],
   );
+  for (const run of old.rows) {
+    await db.query(`delete from ledger.rows where run_id = $1 and (verdict = 'unchanged' or reason = 'PLANNED')`, [
+      run.id,
+    ]);
+  }
 }
 
 /** Readable, sortable by time, and neither all digits nor with a colon (BullMQ job ids are made from it). */

@@ -53,7 +53,12 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   // After the keys: a load that was cancelled meanwhile has given its keys away, and its calls may be on their way.
   const inMs = await endedUnsettledForMs(db, run, settleMs);
   if (inMs > 0) throw new Unsettled(inMs);
-  if (!run.dryRun) await settleDisowned(db, run);
+  if (!run.dryRun)
+    await settleDisowned(
+      db,
+      run,
+      failed.rows.map(({ id }) => id),
+    );
   const undecided = await db.query<{ n: number }>(
     `select count(*) as n from ledger.rows where run_id = $1 and state = 'staged' and client_id is not null`,
     [run.id],
@@ -124,14 +129,16 @@ export async function releaseKeys(db: Queryable, run: Run): Promise<void> {
   await db.query('delete from ledger.order_keys where run_id = $1', [run.id]);
 }
 
-async function settleDisowned(db: Queryable, run: Run): Promise<void> {
-  await db.query(
-    `update ledger.rows f set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
-       detail = format('this load had failed, and load %s has taken the order over', $1::text)
-     from ledger.order_keys k, ledger.runs u
-     where u.account = $2 and u.job = $3 and u.status = 'failed' and u.phase is not null and u.id <> $1 and not u.dry_run
-       and f.run_id = u.id and f.state in ('ready', 'intent', 'acked', 'unknown')
-       and k.scope = $2 and k.client_id = f.client_id and k.label = f.label and k.run_id = $1`,
-    [run.id, run.account, run.job],
-  );
+/** `failed`: loads that could be resumed; one at a time, for what the planner then knows of each. */
+async function settleDisowned(db: Queryable, run: Run, failed: readonly string[]): Promise<void> {
+  for (const id of failed) {
+    await db.query(
+      `update ledger.rows f set state = 'settled', verdict = 'review', reason = 'ORDER_IN_ANOTHER_LOAD',
+         detail = format('this load had failed, and load %s has taken the order over', $1::text)
+       from ledger.order_keys k, ledger.runs u
+       where u.id = $3 and not u.dry_run and f.run_id = $3 and f.state in ('ready', 'intent', 'acked', 'unknown')
+         and k.scope = $2 and k.client_id = f.client_id and k.label = f.label and k.run_id = $1`,
+      [run.id, run.account, id],
+    );
+  }
 }

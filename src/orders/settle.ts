@@ -63,7 +63,7 @@ async function settleFound(db: Queryable, run: Run, pass: number): Promise<void>
        verdict = case when how = '' then 'created' else 'review' end,
        reason = case when how <> '' then 'CONTENT_DIFFERS' end,
        detail = case when how <> '' then format('order %s was created and says otherwise: %s', found.record_id, how) end
-     from found where s.ctid = found.place`,
+     from found where s.run_id = $1 and s.ctid = found.place`,
     [run.id, pass],
   );
 }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dropClaims, takeClaim } from '../../src/ledger/claims.ts';
 import { unsettledForMs } from '../../src/ledger/horizon.ts';
-import { endRun, type NewRun } from '../../src/ledger/runs.ts';
+import { claimRows, writeResults } from '../../src/ledger/rows.ts';
+import { endRun, type Run, recordProgress } from '../../src/ledger/runs.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { aRun, freshLedger, putRows } from './fresh-ledger.ts';
+import { aRun, freshLedger, putRows, readyRows, WORKER } from './fresh-ledger.ts';
 
 const SETTLE_MS = 60_000;
 
@@ -12,41 +14,51 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-type Row = Readonly<Record<string, unknown>>;
-const agoS = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+/** A run whose two rows are on their way when it is cancelled, and the claim that holds them. */
+async function cancelledInItsMidst() {
+  const run = await aRun(database);
+  await putRows(database, run, readyRows(2));
+  const claim = await takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 60_000 });
+  if (!claim) throw new Error('no claim');
+  await claimRows(database.pool, claim, 2);
+  await endRun(database.pool, run.id, 'cancelled');
+  return { run, claim };
+}
 
-/** What an earlier run left, and for how many seconds a new one has to wait. */
-const cases: readonly [string, readonly Row[], Partial<NewRun>, number][] = [
-  ['nothing', [], {}, 0],
-  ['a call in doubt', [{ state: 'unknown', since: agoS(10) }], {}, 50],
-  [
-    'the youngest of several',
-    [
-      { state: 'unknown', since: agoS(50) },
-      { state: 'acked', since: agoS(20) },
-    ],
-    {},
-    40,
-  ],
-  ['calls long past', [{ state: 'acked', since: agoS(61) }], {}, 0],
-  ['rows never sent, and settled ones', [{ state: 'ready' }, { state: 'settled', verdict: 'created' }], {}, 0],
-  ['a call that is on its way, of a run that was cancelled', [{ state: 'intent', since: null }], {}, 60],
-  ['a call that is on its way once more', [{ state: 'intent', since: agoS(600) }], {}, 60],
-  ['a call in doubt to another account', [{ state: 'unknown', since: agoS(10) }], { account: 'other' }, 0],
-  ['a call in doubt about something else', [{ state: 'unknown', since: agoS(10) }], { resource: 'orders' }, 0],
-];
+/** What a new run on the same account and resource has to wait. */
+const wait = (run: Run) => unsettledForMs(database.pool, { ...run, id: 'a new one' }, SETTLE_MS);
 
-test.each(cases)('an earlier run left %s', async (_what, rows, elsewhere, waitS) => {
-  const account = `account of ${_what}`;
-  const earlier = await aRun(database, { account, ...elsewhere });
-  await putRows(
-    database,
-    earlier,
-    rows.map((row, i) => ({ ...row, source_id: String(i) })),
-  );
-  await endRun(database.pool, earlier.id, 'cancelled');
-  const run = await aRun(database, { account });
-  const waitMs = await unsettledForMs(database.pool, run, SETTLE_MS);
-  expect(waitMs).toBeGreaterThan(waitS * 1_000 - 10_000);
-  expect(waitMs).toBeLessThanOrEqual(waitS * 1_000);
+async function endedLongAgo(run: Run): Promise<void> {
+  await database.pool.query(`update ledger.runs set open_since = now() - interval '1 hour' where id = $1`, [run.id]);
+}
+
+test('while a process may still be sending for a run that was cancelled, its time has not begun', async () => {
+  const { run, claim } = await cancelledInItsMidst();
+  await endedLongAgo(run);
+  expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
+  await dropClaims(database.pool, [claim.id]);
+});
+
+test('an answer that comes after the run has ended begins the time anew', async () => {
+  const { run, claim } = await cancelledInItsMidst();
+  const rows = ['1', '2'].map((sourceId) => ({ sourceId, state: 'acked', spent: true }) as const);
+  await writeResults(database.pool, claim, rows);
+  await endedLongAgo(run);
+  await recordProgress(database.pool, run.id, { calls: 2 });
+  await dropClaims(database.pool, [claim.id]);
+  expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
+});
+
+test('rows that a killed process held begin the time anew when its claim is taken over', async () => {
+  const { run, claim } = await cancelledInItsMidst();
+  await endedLongAgo(run);
+  await dropClaims(database.pool, [claim.id]);
+  expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
+});
+
+test('a run that left nothing in doubt is not waited for', async () => {
+  const run = await aRun(database);
+  await putRows(database, run, readyRows(2));
+  await endRun(database.pool, run.id, 'cancelled');
+  expect(await wait(run)).toBe(0);
 });

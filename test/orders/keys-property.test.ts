@@ -5,13 +5,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { openRows } from '../../src/ledger/rows.ts';
-import { pauseRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { type Claim, dropClaims, takeClaim } from '../../src/ledger/claims.ts';
+import { claimRows, openRows, writeResults } from '../../src/ledger/rows.ts';
+import { pauseRun, type Run, readRun, recordProgress, resumeRun } from '../../src/ledger/runs.ts';
 import { decideOrders } from '../../src/orders/decide.ts';
 import { holdsItsKeys, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
-import { freshLedger, putRows } from '../ledger/fresh-ledger.ts';
+import { freshLedger, putRows, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, end } from './load-worlds.ts';
 
@@ -31,12 +32,19 @@ interface Loading {
   readonly run: Run;
   readonly onTheWay: string[];
   step: 'keys' | 'orders' | 'sending';
+  /** While calls of it are on their way. */
+  claim: Claim | undefined;
 }
 
 /** How often each order was created. */
 type Service = Map<string, number>;
 
 type Act = (load: Loading, service: Service) => Promise<void>;
+
+async function dropClaim(load: Loading): Promise<void> {
+  if (load.claim) await dropClaims(database.pool, [load.claim.id]);
+  load.claim = undefined;
+}
 
 const status = async ({ run }: Loading) => (await readRun(database.pool, run.id)).status;
 
@@ -74,21 +82,22 @@ const acts: Readonly<Record<string, Act>> = {
   },
   async send(load) {
     if (load.step !== 'sending' || (await status(load)) !== 'running') return;
-    const claimed = await database.pool.query<{ label: string }>(
-      `update ledger.rows set state = 'intent' where run_id = $1 and source_id =
-         (select source_id from ledger.rows where run_id = $1 and state = 'ready' order by n limit 1) returning label`,
-      [load.run.id],
-    );
-    load.onTheWay.push(...claimed.rows.map(({ label }) => label));
+    load.claim ??= await takeClaim(database.pool, load.run.id, WORKER, { kind: 'shared', ttlMs: 60_000 });
+    if (!load.claim) return;
+    const claimed = await claimRows(database.pool, load.claim, 1);
+    load.onTheWay.push(...claimed.map(({ sourceId }) => sourceId));
+    if (load.onTheWay.length === 0) await dropClaim(load);
   },
   async arrive(load, service) {
     const label = load.onTheWay.shift();
-    if (label === undefined) return;
+    const { claim } = load;
+    if (label === undefined || claim === undefined) return;
     service.set(label, (service.get(label) ?? 0) + 1);
-    await database.pool.query(
-      `update ledger.rows set state = 'acked', since = clock_timestamp() where run_id = $1 and label = $2 and state = 'intent'`,
-      [load.run.id, label],
-    );
+    await inTransaction(database.pool, async (db) => {
+      await writeResults(db, claim, [{ sourceId: label, state: 'acked', spent: true }]);
+      await recordProgress(db, load.run.id, { calls: 1 });
+    });
+    if (load.onTheWay.length === 0) await dropClaim(load);
   },
   async finish(load) {
     if (load.step !== 'sending' || load.onTheWay.length > 0 || (await status(load)) !== 'running') return;
@@ -169,5 +178,5 @@ async function beginOf(labels: readonly string[]): Promise<Loading> {
     run,
     labels.map((label) => ({ ...row, source_id: label, label })),
   );
-  return { run, step: 'keys', onTheWay: [] };
+  return { run, step: 'keys', onTheWay: [], claim: undefined };
 }

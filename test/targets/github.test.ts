@@ -112,10 +112,11 @@ test('a repository that is archived is the matter of its issues, not of the toke
   expect(await deliver(true, bed.put(false))).toMatchObject({ status: 'refused', reason: 'READ_ONLY' });
 });
 
-test('a token without the permission disables the target, and the remedy names it', async () => {
+test('a token without the permission is a matter of this issue, and the remedy names what is wanting', async () => {
   bed.vendor.next({ status: 403, body: { message: 'Resource not accessible by personal access token' } }, bed.isWrite);
   const outcome = await deliver(true, bed.put(false));
-  expect(outcome).toMatchObject({ status: 'disabled', detail: expect.stringContaining('Issues: read and write') });
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'NOT_ALLOWED' });
+  expect(outcome.detail).toContain('Issues: read and write');
   expect(outcome.detail).toContain('not accessible by personal access token');
 });
 

@@ -113,7 +113,7 @@ export function itemSuite(noun: string, startBed: () => Promise<ItemBed>): void 
 
     test.each<[string, Reply, object]>([
       ['401', { status: 401, body: {} }, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
-      ['403', { status: 403, body: {} }, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
+      ['403', { status: 403, body: {} }, { status: 'refused', reason: 'NOT_ALLOWED' }],
       ['429 with Retry-After', { status: 429, headers: { 'retry-after': '30' }, body: {} }, limited(30_000)],
       ['429 without a word', { status: 429, body: {} }, limited(60_000)],
       ['500', { status: 500, body: {} }, { status: 'later', reason: 'SERVER_ERROR' }],

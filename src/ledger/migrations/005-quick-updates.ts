@@ -26,6 +26,12 @@ export const quickUpdates: Migration = {
     -- Up to here the run's rows have been claimed; a hint where to look for ready ones first.
     alter table ledger.runs add claimed_to bigint not null default -1;
 
+    -- Of a run that has ended: when what it left in doubt last moved; null where nothing is.
+    alter table ledger.runs add open_since timestamptz;
+    update ledger.runs u set open_since = (select max(coalesce(since, clock_timestamp())) from ledger.rows
+        where run_id = u.id and state in ('intent', 'acked', 'unknown'))
+      where status not in ('running', 'paused');
+
     -- Looked up for each of a million rows, a reference costs as much as the row: who deletes a run takes its rows along.
     alter table ledger.rows drop constraint rows_run_id_fkey;
     alter table ledger.records drop constraint records_run_id_fkey;
