@@ -49,7 +49,7 @@ export interface Queued {
   readonly events: number;
 }
 
-const LOOK_MS = 50;
+const LOOK_MS = 100;
 const IS_UNDER_WAY = 2_000;
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_SCHEMA = '3F000';
@@ -98,7 +98,7 @@ async function load(
     const phase = run.phase ?? 'ended';
     inPhases[phase] = (inPhases[phase] ?? 0) + performance.now() - lookedAt;
     lookedAt = performance.now();
-    if (looks % 20 === 0) await lookAtQueue();
+    if (looks % 10 === 0) await lookAtQueue();
     if (run.status === 'done') return { ms: performance.now() - startedAt, run };
     if (run.status !== 'running') throw new Error(`the load ended as ${run.status}: ${run.error}`);
   }

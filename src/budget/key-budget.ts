@@ -38,6 +38,8 @@ export interface BudgetOptions {
 }
 
 const LANES: readonly Lane[] = ['interactive', 'batch'];
+/** So long the tokens at hand have to last: the time that an answer of the store may take. */
+const LOW_MS = 10;
 /** A batch lease is renewed this long before its last token's time. */
 const RENEW_AHEAD_MS = 50;
 /** No Retry-After is obeyed for longer without asking the service again. */
@@ -102,11 +104,11 @@ class KeyBudget implements Budget {
     };
   }
 
-  async take(options: TakeOptions): Promise<Taken> {
-    options.signal?.throwIfAborted();
-    if (this.#isClosed) throw closedError(this.#key);
-    assertCost(this.#key, options.cost ?? 1, this.limits.burst);
+  take(options: TakeOptions): Promise<Taken> {
     return new Promise((resolve, reject) => {
+      options.signal?.throwIfAborted();
+      if (this.#isClosed) throw closedError(this.#key);
+      assertCost(this.#key, options.cost ?? 1, this.limits.burst);
       this.#waiting.add(new Turn(options, this.#keeper, resolve, reject));
       this.#pump();
     });
@@ -200,15 +202,21 @@ class KeyBudget implements Budget {
       const inLane = this.#waiting.in(lane);
       more -= Math.min(more, Math.max(0, inLane - room));
       room -= Math.min(room, inLane);
-      if (covered === ready || this.#leases.isAsking(lane)) continue;
+      const isLow = this.#isRunningLow(lane, first.cost, nowMs);
+      if ((covered === ready && !isLow) || this.#leases.isAsking(lane)) continue;
       const askAtMs = this.#askAtMs(lane);
-      const uncovered = Math.max(0, inRoom - covered);
+      const uncovered = Math.max(isLow ? 1 : 0, inRoom - covered);
       if (askAtMs <= nowMs) this.#ask(lane, first.cost, { uncovered, extra: ready - covered - uncovered }, nowMs);
       else nextAtMs = Math.min(nextAtMs, askAtMs);
     }
     // Tokens are in hand and only slots are wanting.
     if (isShortOfSlots && coveredBefore > this.#slots.room(this.#inFlight)) this.#refresh();
     return nextAtMs;
+  }
+
+  /** While callers wait, tokens are asked for before the last one is used: none of them stands still for the answer. */
+  #isRunningLow(lane: Lane, cost: number, nowMs: number): boolean {
+    return this.#leases.covers(cost) < this.#forecasts[lane].tokens(nowMs, LOW_MS);
   }
 
   /** Batch callers come back one by one: their lease is renewed for all of them at once, shortly before it ends. */

@@ -42,16 +42,11 @@ export class Turn implements Waiter {
     this.#reject = reject;
     this.#cameAtMs = keeper.now();
     this.deadlineMs = this.#cameAtMs + maxWaitMs;
-    signal?.addEventListener('abort', this, { once: true });
+    if (signal) waitersOf(signal).add(this);
     if (maxWaitMs < Number.POSITIVE_INFINITY) {
       // A timer may be early.
       this.#patience = setTimeout(endOfPatience, Math.min(maxWaitMs + 1, MAX_TIMER_MS), keeper);
     }
-  }
-
-  /** The signal's listener. */
-  handleEvent(): void {
-    this.fail(this.#signal?.reason);
   }
 
   give(nowMs: number): void {
@@ -72,8 +67,22 @@ export class Turn implements Waiter {
   #leave(): void {
     this.#keeper.left(this);
     clearTimeout(this.#patience);
-    this.#signal?.removeEventListener('abort', this);
+    if (this.#signal) waitersOf(this.#signal).delete(this);
   }
+}
+
+/** One listener a signal: a pump has all its calls wait under one, and listening costs more than waiting. */
+const waiting = new WeakMap<AbortSignal, Set<Turn>>();
+
+function waitersOf(signal: AbortSignal): Set<Turn> {
+  const known = waiting.get(signal);
+  if (known) return known;
+  const turns = new Set<Turn>();
+  waiting.set(signal, turns);
+  signal.addEventListener('abort', () => {
+    for (const turn of turns) turn.fail(signal.reason);
+  });
+  return turns;
 }
 
 function endOfPatience(keeper: TurnKeeper): void {

@@ -66,10 +66,14 @@ export class StoppedError extends LockstepError {
 const LONGEST_STREAM_MS = 60 * 60 * 1000;
 
 /** Sends one request; never rejects. With a sink, it ends after the sink's last write has. */
-export async function exchange(pool: Dispatcher, request: WireRequest, options: ExchangeOptions): Promise<Exchanged> {
+export function exchange(pool: Dispatcher, request: WireRequest, options: ExchangeOptions): Promise<Exchanged> {
   const handler = new ExchangeHandler(options);
   const { method, path, headers, body } = request;
   pool.dispatch({ method, path, headers: { ...headers }, body: body ?? null }, handler);
+  return options.sink === undefined ? handler.result : afterWriting(handler);
+}
+
+async function afterWriting(handler: ExchangeHandler): Promise<Exchanged> {
   const exchanged = await handler.result;
   await handler.writing;
   return exchanged;

@@ -27,7 +27,11 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
     const isFirstTryOfPerson = options.lane === 'interactive' && options.isRetry !== true;
     const admission: Admission = isFirstTryOfPerson ? { status: 'go' } : breaker.admit(now());
     if (admission.status === 'wait') return heldBack(breaker, admission.forMs);
-    if (admission.status === 'go') return watched(send);
+    if (admission.status === 'go') {
+      const outcome = await send();
+      breaker.saw(outcome, now());
+      return outcome;
+    }
     if (isRead(operation)) return probing(() => watched(send));
     await probing(() => watched(() => probe(options)));
     const after = breaker.admit(now());

@@ -1,8 +1,9 @@
 /** One read of all customers into the run's match index: the baseline before the first write, and every read-back. */
+
+import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
-import { oneBehind } from '../one-behind.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
@@ -18,7 +19,7 @@ const TRIES_BEFORE_FIRST_ANSWER = 2;
 export async function readCustomers(context: JobContext<unknown>, exclusive: Exclusive, pass: number): Promise<Date> {
   const { pool, run, account, signal } = context;
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
-  const keeping = oneBehind();
+  const keeping = behind();
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,

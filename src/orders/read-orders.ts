@@ -1,9 +1,10 @@
 /** One read of all orders, of which those are kept whose keys a load holds: its baseline, and every read-back. */
+
+import { behind } from '../behind.ts';
 import { amountOf, idOf, isJsonObject, type Json, type JsonObject } from '../client/dialect.ts';
 import { textOf } from '../customers/keys.ts';
 import type { Queryable } from '../ledger/runs.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
-import { oneBehind } from '../one-behind.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -32,7 +33,7 @@ export async function readOrders(
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
   const scope = scopeOf(run);
   const says = { orders: false, customers: false, labels: false };
-  const keeping = oneBehind();
+  const keeping = behind();
   let seen: SeenOrder[] = [];
   const keep = async () => {
     const orders = seen;

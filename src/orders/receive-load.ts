@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { behind } from '../behind.ts';
 import type { Lane } from '../budget/budget.ts';
 import { FIELDS, type Field } from '../csv/fields.ts';
 import { type Received, receive } from '../csv/receive.ts';
@@ -15,12 +16,11 @@ import { LockstepError } from '../errors.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import type { Run } from '../ledger/runs.ts';
 import { makeDirectory } from '../make-directory.ts';
-import { oneBehind } from '../one-behind.ts';
 import type { Account } from '../worker/accounts.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
 import type { OrdersOptions } from './options.ts';
 import { settleRepeats } from './repeated-rows.ts';
-import { type StagedRow, stageRows } from './staging.ts';
+import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad {
   readonly account: Pick<Account, 'name' | 'service'>;
@@ -56,6 +56,9 @@ export interface ReceivedLoad {
 const SHOWN_PROBLEMS = 10;
 const BATCH = 1_000;
 const LOOK_MS = 300;
+/** One is being taken apart by Postgres while another is on its way there. */
+const STAGED_AT_ONCE = 2;
+const NOTE_MS = 1_000;
 const SMALL_BYTES = 1024 * 1024;
 
 /** @throws LockstepError what receiving, examining and beginning throw; nothing is left of a load that was not received whole */
@@ -135,7 +138,8 @@ async function stageAll(
   const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
   const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
-  const staging = oneBehind();
+  const staging = behind(STAGED_AT_ONCE);
+  let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
   const stage = async () => {
     const full = batch;
@@ -153,10 +157,15 @@ async function stageAll(
         if (batch.length === BATCH) await stage();
       }
       rows += checked.length;
+      if (performance.now() - notedAtMs > NOTE_MS) {
+        notedAtMs = performance.now();
+        await noteReceiving(pool, run.id, rows);
+      }
       load.onProgress?.(rows);
     }
     await stage();
     await staging.end();
+    await noteReceiving(pool, run.id, rows);
     note((await settleRepeats(pool, run, repeats.repeats(), SHOWN_PROBLEMS)).map(repeatProblem));
     return { rows, problems, currencies: validator.currencies };
   } catch (error) {

@@ -40,8 +40,8 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
   const staged = rows.map((row) => toColumns(row, run));
   const kept = await db.query(
     `with load as (
-       update ledger.loads l set received_at = clock_timestamp() from ledger.runs u
-       where l.run_id = $1 and u.id = l.run_id and u.status = 'paused' and not l.is_received returning l.run_id
+       select l.run_id from ledger.loads l join ledger.runs u on u.id = l.run_id
+       where l.run_id = $1 and u.status = 'paused' and not l.is_received for share of l
      ), kept as (
        insert into ledger.rows (run_id, source_id, n, cells, label, client_id, email, phone, name, org, fields, customer,
          state, verdict, reason, detail)
@@ -53,15 +53,20 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
          client_id = excluded.client_id, email = excluded.email, phone = excluded.phone, name = excluded.name,
          org = excluded.org, fields = excluded.fields, customer = excluded.customer, state = excluded.state,
          verdict = excluded.verdict, reason = excluded.reason, detail = excluded.detail
-       returning (xmax = 0) as is_new
-     ), counted as (
-       update ledger.runs u set rows_seen = rows_seen + (select count(*) filter (where is_new) from kept)
-       from load where u.id = load.run_id
      )
      select 1 from load`,
     [run.id, JSON.stringify(staged)],
   );
   if (kept.rowCount === 0) throw takenOver(run.id);
+}
+
+/** Says that the load is still being received, and how far: whoever is silent for long is taken for dead. */
+export async function noteReceiving(db: Queryable, runId: string, rows: number): Promise<void> {
+  await db.query(
+    `with load as (update ledger.loads set received_at = clock_timestamp() where run_id = $1 and not is_received)
+     update ledger.runs set rows_seen = $2 where id = $1`,
+    [runId, rows],
+  );
 }
 
 /**

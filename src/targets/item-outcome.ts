@@ -109,7 +109,8 @@ function byStatus(vendor: Vendor, reply: Reply, detail: string, nowMs: number): 
   if (httpStatus === 429) return limited(detail, wait);
   if (httpStatus === 401) return tokenRefused(vendor, detail);
   // It may be about this item alone, and the others shall not wait for it.
-  if (httpStatus === 403) return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${vendor.tokenRemedy}` };
+  if (httpStatus === 403)
+    return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${vendor.tokenRemedy}` };
   if (httpStatus >= 500 || httpStatus === 408) {
     return { status: 'later', reason: 'SERVER_ERROR', detail, ...(wait !== undefined && { retryAfterMs: wait }) };
   }

@@ -34,10 +34,10 @@ export type Pumped =
 /** After about this long a pump gives its slot to other runs; not all pumps of a run at once. */
 const SLICE_MS = 20_000;
 const SPREAD = 0.25;
-const FLUSH_MS = 100;
+const FLUSH_MS = 200;
 /** Between the last moment an answer may arrive and the end of the claim. */
 const GUARD_MS = 2_000;
-const MAX_CHUNK = 200;
+const MAX_CHUNK = 400;
 /** Outcomes kept in memory at most: a ledger that is slow slows the sending down. */
 const MOST_UNWRITTEN = 5_000;
 
@@ -65,6 +65,7 @@ class PumpWork {
   #results: RowResult[] = [];
   #stop: Stop | undefined;
   #inFlight = new Set<Promise<void>>();
+  #onBack: (() => void) | undefined;
   #claiming: Promise<void> | undefined;
   #claimedTo: number;
   #beingWritten = 0;
@@ -97,7 +98,7 @@ class PumpWork {
         this.#claimAhead();
         const row = this.#buffer.shift();
         if (row) this.#start(row);
-        if (this.#inFlight.size >= this.#context.account.concurrency) await Promise.race(this.#inFlight);
+        if (this.#inFlight.size >= this.#context.account.concurrency) await this.#oneIsBack();
         if (this.#results.length + this.#beingWritten > MOST_UNWRITTEN) await this.#writing;
       }
     } finally {
@@ -171,8 +172,18 @@ class PumpWork {
         this.#stop ??= new RunFailed('SEND_FAILED', `Sending a row failed: ${String(error)}`, { cause: error });
       },
     );
-    const tracked = sending.finally(() => this.#inFlight.delete(tracked));
+    const tracked = sending.finally(() => {
+      this.#inFlight.delete(tracked);
+      this.#onBack?.();
+    });
     this.#inFlight.add(tracked);
+  }
+
+  /** Not a race of all that are in flight: each would be listened to again for every row that is sent meanwhile. */
+  #oneIsBack(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onBack = resolve;
+    });
   }
 
   /** One congestion answers all that are in flight with "slow down"; many more in a row come of no rate. */

@@ -1,8 +1,8 @@
 /** An API key is seen nowhere but in the process that uses it: a canary through a sync with faults, then a search. */
 import { Redis } from 'ioredis';
-import type pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { everythingIn } from '../support/everything-in.ts';
 import { people } from '../support/people.ts';
 import { redisForTests } from '../support/redis.ts';
 import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';
@@ -32,19 +32,6 @@ test.each(stores)('the key is in no job, no row and no budget, with the queue on
   expect(seen).not.toContain(TEST_KEY);
   if (redisUrl) expect(await everythingInRedis(redisUrl)).not.toContain(TEST_KEY);
 });
-
-async function everythingIn(pool: pg.Pool): Promise<string> {
-  const tables = await pool.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_schema in ('ledger', 'bullmq', 'budget', 'service', 'public') and table_type = 'BASE TABLE'`,
-  );
-  const texts: string[] = [];
-  for (const { name } of tables.rows) {
-    const found = await pool.query<{ row: string }>(`select t::text as row from ${name} t`);
-    texts.push(...found.rows.map(({ row }) => row));
-  }
-  return texts.join('\n');
-}
 
 async function everythingInRedis(url: string): Promise<string> {
   const redis = new Redis(url);

@@ -1,0 +1,15 @@
+/** All that a database holds, as text: for the search for what must not be in it. */
+import type pg from 'pg';
+
+export async function everythingIn(pool: pg.Pool): Promise<string> {
+  const tables = await pool.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema in ('ledger', 'bullmq', 'budget', 'service', 'public') and table_type = 'BASE TABLE'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of tables.rows) {
+    const found = await pool.query<{ row: string }>(`select t::text as row from ${name} t`);
+    texts.push(...found.rows.map(({ row }) => row));
+  }
+  return texts.join('\n');
+}
