@@ -9,7 +9,7 @@ import { backendOf, FORGET, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep-schedules';
 /** Beginning a sync takes a moment: a process that was killed at it holds its schedule up no longer than twice this. */
-const LOCK_MS = 5_000;
+const LOCK_MS = 2_000;
 const payloadSchema = z.object({ sync: z.string() });
 type Payload = z.infer<typeof payloadSchema>;
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   workspace = await openWorkspace({ contacts: 100 });
   server = await startHttpServer(({ path: at, headers }) => ({
     status: 422,
-    body: JSON.stringify({ message: `${SECRET} ${TOKEN} at ${at}: ${JSON.stringify(headers)}` }),
+    body: JSON.stringify({ message: `${at.includes(PLACE) ? SECRET : TOKEN} at ${at}: ${JSON.stringify(headers)}` }),
   }));
   await writeFile(
     path.join(workspace.cwd, 'lockstep.yaml'),

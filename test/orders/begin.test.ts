@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thisWorker } from '../../src/ledger/claims.ts';
 import { pauseRun, type Run, readRun } from '../../src/ledger/runs.ts';
 import { beginLoad, readLoad, releaseLoad } from '../../src/orders/begin.ts';
-import { stageRows } from '../../src/orders/staging.ts';
+import { noteReceiving, stageRows } from '../../src/orders/staging.ts';
 import { freshLedger, rowsOf } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from './load-worlds.ts';
@@ -128,11 +128,11 @@ test.each(abandoned)('what $why has left half is dropped and begun anew', async 
   await releaseLoad(database.pool, again.run.id);
 });
 
-test('staging keeps a load its receiver’s, however long it takes', async () => {
+test('a receiver that says how far it is keeps its load, however long it takes', async () => {
   const spec = aSpec();
   const run = await beginNew(database, spec);
   await receivedElsewhere(run, 61);
-  await stageRows(database.pool, run, aRow);
+  await noteReceiving(database.pool, run.id, 1);
   await expect(beginLoad(database.pool, spec)).rejects.toMatchObject({ code: 'LOAD_BEING_RECEIVED' });
 });
 

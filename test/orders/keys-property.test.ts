@@ -150,7 +150,7 @@ test('loads side by side, however they end and go on, never send one order twice
       await carryToTheEnd(loads, service);
       expect([...service].toSorted()).toEqual([...new Set(wanted.flat())].toSorted().map((label) => [label, 1]));
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });
 

@@ -1,6 +1,6 @@
 /** A file's rows as rows of its load: their keys, their names, and whatever characters they hold. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/ledger/runs.ts';
 import { type LoadedRow, loadedRows, type StagedRow, stageRows } from '../../src/orders/staging.ts';
 import { freshLedger, rowsOf } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -105,7 +105,7 @@ test('rows with a problem are settled at once, and an equal row is there already
   ]);
 });
 
-test('a line that is staged again replaces all that was said of it, and is counted once', async () => {
+test('a line that is staged again replaces all that was said of it', async () => {
   const before = rowsWith([
     { order_id: 'A', amount: '1', customer_email: 'a@x.de' },
     { order_id: 'B', client_id: 7 },
@@ -127,7 +127,6 @@ test('a line that is staged again replaces all that was said of it, and is count
     },
     { label: null, client_id: null, cells: ['bad'], fields: null, state: 'settled', verdict: 'invalid' },
   ]);
-  expect(Number((await readRun(database.pool, run.id)).rowsSeen)).toBe(2);
 });
 
 test('a file of more than a page is given back in its own order', async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const RUNS = Number(process.env.CONVERGENCE_RUNS ?? 25);
+const RUNS = Number(process.env.CONVERGENCE_RUNS ?? 10);
 
 test.each(['service', 'target'] as const)(
   'where the %s has the say, any order of events ends in one state, and nothing is written after that',
