@@ -15,9 +15,19 @@ export async function makeDirectory(dir: string, { mode }: { mode?: number } = {
     if (codeOf(error) === 'EEXIST') return mustBeDirectory(dir, error);
     if (codeOf(error) !== 'ENOENT' || path.dirname(dir) === dir) throw error;
     const above = await fs.stat(path.dirname(dir)).catch(() => undefined);
-    if (above) throw error;
+    if (above) return makeOnceMore(make, dir);
     await makeDirectory(path.dirname(dir), mode === undefined ? {} : { mode });
     await makeDirectory(dir, mode === undefined ? {} : { mode }); // another process may have made it meanwhile
+  }
+}
+
+/** The one above was missing and is there now: another process has made it in between, or it refuses all. */
+async function makeOnceMore(make: () => Promise<unknown>, dir: string): Promise<void> {
+  try {
+    await make();
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    await mustBeDirectory(dir, error);
   }
 }
 
