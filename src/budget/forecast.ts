@@ -1,12 +1,14 @@
 /**
  * How many tokens a lane will use soon, from what it just used: callers that come back one by one are then served from
- * one lease instead of asking the store for each. Where tokens found no caller the forecast was too high, and pauses.
+ * one lease instead of asking the store for each. Where many tokens found no caller the forecast was too high, and pauses.
  */
 
 const WINDOW_MS = 50;
 const PAUSE_MS = 250;
 /** A little more than was used, so that growing demand is followed. */
 const GROWTH = 1.25;
+/** Tokens that found no caller, against those that did: more of them than growth explains. */
+const MANY = 0.25;
 
 export class Forecast {
   #windowEndsAtMs = 0;
@@ -19,8 +21,10 @@ export class Forecast {
     this.#used++;
   }
 
-  wasTooHigh(nowMs: number): void {
-    this.#pausedUntilMs = nowMs + PAUSE_MS;
+  /** So many tokens found no caller. */
+  wasTooHigh(tokens: number, nowMs: number): void {
+    this.#turn(nowMs);
+    if (tokens > MANY * Math.max(this.#usedBefore, this.#used)) this.#pausedUntilMs = nowMs + PAUSE_MS;
   }
 
   /** For the next `horizonMs`, at most 50 ms. */

@@ -20,6 +20,7 @@ import { HeldPermit, type PermitOwner } from './held-permit.ts';
 import { Leases } from './leases.ts';
 import { safeLimits } from './safe-limits.ts';
 import { type Load, type ProcessName, SlotLease } from './slot-lease.ts';
+import { Spacing } from './spacing.ts';
 import { Turn, type TurnKeeper } from './turn.ts';
 import { WaitTimes } from './wait-times.ts';
 import { Waiting } from './waiting.ts';
@@ -64,6 +65,7 @@ class KeyBudget implements Budget {
   readonly #forecasts: Readonly<Record<Lane, Forecast>> = { interactive: new Forecast(), batch: new Forecast() };
   readonly #waits: Readonly<Record<Lane, WaitTimes>> = { interactive: new WaitTimes(), batch: new WaitTimes() };
   readonly #slots: SlotLease;
+  readonly #spacing = new Spacing();
   readonly #counts = { used: 0, limited: 0 };
   readonly #retries = { granted: 0, empty: 0 };
   #inFlight = 0;
@@ -157,16 +159,21 @@ class KeyBudget implements Budget {
 
   #giveOut(nowMs: number): void {
     const expired = this.#leases.expire(nowMs);
-    if (expired > 0 && this.#waiting.size === 0) for (const lane of LANES) this.#forecasts[lane].wasTooHigh(nowMs);
-    while (this.#slots.room(this.#inFlight) > 0) {
+    if (expired > 0 && this.#waiting.size === 0)
+      for (const lane of LANES) this.#forecasts[lane].wasTooHigh(expired, nowMs);
+    while (this.#waiting.size > 0 && this.#slots.room(this.#inFlight) > 0) {
       const token = this.#leases.due(nowMs);
-      const waiter = token && this.#waiting.next(token.cost);
-      if (waiter === undefined) return;
+      if (token === undefined) break;
+      if (this.#spacing.holds(nowMs)) return;
+      const waiter = this.#waiting.next(token.cost);
+      if (waiter === undefined) break;
       this.#leases.use();
       this.#counts.used++;
       this.#forecasts[waiter.lane].used(nowMs);
+      this.#spacing.started(nowMs);
       waiter.give(nowMs);
     }
+    this.#spacing.letGo();
   }
 
   /** Asks the store where that makes sense now, and sets the timer for what comes next. */
@@ -179,6 +186,7 @@ class KeyBudget implements Budget {
     if (this.#waiting.size > 0 && this.#slots.room(this.#inFlight) > 0) {
       if (this.#leases.mustRefresh(nowMs)) this.#refresh();
       nextAtMs = Math.min(nextAtMs, this.#leases.attentionAtMs(nowMs));
+      if (this.#spacing.isHolding) nextAtMs = Math.min(nextAtMs, this.#spacing.startsAtMs);
     }
     if (this.#slots.mustTell(this.#load(), nowMs)) this.#refresh();
     nextAtMs = Math.min(nextAtMs, this.#slots.attentionAtMs(this.#load(), nowMs));
@@ -200,9 +208,9 @@ class KeyBudget implements Budget {
       const covered = Math.min(ready, Math.max(0, this.#leases.covers(first.cost) - coveredBefore));
       coveredBefore += covered;
       const inLane = this.#waiting.in(lane);
+      const isLow = inLane > room && this.#isRunningLow(lane, first.cost, nowMs);
       more -= Math.min(more, Math.max(0, inLane - room));
       room -= Math.min(room, inLane);
-      const isLow = this.#isRunningLow(lane, first.cost, nowMs);
       if ((covered === ready && !isLow) || this.#leases.isAsking(lane)) continue;
       const askAtMs = this.#askAtMs(lane);
       const uncovered = Math.max(isLow ? 1 : 0, inRoom - covered);
@@ -214,9 +222,16 @@ class KeyBudget implements Budget {
     return nextAtMs;
   }
 
-  /** While callers wait, tokens are asked for before the last one is used: none of them stands still for the answer. */
+  /**
+   * While callers wait for slots, tokens are asked for before the last one is used: no slot stands still for the answer. Where
+   * the rate lets all callers go at once, they go in bunches, at worst as many as are in flight; but more than half of what a
+   * lease can last is never kept in hand.
+   */
   #isRunningLow(lane: Lane, cost: number, nowMs: number): boolean {
-    return this.#leases.covers(cost) < this.#forecasts[lane].tokens(nowMs, LOW_MS);
+    const forecast = this.#forecasts[lane];
+    const isPaced = (this.#leases.endAtMs ?? nowMs) > nowMs;
+    const bunch = isPaced ? 0 : Math.min(this.#inFlight, forecast.tokens(nowMs, this.#horizonMs / 2));
+    return this.#leases.covers(cost) < Math.max(bunch, forecast.tokens(nowMs, LOW_MS));
   }
 
   /** Batch callers come back one by one: their lease is renewed for all of them at once, shortly before it ends. */
@@ -267,7 +282,7 @@ class KeyBudget implements Budget {
     for (const waiter of this.#waiting.inOrder()) {
       const turnInMs = this.#leases.earliestAtMs(place, waiter.lane) - nowMs;
       const patienceMs = Math.max(0, waiter.deadlineMs - nowMs);
-      const isOver = patienceMs === 0 && !this.#leases.isAsking(waiter.lane);
+      const isOver = patienceMs === 0 && !this.#leases.isAsking(waiter.lane) && !this.#spacing.isHolding;
       if (turnInMs > patienceMs) waiter.sendAway(turnInMs);
       else if (isOver) waiter.sendAway(UNKNOWN_WAIT_MS);
       else place++;
