@@ -28,7 +28,8 @@ export async function readCustomers(context: JobContext<unknown>, exclusive: Exc
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const records = batch.map((record) => toSeenRecord(record, account));
-      await keeping.begin(() => exclusive.transaction((db) => keepRecords(db, run.id, pass, records)));
+      const ids = records.map(({ recordId }) => recordId);
+      await keeping.begin(() => exclusive.transaction((db) => keepRecords(db, run.id, pass, records)), ids);
     },
   });
   await keeping.end();

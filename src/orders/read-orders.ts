@@ -38,7 +38,11 @@ export async function readOrders(
   const keep = async () => {
     const orders = seen;
     seen = [];
-    await keeping.begin(() => exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders)));
+    const ids = orders.map(({ recordId }) => recordId);
+    await keeping.begin(
+      () => exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders)),
+      ids, // an order that moves from page to page comes again
+    );
   };
   const read = await readWholeList(account, 'orders.getall', {
     lane: run.lane,

@@ -56,8 +56,6 @@ export interface ReceivedLoad {
 const SHOWN_PROBLEMS = 10;
 const BATCH = 1_000;
 const LOOK_MS = 300;
-/** One is being taken apart by Postgres while another is on its way there. */
-const STAGED_AT_ONCE = 2;
 const NOTE_MS = 1_000;
 const SMALL_BYTES = 1024 * 1024;
 
@@ -138,7 +136,7 @@ async function stageAll(
   const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
   const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
-  const staging = behind(STAGED_AT_ONCE);
+  const staging = behind();
   let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
   const stage = async () => {
