@@ -138,35 +138,36 @@ interface Columns {
 }
 
 function toColumns({ line, cells, values, problem }: StagedRow, run: Run): Columns {
-  const row = { n: line, cells: JSON.stringify(cells) };
   const label = values && labelFor(values, line, run);
-  const nothing = { client_id: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
-  if (problem || !values || label === undefined) {
-    return {
-      ...row,
-      ...nothing,
-      label,
-      fields: undefined,
-      customer: undefined,
-      state: 'settled',
-      verdict: problem?.isDuplicate ? 'existing' : 'invalid',
-      reason: problem?.isDuplicate ? 'DUP_IN_FILE' : (problem?.code ?? 'INVALID'),
-      detail: storable(problem?.detail ?? 'the row has no values'),
-    };
-  }
-  const customer = values.client_id === undefined ? customerOf(values) : undefined;
-  const keys = customer ? keysOf(customer) : nothing;
+  const isFine = !problem && values && label !== undefined;
+  const customer = isFine && values.client_id === undefined ? customerOf(values) : undefined;
+  const keys = customer && keysOf(customer);
+  const verdict = isFine ? undefined : verdictOn(problem);
+  // No spread, which takes ten times as long, for every row of a file.
   return {
-    ...row,
-    ...keys,
+    n: line,
+    cells: JSON.stringify(cells),
     label,
-    client_id: values.client_id === undefined ? undefined : String(values.client_id),
-    fields: { order_id: label, ...contentOf(values) },
+    client_id: isFine && values.client_id !== undefined ? String(values.client_id) : undefined,
+    email: keys?.email,
+    phone: keys?.phone,
+    name: keys?.name,
+    org: keys?.org,
+    fields: isFine ? { order_id: label, ...contentOf(values) } : undefined,
     customer,
-    state: 'staged',
-    verdict: undefined,
-    reason: undefined,
-    detail: undefined,
+    state: isFine ? 'staged' : 'settled',
+    verdict: verdict?.verdict,
+    reason: verdict?.reason,
+    detail: verdict?.detail,
+  };
+}
+
+/** Of a row that is not loaded. */
+function verdictOn(problem: StagedRow['problem']): Required<Pick<Columns, 'verdict' | 'reason' | 'detail'>> {
+  return {
+    verdict: problem?.isDuplicate ? 'existing' : 'invalid',
+    reason: problem?.isDuplicate ? 'DUP_IN_FILE' : (problem?.code ?? 'INVALID'),
+    detail: storable(problem?.detail ?? 'the row has no values'),
   };
 }
 
