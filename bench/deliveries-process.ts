@@ -51,7 +51,7 @@ async function withCourier(): Promise<number> {
 accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY } } }
 targets:
   receiver: { type: webhook, url: "${url}", secret: { env: BENCH_SECRET }, allowPrivate: true,
-    budget: { requests: 100000, per: 1s, burst: 10000, concurrency: ${concurrency} } }`;
+    budget: { requests: 100000, per: 1s, concurrency: ${concurrency} } }`;
   const parsed = parseSettings({ text, file: 'bench.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
   const log = pino({ level: 'warn' }, pino.destination(2));

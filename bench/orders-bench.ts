@@ -38,7 +38,6 @@ export interface OrdersTenant {
   readonly customers: readonly number[];
 }
 
-export const FREE_BUDGET = `{ requests: 100000, per: 1s, burst: 10000, concurrency: ${CONCURRENCY} }`;
 /** A tenth of them are customers. */
 const CONTACTS = 10_000;
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { FREE_BUDGET, phasesOf, startLoad } from './orders-bench.ts';
+import { phasesOf, startLoad } from './orders-bench.ts';
 import type { LoadingFigures } from './orders-load-process.ts';
 import { writeSheet } from './orders-sheet.ts';
 import type { TinyAnswer } from './orders-tiny-process.ts';
-import { run } from './processes.ts';
+import { FREE_BUDGET, run } from './processes.ts';
 import type { Row } from './table.ts';
 
 const FEW = 100_000;

@@ -1,7 +1,7 @@
 /** Loads of orders: their pace against a bare loop of the same calls and under a budget, and one beside a large one. */
 import type { Lane } from '../src/budget/budget.ts';
-import { FREE_BUDGET, type OrdersBench, openOrdersBench, phasesOf } from './orders-bench.ts';
-import { median } from './processes.ts';
+import { type OrdersBench, openOrdersBench, phasesOf } from './orders-bench.ts';
+import { FREE_BUDGET, median } from './processes.ts';
 import type { Row } from './table.ts';
 
 const ROWS = { from: 0, to: 50_000 };

@@ -49,7 +49,7 @@ async function measure(tasks: number): Promise<TaskScanFigures> {
   try {
     const [{ url }] = await once(service, 'message');
     const settings = `
-accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, budget: { requests: 100000, per: 1s, burst: 10000, concurrency: 16 } } }
+accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, budget: { requests: 100000, per: 1s, concurrency: 16 } } }
 syncs: { mirror: { job: tasks, account: bench, targets: [hook] } }
 targets: { hook: { type: webhook, url: "https://hook.invalid/", secret: { env: BENCH_SECRET } } }`;
     const env = { BENCH_KEY: KEY, BENCH_SECRET: 'x'.repeat(32) };
