@@ -14,7 +14,7 @@ accounts:
   demo: # The embedded one.
     apiKey: { env: DEMO_KEY }   # three blanks
     dialect: auto # found out
-    budget: { requests: 2000, per: 1s }
+    budget: { requests: 100, per: 1s }
 `;
 
 const folder = scratchFolders();

@@ -35,7 +35,10 @@ test('operations of the contract are called by name, with parameters and a body'
   const created = await lockstep('call', 'contacts.create', '--account', 'demo', '--body', ann, '--json');
   expect([created.code, created.json.outcome.status]).toEqual([0, 'applied']);
   const found = await lockstep('call', 'contacts.search', '--account', 'demo', '--param', 'search_term=ann');
-  expect(found.stdout).toMatch(/^contacts.search: applied \(HTTP 200\)\n\[[\s\S]*"email": "ann@example.com"/);
+  expect(found).toMatchObject({
+    stderr: '',
+    stdout: expect.stringMatching(/^contacts.search: applied \(HTTP 200\)\n\[[\s\S]*"email": "ann@example.com"/),
+  });
   const refused = await lockstep('call', 'contacts.get', '--account', 'demo', '--param', 'contact_id=999', '--json');
   expect([refused.code, refused.json.outcome]).toEqual([
     1,
