@@ -7,21 +7,19 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows } from '../../src/ledger/rows.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
-import type { Settings } from '../../src/settings/settings.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { allPairs, type Options } from '../support/pairwise.ts';
 import { people } from '../support/people.ts';
 import { ended } from '../support/sync-bed.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 
 const CONTACTS = 17;
 const ROWS_PER_PAGE = 10;
@@ -80,11 +78,8 @@ beforeAll(async () => {
     services.push(await startService({ pool: database.pool, behaviour: behaviourOf(one) }));
   }
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
-  const { pool, connection } = database;
-  const opened = { pool, connection, describe: 'the test database', close: async () => {} };
-  const log = pino({ level: 'silent' });
   const env = { TOKEN, ...Object.fromEntries(cases.map(([n]) => [`KEY_${n}`, keyOf(n)])) };
-  workspace = await openWorkspace({ settings: settings(), dataDir, env, log, database: opened });
+  workspace = await testWorkspace({ text: settingsText(), dataDir, env, database });
   await workspace.work();
 });
 afterAll(async () => {
@@ -254,7 +249,7 @@ function behaviourOf(one: (typeof cases)[number][1]): BehaviourOptions {
   };
 }
 
-function settings(): Settings {
+function settingsText(): string {
   const budget = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
   const accounts = cases.map(([n, { requiredAuthorization: needed }]) => {
     const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN }, ` : '';
@@ -263,8 +258,5 @@ function settings(): Settings {
   const syncs = cases.map(
     ([n]) => `  ${nameOf(n)}: { job: contacts, account: ${nameOf(n)}, options: { rowsPerPage: ${ROWS_PER_PAGE} } }`,
   );
-  const text = ['accounts:', ...accounts, 'syncs:', ...syncs].join('\n');
-  const parsed = parseSettings({ text, file: 'cases.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  return parsed.settings;
+  return ['accounts:', ...accounts, 'syncs:', ...syncs].join('\n');
 }

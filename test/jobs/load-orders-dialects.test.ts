@@ -5,9 +5,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows } from '../../src/ledger/rows.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
@@ -15,11 +14,11 @@ import { receiveLoad } from '../../src/orders/receive-load.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { csvOf } from '../support/orders-bed.ts';
 import { allPairs } from '../support/pairwise.ts';
 import { ended } from '../support/sync-bed.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 
 vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
 
@@ -53,16 +52,8 @@ beforeAll(async () => {
     services.push(await startService({ pool: database.pool, behaviour: behaviourOf(one) }));
   }
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
-  const { pool, connection } = database;
-  const opened = { pool, connection, describe: 'the test database', close: async () => {} };
   const env = { TOKEN, ...Object.fromEntries(cases.map(([n]) => [`KEY_${n}`, `the-key-of-case-${n}`])) };
-  workspace = await openWorkspace({
-    settings: settings(),
-    dataDir,
-    env,
-    log: pino({ level: 'silent' }),
-    database: opened,
-  });
+  workspace = await testWorkspace({ text: settingsText(), dataDir, env, database });
   await workspace.work();
 });
 afterAll(async () => {
@@ -148,13 +139,11 @@ function behaviourOf({
   };
 }
 
-function settings() {
+function settingsText(): string {
   const budget = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms }';
   const accounts = cases.map(([n, { requiredAuthorization: needed }]) => {
     const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN }, ` : '';
     return `  case-${n}: { url: "${services[n]?.url}", apiKey: { env: KEY_${n} }, dialect: auto, ${authorization}${budget} }`;
   });
-  const parsed = parseSettings({ text: ['accounts:', ...accounts].join('\n'), file: 'cases.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  return parsed.settings;
+  return ['accounts:', ...accounts].join('\n');
 }

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
+import type { Workspace } from '../../src/cli/wire.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { ended } from '../support/sync-bed.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 
 const TEXT = `
 accounts:
@@ -28,15 +27,7 @@ beforeEach(async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-own-targets-'));
   const { host, port, user, database: name } = database.connection;
   const WAREHOUSE = `postgres://${user}@${encodeURIComponent(String(host))}:${port}/${name}`;
-  const parsed = parseSettings({ text: TEXT, file: path.join(dataDir, 'test.yaml'), env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  workspace = await openWorkspace({
-    settings: parsed.settings,
-    dataDir,
-    env: { WAREHOUSE },
-    log: pino({ level: 'silent' }),
-    database: { ...database, describe: 'the test database', close: async () => {} },
-  });
+  workspace = await testWorkspace({ text: TEXT, dataDir, env: { WAREHOUSE }, database });
 });
 
 afterEach(async () => {

@@ -4,19 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
-import pino from 'pino';
 import { expect, vi } from 'vitest';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { type Run, readRun } from '../../src/ledger/runs.ts';
 import { linkKind } from '../../src/links/item-links.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type Between, startFrontServer } from '../support/front-server.ts';
 import { type GithubBed, startGithub } from '../support/github-standin.ts';
 import { HOOK_SECRET, TOKEN } from '../support/item-bed.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const KEY = 'the-key-of-the-test-tenant';
@@ -87,18 +86,8 @@ targets:
   issues: { type: github, url: "${github.vendor.url}", token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { env: HOOK_SECRET }, allowPrivate: true, ${budget} }
   hook: { type: webhook, url: "${receiver.hook}", secret: { env: SIGNING }, allowPrivate: true, ${budget} }
 `;
-  const parsed = parseSettings({ text: settingsText, file: 'test.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  const { settings } = parsed;
   // As two processes: what takes calls in is not what applies them.
-  const open = (): Promise<Workspace> =>
-    openWorkspace({
-      settings,
-      dataDir,
-      env: ENV,
-      log: pino({ level: 'silent' }),
-      database: { pool, connection, describe: 'the test database', close: async () => {} },
-    });
+  const open = () => testWorkspace({ text: settingsText, dataDir, env: ENV, database });
   const [workspace, receiving] = [await open(), await open()];
   const web = await receiving.serveConsole();
   let working: Promise<unknown> | undefined;
@@ -114,6 +103,7 @@ targets:
     return ((await response.json()) as { content: unknown }).content; // safe: our own service's envelope
   };
   const work = async (): Promise<void> => {
+    const { settings } = workspace;
     working ??= workspace.deliver(settings.syncs.mirror?.job === 'tasks' ? settings.syncs.mirror.targets : []);
     await working;
   };

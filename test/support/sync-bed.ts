@@ -2,9 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import pino from 'pino';
 import { expect, vi } from 'vitest';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows, type ReportedRow, reportRows } from '../../src/ledger/rows.ts';
 import { type Run, readRun } from '../../src/ledger/runs.ts';
@@ -12,8 +11,8 @@ import { type DeletableKind, deleteRecord } from '../../src/service/administrati
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
+import { testWorkspace } from './test-workspace.ts';
 
 export const TEST_KEY = 'the-key-of-the-test-tenant';
 
@@ -94,19 +93,9 @@ redis: { url: "${redisUrl}", prefix: ${path.basename(dataDir)} }
 syncs:
   contacts: { job: contacts, account: test, options: ${options}${schedule === undefined ? '' : `, schedule: ${schedule}`} }
 `;
-  const parsed = parseSettings({ text, file: 'test.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  const { settings } = parsed;
   const workspaces: Workspace[] = [];
   const anotherWorkspace = async (): Promise<Workspace> => {
-    const { pool, connection } = database;
-    const opened = await openWorkspace({
-      settings,
-      dataDir,
-      env: { TEST_KEY },
-      log: pino({ level: 'silent' }),
-      database: { pool, connection, describe: 'the test database', close: async () => {} },
-    });
+    const opened = await testWorkspace({ text, dataDir, env: { TEST_KEY }, database });
     workspaces.push(opened);
     return opened;
   };

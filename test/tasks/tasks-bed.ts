@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
-import pino from 'pino';
 import { expect, vi } from 'vitest';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
+import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { type Counts, countRows, type ReportedRow, reportRows } from '../../src/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/ledger/runs.ts';
@@ -13,9 +12,9 @@ import { createPipeline, deleteRecord, type MadePipeline, type NewPipeline } fro
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type Between, startFrontServer } from '../support/front-server.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 
 const KEY = 'the-key-of-the-test-tenant';
 
@@ -86,15 +85,8 @@ syncs:
 targets:
   hook: { type: webhook, url: "https://hook.invalid/", secret: { env: HOOK_SECRET } }
 `;
-  const parsed = parseSettings({ text: settingsText, file: 'test.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  const workspace = await openWorkspace({
-    settings: parsed.settings,
-    dataDir,
-    env: { TEST_KEY: KEY, HOOK_SECRET: 'x'.repeat(32) },
-    log: pino({ level: 'silent' }),
-    database: { pool, connection, describe: 'the test database', close: async () => {} },
-  });
+  const env = { TEST_KEY: KEY, HOOK_SECRET: 'x'.repeat(32) };
+  const workspace = await testWorkspace({ text: settingsText, dataDir, env, database });
 
   const call: TasksBed['call'] = async (operation, body, pathId = 0) => {
     const { method, path: at } = operations[operation];
