@@ -89,8 +89,14 @@ const WAITING = { state: 'waiting', has_moved: false, revision: 1 };
 
 test('a genuine call is kept before it is answered', async () => {
   const response = await post('issues', githubCall());
-  expect([response.status, await response.json()]).toEqual([202, { status: 'accepted' }]);
+  expect([response.status, await response.json()]).toEqual([202, { status: 'accepted', items: 1 }]);
   expect(await reports()).toEqual([{ target: 'issues', item_id: 'octo/shop#7', is_completed: true, ...WAITING }]);
+});
+
+test('a genuine call about something else is accepted, and says that it names no item', async () => {
+  const response = await post('issues', githubCall(JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1 })));
+  expect([response.status, await response.json()]).toEqual([202, { status: 'accepted', items: 0 }]);
+  expect(await reports()).toEqual([]);
 });
 
 test('a signed call of a receiver of ours names the task itself', async () => {
