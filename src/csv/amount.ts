@@ -90,7 +90,9 @@ function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
   return point === -1 || (decimal === '.' && cell.length - point - 1 <= (maxDecimals ?? MAX_DECIMALS));
 }
 
-const CURRENCY = /(?:[A-Z]{3}|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source;
+/** Not just any three capitals: 5 MIO and 12 DEC are no amounts of that size. */
+const CODES = Intl.supportedValuesOf('currency').join('|');
+const CURRENCY = /(?:CODES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source.replace('CODES', CODES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
 const TRAILING = new RegExp(`(?<=[\\d).,\\-−])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
 

@@ -59,34 +59,33 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 const CONTROL_BUT_BREAKS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 /** Shown as nothing: two keys that look the same would differ. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
-const UNREADABLE: CellProblem = {
+const UNREADABLE = {
   code: 'UNREADABLE_CHARACTER',
-  severity: 'warning',
   why: 'has a character that could not be read (shown as �): check the file’s encoding',
-};
+} as const;
 
 function shortText(text: string): CellResult {
   if (text.length > MAX_SHORT) return tooLong(text, MAX_SHORT);
   return CONTROL.test(text) ? control(text, CONTROL) : readable(text);
 }
 
-/** Line breaks and tabs belong to a description. */
+/** Line breaks and tabs belong to a description, and one letter of it may be lost. */
 function longText(text: string): CellResult {
   if (text.length > MAX_LONG) return tooLong(text, MAX_LONG);
-  return CONTROL_BUT_BREAKS.test(text) ? control(text, CONTROL_BUT_BREAKS) : readable(text);
+  if (CONTROL_BUT_BREAKS.test(text)) return control(text, CONTROL_BUT_BREAKS);
+  return text.includes('\ufffd') ? { value: text, problem: { ...UNREADABLE, severity: 'warning' } } : { value: text };
 }
 
 function readable(text: string): CellResult {
-  return text.includes('\ufffd') ? { value: text, problem: UNREADABLE } : { value: text };
+  return text.includes('\ufffd') ? { problem: { ...UNREADABLE, severity: 'error' } } : { value: text };
 }
 
 /** A label, never a number: 00012 is not 12. */
 function orderId(text: string): CellResult {
   if (INVISIBLE.test(text)) return invisible();
   if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
-    const why =
-      'looks like a long number cut short by a spreadsheet: export it as text if it should have all its digits';
-    return { value: text, problem: { code: 'ORDER_ID_CUT_SHORT', severity: 'warning', why } };
+    const why = 'is a long number cut short by a spreadsheet, so that others look the same: export it as text';
+    return error('ORDER_ID_CUT_SHORT', why);
   }
   return shortText(text);
 }

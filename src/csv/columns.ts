@@ -37,7 +37,8 @@ export interface Recognised {
 }
 
 /**
- * `told`: field → a column's header or number (from 1), as given or as remembered for this header's signature.
+ * `told`: field → a column's header or number (from 1), as given or as remembered for this header's signature; empty where no
+ * column fills it.
  * `firstRows` tell what a column that is just called "customer" holds.
  * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_CUSTOMER_COLUMN.
  */
@@ -48,14 +49,16 @@ export function mapColumns(
 ): ColumnMapping {
   if (header.isGiven) refuseDuplicates(header.names);
   const found = new Map<Field, MappedColumn>();
+  const isLeftOut = (field: Field) => told.get(field)?.trim() === '';
   for (const [field, column] of told) {
+    if (isLeftOut(field)) continue;
     const index = columnIndex(header, field, column);
     found.set(field, { field, index, name: header.names[index] ?? '', how: 'told', confidence: 1 });
   }
-  if (header.isGiven) recogniseAll(header.names, found, firstRows);
+  if (header.isGiven) recogniseAll(header.names, found, { isLeftOut, firstRows });
   for (const [one, other] of SHARED) {
-    share(found, one, other);
-    share(found, other, one);
+    if (!isLeftOut(one)) share(found, one, other);
+    if (!isLeftOut(other)) share(found, other, one);
   }
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(header);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
@@ -67,8 +70,10 @@ export function mapColumns(
 /** Tells a header's field: by its exact name, a synonym, or a near miss (of at least five letters). */
 export function recognise(name: string): Recognised | undefined {
   const words = plainWords(name);
-  const known = KNOWN.get(words) ?? KNOWN.get(withoutCurrency(words));
+  const known = KNOWN.get(words);
   if (known) return known;
+  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the one name for it
+  if (qualified) return { ...qualified, how: 'synonym', confidence: CONFIDENCE.synonym };
   let best: Recognised | undefined;
   let isTie = false;
   for (const [candidate, { field }] of KNOWN) {
@@ -93,20 +98,24 @@ export function numberedColumns(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `column_${index + 1}`);
 }
 
-const LEAST_LIKENESS = 0.82;
+/** One letter of seven: "customer note" is no customer number, and who sends is no gender. */
+const LEAST_LIKENESS = 0.85;
 const LEAST_LETTERS = 5;
 const CONFIDENCE = { exact: 1, synonym: 0.95 };
 
 function recogniseAll(
   names: readonly string[],
   found: Map<Field, MappedColumn>,
-  firstRows: readonly (readonly string[])[],
+  {
+    isLeftOut,
+    firstRows,
+  }: { readonly isLeftOut: (field: Field) => boolean; readonly firstRows: readonly (readonly string[])[] },
 ): void {
   const taken = new Set([...found.values()].map(({ index }) => index));
   const candidates = new Map<Field, MappedColumn[]>();
   for (const [index, name] of names.entries()) {
     const known = taken.has(index) ? undefined : (byContent(name, index, firstRows) ?? recognise(name));
-    if (!known || found.has(known.field)) continue;
+    if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const column = { ...known, index, name };
     candidates.set(known.field, [...(candidates.get(known.field) ?? []), column]);
   }
@@ -169,7 +178,7 @@ export function refuseDuplicates(names: readonly string[]): void {
 
 export function ambiguous(field: string, columns: readonly { readonly name: string }[]): LockstepError {
   const names = columns.map(({ name }) => name);
-  const remedy = `Say which one with --map ${field}=${names[0]}`;
+  const remedy = `Say which one with --map "${field}=${names[0]}"`;
   return refuse(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line 1: the columns ${listColumns(names)} all look like ${field}. ${remedy}.`,
@@ -178,7 +187,9 @@ export function ambiguous(field: string, columns: readonly { readonly name: stri
 
 function noCustomer({ names, isGiven }: Header): LockstepError {
   const need = `An order needs its customer: one of ${CUSTOMER_REFERENCES.join(', ')}`;
-  const has = isGiven ? `none of the columns ${listColumns(names)} looks like one` : 'the file has no header';
+  const has = isGiven
+    ? `none of the columns ${listColumns(names)} looks like one (lines above the header have to be deleted)`
+    : 'the file has no header';
   const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
   return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Say which column it is, as in --map ${example}.`);
 }

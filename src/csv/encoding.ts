@@ -25,7 +25,16 @@ export function detectEncoding(
   const encoding = utf16Of(sample);
   if (encoding) return { encoding, hasBom: false, why: 'every other byte is zero' };
   if (isAllUtf8) return { encoding: 'utf-8', hasBom: false, why: 'all of it is valid UTF-8' };
+  if (isMostlyUtf8(sample)) return { encoding: 'utf-8', hasBom: false, why: 'most of it is valid UTF-8, but not all' };
   return { encoding: 'windows-1252', hasBom: false, why: 'it is not valid UTF-8' };
+}
+
+/** A stray byte among characters of UTF-8 makes one row unreadable; taken for windows-1252, it would garble all the others. */
+function isMostlyUtf8(sample: Buffer): boolean {
+  const text = new TextDecoder('utf-8').decode(sample, { stream: true });
+  const unreadable = text.split('\ufffd').length - 1;
+  const beyondAscii = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
+  return beyondAscii > 0 && beyondAscii >= unreadable;
 }
 
 /** Decodes bytes to text without its byte order mark. What cannot be decoded becomes U+FFFD, which validation reports. */

@@ -4,7 +4,7 @@
  */
 import { LockstepError } from '../errors.ts';
 import type { AmountForm, DecimalSign } from './amount.ts';
-import { type ColumnMapping, headerSignature, mapColumns, numberedColumns } from './columns.ts';
+import { type ColumnMapping, headerSignature, listColumns, mapColumns, numberedColumns, recognise } from './columns.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import type { Field } from './fields.ts';
 import { type DetectedDecimal, detectDecimal, detectFormat, type Format, type FormatChoices } from './format.ts';
@@ -56,10 +56,14 @@ export function examine(received: Received, choices: SheetChoices = {}): Sheet {
   const signature = headerSignature(columns);
   const told = new Map([...(choices.recall?.(signature) ?? []), ...(choices.map ?? [])]);
   const mapping = mapColumns({ names: columns, isGiven: format.hasHeader }, told, firstRows.slice(0, 20));
-  const decimal = detectDecimal(amountCells(mapping, firstRows), choices.decimal);
+  const isSelection = table.addedColumns > 0 && choices.decimal === undefined;
+  const decimal = isSelection ? OF_SELECTION : detectDecimal(amountCells(mapping, firstRows), choices.decimal);
   const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
   return { ...table, signature, mapping, decimal, amounts };
 }
+
+/** The rows of a file of results are chosen by what was wrong with them: they say nothing about their file's decimal sign. */
+const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results is a selection' };
 
 /** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS or CSV_NO_ROWS (exit code 2). `firstRows`: those of the sample. */
 export function examineTable(
@@ -70,6 +74,12 @@ export function examineTable(
   const isWhole = sample.length === unpackedBytes;
   const encoding = detectEncoding(received, choices.encoding);
   const text = decodeSample(sample, encoding.encoding);
+  const other = otherFormatOf(text);
+  if (other)
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `${name} is ${other}, not CSV. Open it where it comes from, and export it as CSV.`,
+    );
   const format = detectFormat(text, isWhole, choices);
   const rows = sampleRows(format.skippedLines === 0 ? text : withoutFirstLine(text), format, isWhole, name);
   const [first = [], ...others] = rows;
@@ -78,6 +88,11 @@ export function examineTable(
     ? first.slice(added).map((cell) => kept(cell, added))
     : numberedColumns(first.length);
   const firstRows = (format.hasHeader ? others : rows).map((row) => row.slice(added));
+  if (format.hasHeader && namesIn(columns) > 0 && namesIn(firstRows[0] ?? []) >= SECOND_HEADER)
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Keep one.`,
+    );
   if (firstRows.length === 0 && isWhole)
     throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
   return { encoding, format, columns, addedColumns: added, firstRows };
@@ -139,6 +154,19 @@ function sampleRows(text: string, format: Format, isWhole: boolean, name: string
       .slice(1)
       .map(({ cells }) => cells),
   ];
+}
+
+/** What programs save under the name of a CSV; undefined for anything else. */
+function otherFormatOf(text: string): string | undefined {
+  if (/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i.test(text)) return 'HTML or XML';
+  return /^\s*(?:\{\s*"|\[\s*\{)/.test(text) ? 'JSON' : undefined;
+}
+
+/** So many names of columns in a row are no values. */
+const SECOND_HEADER = 3;
+
+function namesIn(cells: readonly string[]): number {
+  return cells.slice(0, 200).filter((cell) => !['fuzzy', undefined].includes(recognise(cell)?.how)).length;
 }
 
 function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string[])[]): readonly string[] {

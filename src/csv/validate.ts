@@ -104,6 +104,7 @@ export class RowValidator {
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
     const found = values as OrderValues; // each reader gives what its field takes: client_id alone is a number
+    if (isTotals(found)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', line, TOTALS)];
     if (!problems && hasCustomer(found)) return { status: 'valid', line, cells, values: found, warnings: NONE };
     return this.#withProblems(line, cells, found, problems ?? []);
   }
@@ -143,6 +144,15 @@ interface Column {
 const NONE: readonly Problem[] = [];
 const MOST_CURRENCIES = 10;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error', why: 'is empty: give an amount, or 0' } as const;
+
+/** The last line of many reports. With --create-customers it would be an order of somebody called Total. */
+const TOTALS = 'it looks like a line of totals: remove it, or name its customer by an e-mail, a phone or an id';
+const TOTALS_NAME = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
+
+function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
+  if (name === undefined || !TOTALS_NAME.test(name)) return false;
+  return order_id === undefined && client_id === undefined && !customer_email && !customer_phone;
+}
 
 const isReference = (field: Field | undefined) => CUSTOMER_REFERENCES.some((reference) => reference === field);
 

@@ -123,6 +123,12 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
   };
 }
 
+/** Of orders without an order_id: the same whatever the file's columns were taken for, so that no order comes twice of it. */
+function labelsFor({ account }: FileLoad, { sha256 }: Received): string {
+  const identity = JSON.stringify([account.name, account.service, sha256]);
+  return `LS-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
+}
+
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 async function stageAll(
@@ -137,12 +143,13 @@ async function stageAll(
   const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
   const staging = behind();
+  const labels = labelsFor(load, received);
   let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
   const stage = async () => {
     const full = batch;
     batch = [];
-    await staging.begin(() => stageRows(pool, run, full));
+    await staging.begin(() => stageRows(pool, run, full, labels));
   };
   let rows = 0;
   try {
@@ -150,6 +157,7 @@ async function stageAll(
       load.signal.throwIfAborted();
       for (const row of checked) {
         if (row.status === 'invalid') note(row.problems);
+        else if (row.warnings.length > 0) note(row.warnings);
         if (repeats.add(row.line, row.values, row.status === 'valid')) await repeats.flush();
         batch.push(toStagedRow(row));
         if (batch.length === BATCH) await stage();

@@ -54,6 +54,16 @@ async function checkIds(db: Queryable, run: Run): Promise<void> {
     [run.id],
   );
   await db.query(
+    `update ledger.rows s set state = 'settled', verdict = 'rejected', reason = 'CUSTOMER_CONTRADICTS',
+       detail = format('customer %s has the e-mail %s, and the row says %s: if the ids are not those of this service, '
+         'load the file without them (--map client_id=); if the e-mails do not matter, without those (--map customer_email= --map email=)',
+         s.client_id, k.email, s.email)
+     from ledger.records k
+     where s.run_id = $1 and s.state = 'staged' and s.customer is null -- the id is the file's own
+       and k.run_id = $1 and k.record_id = s.client_id and s.email <> k.email`,
+    [run.id],
+  );
+  await db.query(
     `update ledger.rows s set state = 'settled', verdict = 'rejected', reason = 'CUSTOMER_UNKNOWN',
        detail = 'what it says of its customer recognises nobody: give an id, an e-mail, a phone of six digits or a name'
      where s.run_id = $1 and s.state = 'staged' and s.client_id is null and coalesce(s.email, s.phone, s.name) is null`,

@@ -34,10 +34,10 @@ const PAGE = 1_000;
 
 /**
  * Stages rows of a load that is being received, at most 1,000 a call, into its run; a line staged again replaces what was
- * said of it. @throws LockstepError LOAD_TAKEN_OVER
+ * said of it. `labels`: what the names of orders begin with that the file gives none. @throws LockstepError LOAD_TAKEN_OVER
  */
-export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[]): Promise<void> {
-  const staged = rows.map((row) => toColumns(row, run));
+export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[], labels: string): Promise<void> {
+  const staged = rows.map((row) => toColumns(row, labels));
   const kept = await db.query(
     `with load as (
        select l.run_id from ledger.loads l join ledger.runs u on u.id = l.run_id
@@ -137,10 +137,11 @@ interface Columns {
   readonly detail: string | undefined;
 }
 
-function toColumns({ line, cells, values, problem }: StagedRow, run: Run): Columns {
-  const label = values && labelFor(values, line, run);
+function toColumns({ line, cells, values, problem }: StagedRow, labels: string): Columns {
+  const label = values && labelFor(values, line, labels);
   const isFine = !problem && values && label !== undefined;
-  const customer = isFine && values.client_id === undefined ? customerOf(values) : undefined;
+  const customer = isFine ? customerOf(values) : undefined;
+  const isFound = values?.client_id === undefined; // by what is said of the customer
   const keys = customer && keysOf(customer);
   const verdict = isFine ? undefined : verdictOn(problem);
   // No spread, which takes ten times as long, for every row of a file.
@@ -148,13 +149,13 @@ function toColumns({ line, cells, values, problem }: StagedRow, run: Run): Colum
     n: line,
     cells: JSON.stringify(cells),
     label,
-    client_id: isFine && values.client_id !== undefined ? String(values.client_id) : undefined,
-    email: keys?.email,
-    phone: keys?.phone,
-    name: keys?.name,
-    org: keys?.org,
+    client_id: isFine && !isFound ? String(values.client_id) : undefined,
+    email: keys?.email, // held against the customer's, where the row has its id
+    phone: isFound ? keys?.phone : undefined,
+    name: isFound ? keys?.name : undefined,
+    org: isFound ? keys?.org : undefined,
     fields: isFine ? { order_id: label, ...contentOf(values) } : undefined,
-    customer,
+    customer: isFound ? customer : undefined,
     state: isFine ? 'staged' : 'settled',
     verdict: verdict?.verdict,
     reason: verdict?.reason,
@@ -171,12 +172,8 @@ function verdictOn(problem: StagedRow['problem']): Required<Pick<Columns, 'verdi
   };
 }
 
-/** What the order is called: what the file says, or a name of ours that is the same whenever this file is loaded. */
-function labelFor(values: OrderValues, line: number, run: Run): string {
+/** What the order is called: what the file says, or a name of ours that is the same however often this file is loaded. */
+function labelFor(values: OrderValues, line: number, labels: string): string {
   const given = storable(values.order_id ?? '').trim();
-  return given === '' ? `LS-${loadIdIn(run).slice(0, 8)}-${line}` : given;
-}
-
-function loadIdIn({ sync }: Run): string {
-  return sync.slice(sync.indexOf(':') + 1);
+  return given === '' ? `${labels}-${line}` : given;
 }

@@ -22,8 +22,8 @@ test('exact names are taken first', () => {
 
 const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] = [
   [
-    ['Order No.', 'Customer Email', 'Total (EUR)', 'State'],
-    { order_id: 'Order No.', customer_email: 'Customer Email', amount: 'Total (EUR)', status: 'State' },
+    ['Order No.', 'Customer Email', 'Total (EUR)', 'Order State'],
+    { order_id: 'Order No.', customer_email: 'Customer Email', amount: 'Total (EUR)', status: 'Order State' },
   ],
   [
     ['Bestellnummer', 'Kundennummer', 'Betrag in €', 'Beschreibung'],
@@ -109,7 +109,8 @@ test('what --map tells wins, by name or by number', () => {
 
 test.each([
   [['client_id', 'amount', 'amount'], 'CSV_DUPLICATE_HEADER', 'columns 2 and 3 are both called "amount"'],
-  [['client_id', 'Total', 'Betrag'], 'CSV_COLUMNS_AMBIGUOUS', '--map amount=Total'],
+  [['client_id', 'Total', 'Betrag'], 'CSV_COLUMNS_AMBIGUOUS', '--map "amount=Total"'],
+  [['client_id', 'Order Total', 'Net Amount'], 'CSV_COLUMNS_AMBIGUOUS', '--map "amount=Order Total"'],
   [['order_id', 'amount'], 'CSV_NO_CUSTOMER_COLUMN', '--map customer_email=Column'],
 ])('%j are refused with %s', (names, code, says) => {
   expect(() => mapped(names)).toThrow(

@@ -41,8 +41,22 @@ test('a chosen encoding wins, and what it cannot read is told in its row', async
   const { sheet, rows } = await loaded(windows1252('order_id,customer_name\nA-1,Zoë\n'), { encoding: 'utf-8' });
   expect(sheet.encoding).toMatchObject({ encoding: 'utf-8', why: 'as chosen' });
   expect(rows).toMatchObject([
-    { status: 'valid', warnings: [{ code: 'UNREADABLE_CHARACTER', line: 2, columnNumber: 2 }] },
+    { status: 'invalid', problems: [{ code: 'UNREADABLE_CHARACTER', line: 2, columnNumber: 2 }] },
   ]);
+});
+
+test('a stray byte in a file of UTF-8 costs its row, and garbles no other', async () => {
+  const stray = windows1252('A-2,Jörg\n');
+  const file = Buffer.concat([Buffer.from('order_id,customer_name\nA-1,Zoë\n'), stray, Buffer.from('A-3,Ann\n')]);
+  const { sheet, rows } = await loaded(file);
+  expect(sheet.encoding).toMatchObject({ encoding: 'utf-8', why: 'most of it is valid UTF-8, but not all' });
+  expect(rows.map(({ status }) => status)).toEqual(['valid', 'invalid', 'valid']);
+  expect(rows[0]?.values.customer_name).toBe('Zoë');
+});
+
+test('a description keeps its order where one of its letters is lost', async () => {
+  const { rows } = await loaded('order_id,client_id,description\nA-1,7,caf\ufffd\n');
+  expect(rows).toMatchObject([{ status: 'valid', warnings: [{ code: 'UNREADABLE_CHARACTER' }] }]);
 });
 
 test('text is the same however its bytes are cut into blocks', async () => {

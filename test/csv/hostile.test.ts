@@ -13,7 +13,13 @@ const REFUSED: readonly (readonly [what: string, text: string, code: string])[] 
   ['one line of 3 MiB', 'x'.repeat(3 * 1024 * 1024), 'CSV_HEADER_INVALID'],
   ['one line of 300 KiB and a row', `${'x'.repeat(300 * 1024)}\n1\n`, 'CSV_HEADER_INVALID'],
   ['a quote left open in the header', '"order_id,client_id\nA,7\n', 'CSV_HEADER_INVALID'],
-  ['a web page', '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n', 'CSV_NO_CUSTOMER_COLUMN'],
+  ['a web page', '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n', 'CSV_HEADER_INVALID'],
+  ['JSON', '[{"order_id": "A", "client_id": 7}]\n', 'CSV_HEADER_INVALID'],
+  [
+    'a header of two lines',
+    'Customer,,Order,,\nName,Email,No,Amount,Status\nAnn,a@x.de,1,2,open\n',
+    'CSV_HEADER_INVALID',
+  ],
 ];
 
 test.each(REFUSED)('%s are refused with %s', async (_, text, code) => {

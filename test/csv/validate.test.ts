@@ -78,7 +78,7 @@ test.each(CELLS)('%s %j is %s', async (field, cell, verdict) => {
 
 const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
   ['order_id', '=1+1', 'ok'],
-  ['order_id', '1.23457E+12', 'okORDER_ID_CUT_SHORT'],
+  ['order_id', '1.23457E+12', 'ORDER_ID_CUT_SHORT'],
   ['order_id', 'A\u200b1', 'INVISIBLE_CHARACTER'],
   ['order_id', 'A\t1', 'CONTROL_CHARACTER'],
   ['description', '"tab\tand\nline"', 'ok'],

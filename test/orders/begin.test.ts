@@ -118,12 +118,12 @@ const abandoned: readonly { readonly why: string; readonly leave: (run: Run) => 
 test.each(abandoned)('what $why has left half is dropped and begun anew', async ({ leave }) => {
   const spec = aSpec();
   const half = await beginNew(database, spec);
-  await stageRows(database.pool, half, aRow);
+  await stageRows(database.pool, half, aRow, 'LS-test');
   await leave(half);
   const again = await beginLoad(database.pool, spec);
   expect(again.status).toBe('new');
   expect([await readLoad(database.pool, half.id), await rowsOf(database, half)]).toEqual([undefined, []]);
-  await expect(stageRows(database.pool, half, aRow)).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
+  await expect(stageRows(database.pool, half, aRow, 'LS-test')).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
   await expect(releaseLoad(database.pool, half.id)).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
   await releaseLoad(database.pool, again.run.id);
 });
@@ -144,7 +144,10 @@ const closed: readonly { readonly how: string; readonly close: (run: Run) => Pro
 test.each(closed)('a load that was $how takes no more rows, and is not released again', async ({ close }) => {
   const run = await beginNew(database);
   await close(run);
-  await expect(stageRows(database.pool, run, aRow)).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER', exitCode: 3 });
+  await expect(stageRows(database.pool, run, aRow, 'LS-test')).rejects.toMatchObject({
+    code: 'LOAD_TAKEN_OVER',
+    exitCode: 3,
+  });
   expect(await rowsOf(database, run)).toEqual([]);
   const { status } = await readRun(database.pool, run.id);
   if (status === 'running') {

@@ -38,7 +38,7 @@ export async function aLoad(
   more: Partial<LoadSpec> = {},
 ): Promise<Run> {
   const run = await beginNew(database, more);
-  if (rows.length > 0) await stageRows(database.pool, run, rows);
+  if (rows.length > 0) await stageRows(database.pool, run, rows, 'LS-test');
   await releaseLoad(database.pool, run.id);
   return readRun(database.pool, run.id);
 }

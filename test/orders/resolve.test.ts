@@ -120,7 +120,7 @@ test('the candidates are told, and what nobody has', async () => {
     { client_id: 99 },
     { customer_phone: '12' },
   ];
-  await stageRows(database.pool, run, rowsWith(named.map((who) => ({ amount: '1', ...who }))));
+  await stageRows(database.pool, run, rowsWith(named.map((who) => ({ amount: '1', ...who }))), 'LS-test');
   await putRecords(
     database,
     run,
@@ -143,9 +143,9 @@ test('missing customers are kept where they are to be created, and counted; ids 
   expect((await rowsOf(database, run)).map(fateOf)).toEqual(['staged', 'staged', UNKNOWN, UNKNOWN]);
 });
 
-test('ids are compared as they are written, however large, and beat whatever else the row says', async () => {
+test('ids are compared as they are written, however large', async () => {
   const large = Number.MAX_SAFE_INTEGER;
-  const values = [{ client_id: large, customer_email: 'ann@x.de' }, { client_id: 7 }];
+  const values = [{ client_id: large }, { client_id: 7 }];
   const run = await aLoad(database, rowsWith(values.map((who) => ({ amount: '1', ...who }))));
   await putRecords(database, run, [
     { ...NOBODY, record_id: '1', email: 'ann@x.de' },
@@ -158,4 +158,23 @@ test('ids are compared as they are written, however large, and beat whatever els
     [String(large), 'staged'],
     ['7', UNKNOWN],
   ]);
+});
+
+test('an id of another system is told by the e-mail beside it, and no order goes to a stranger', async () => {
+  const values = [
+    { client_id: 1, customer_email: 'Zoe@bc.example' },
+    { client_id: 1, customer_email: 'ANN@x.de', customer_name: 'Somebody' },
+    { client_id: 2, customer_email: 'zoe@bc.example' },
+  ];
+  const run = await aLoad(database, rowsWith(values.map((who) => ({ amount: '1', ...who }))));
+  await putRecords(database, run, [
+    { ...NOBODY, record_id: '1', email: 'ann@x.de' },
+    { ...NOBODY, record_id: '2', email: null },
+  ]);
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true }));
+  const rows = await rowsOf(database, run);
+  expect(rows.map(fateOf)).toEqual(['settled rejected CUSTOMER_CONTRADICTS', 'staged', 'staged']);
+  expect(rows[0]?.detail).toMatch(
+    /customer 1 has the e-mail ann@x.de, and the row says zoe@bc.example.*--map client_id=/,
+  );
 });

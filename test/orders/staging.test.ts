@@ -14,7 +14,7 @@ afterAll(() => database.close());
 
 async function staged(rows: readonly StagedRow[]): Promise<Run> {
   const run = await beginNew(database);
-  await stageRows(database.pool, run, rows);
+  await stageRows(database.pool, run, rows, 'LS-test');
   return run;
 }
 
@@ -24,14 +24,14 @@ async function loaded(run: Run): Promise<readonly LoadedRow[]> {
   return rows;
 }
 
-test('a row that gives its customer’s id is known by it, whatever else it says of the customer', async () => {
+test('a row that gives its customer’s id is known by it, and its e-mail is kept to be held against the customer’s', async () => {
   const run = await staged(
     rowsWith([{ order_id: ' A-1 ', client_id: 7, amount: '12.50', status: 'paid', customer_email: 'a@example.com' }]),
   );
   expect(await rowsOf(database, run)).toMatchObject([
     {
       ...{ source_id: '2', n: 2, state: 'staged', label: 'A-1', client_id: '7', verdict: null },
-      ...{ email: null, phone: null, name: null, org: null, customer: null },
+      ...{ email: 'a@example.com', phone: null, name: null, org: null, customer: null },
       fields: { order_id: 'A-1', amount: '12.50', status: 'paid' },
     },
   ]);
@@ -50,8 +50,8 @@ test('a row that names its customer keeps the keys it is found by and what it wo
   ]);
 });
 
-test('a row without an order_id has a name of ours, the same whenever the file is loaded', async () => {
-  const spec = aSpec({ loadId: '0123456789abcdef'.repeat(4) });
+test('a row without an order_id has a name of ours, by its line', async () => {
+  const spec = aSpec();
   const labels = async (dryRun: boolean) => {
     const run = await beginNew(database, { ...spec, dryRun });
     await stageRows(
@@ -61,6 +61,7 @@ test('a row without an order_id has a name of ours, the same whenever the file i
         { amount: '1', client_id: 7 },
         { order_id: ' ', amount: '1', client_id: 7 },
       ]),
+      'LS-01234567',
     );
     return (await rowsOf(database, run)).map(({ label, fields }) => [label, fields]);
   };
@@ -111,10 +112,15 @@ test('a line that is staged again replaces all that was said of it', async () =>
     { order_id: 'B', client_id: 7 },
   ]);
   const run = await staged(before);
-  await stageRows(database.pool, run, [
-    { line: 2, cells: ['now'], values: { order_id: 'C', amount: '2', client_id: 9 } },
-    { line: 3, cells: ['bad'], problem: { code: 'RAGGED', detail: 'x' } },
-  ]);
+  await stageRows(
+    database.pool,
+    run,
+    [
+      { line: 2, cells: ['now'], values: { order_id: 'C', amount: '2', client_id: 9 } },
+      { line: 3, cells: ['bad'], problem: { code: 'RAGGED', detail: 'x' } },
+    ],
+    'LS-test',
+  );
   expect(await rowsOf(database, run)).toMatchObject([
     {
       label: 'C',
@@ -132,6 +138,6 @@ test('a line that is staged again replaces all that was said of it', async () =>
 test('a file of more than a page is given back in its own order', async () => {
   const run = await beginNew(database);
   const rows = rowsWith(Array.from({ length: 2_500 }, (_, i) => ({ order_id: `A${i}`, client_id: 7 })));
-  for (const at of [2_000, 0, 1_000]) await stageRows(database.pool, run, rows.slice(at, at + 1_000));
+  for (const at of [2_000, 0, 1_000]) await stageRows(database.pool, run, rows.slice(at, at + 1_000), 'LS-test');
   expect((await loaded(run)).map(({ line }) => line)).toEqual(rows.map(({ line }) => line));
 });

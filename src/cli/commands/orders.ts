@@ -33,7 +33,11 @@ export function addOrders(program: Command, perform: Perform): void {
     )
     .argument('<file>', 'a CSV, plain or gzip; - is stdin')
     .requiredOption('--account <name>', 'account in the settings')
-    .option('--map <field=column>', `which column fills a field, by header or number; ${FIELDS.join(', ')}`, toMap)
+    .option(
+      '--map <field=column>',
+      `which column fills a field, by header or number, none if empty; ${FIELDS.join(', ')}`,
+      toMap,
+    )
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
     .option('--yes', 'write without asking first, as without a terminal')
     .addOption(
@@ -89,7 +93,7 @@ function choicesOf({ map, encoding, delimiter, quote, decimal, accounting, heade
 function toMap(text: string, earlier: ReadonlyMap<Field, string> = new Map()): ReadonlyMap<Field, string> {
   const at = text.indexOf('=');
   const [name, column] = [text.slice(0, at), text.slice(at + 1)];
-  if (at < 1 || column === '') throw new InvalidArgumentError('Expected FIELD=COLUMN.');
+  if (at < 1) throw new InvalidArgumentError('Expected FIELD=COLUMN, or FIELD= for none.');
   const field = FIELDS.find((one) => one === name);
   if (!field)
     throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, FIELDS)} (there is ${oneOf(FIELDS)}).`);

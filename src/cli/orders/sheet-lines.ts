@@ -1,4 +1,5 @@
 /** How a file was understood, in words: what people check first when a load looks wrong. */
+import type { Field } from '../../csv/fields.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet } from '../../csv/sheet.ts';
 import { formatShare, plural } from '../words.ts';
@@ -11,6 +12,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
   const header = format.hasHeader ? 'with a header' : 'without a header';
   const by = DELIMITER_WORDS[format.delimiter] ?? JSON.stringify(format.delimiter);
   const sign = decimal.sign === 'unsure' ? 'decimal sign not clear' : `decimal sign ${JSON.stringify(decimal.sign)}`;
+  const has = (wanted: Field) => mapping.columns.some(({ field }) => field === wanted);
   const width = Math.max(...mapping.columns.map(({ field }) => field.length));
   return [
     `${name}: ${size}, sha256 ${sha256.slice(0, 12)}…`,
@@ -22,7 +24,8 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     ...(mapping.unmapped.length === 0
       ? []
       : [`  not used: ${mapping.unmapped.map(({ name: column }) => JSON.stringify(column)).join(', ')}`]),
-    ...(mapping.columns.some(({ field }) => field === 'order_id') ? [] : NO_ORDER_ID),
+    ...(has('order_id') ? [] : NO_ORDER_ID),
+    ...(has('amount') ? [] : NO_AMOUNT),
   ];
 }
 
@@ -31,3 +34,5 @@ const NO_ORDER_ID = [
   'Note: no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is in another file ' +
     'too is not known for the same. If a column has their numbers: --map order_id=Column.',
 ];
+
+const NO_AMOUNT = ['Note: no column fills amount, so the orders get none. If a column has it: --map amount=Column.'];
