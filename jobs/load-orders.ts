@@ -10,7 +10,7 @@ import { openRows } from '../src/ledger/rows.ts';
 import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
 import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
-import { holdsItsKeys, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
+import { holdsItsKeys, isHeldUp, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -166,6 +166,8 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
   const { pool, run, account } = context;
   const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
   if (sentMs > 0) return wait(context, sentMs, 'waited for what its rows had sent before');
+  if (!run.dryRun && (await isHeldUp(pool, run)))
+    return wait(context, LOOK_MS, 'waited for another load, which was sending its orders');
   try {
     await exclusive.transaction(async (db) => {
       await takeKeys(db, run, account.settleMs);

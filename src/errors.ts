@@ -8,11 +8,14 @@ export class LockstepError extends Error {
   override readonly name: string = 'LockstepError';
   readonly code: string;
   readonly exitCode: 2 | 3;
+  /** Of the service's answer, where one was the reason. */
+  readonly httpStatus: number | undefined;
 
-  constructor(code: string, message: string, options: { cause?: unknown; exitCode?: 2 | 3 } = {}) {
+  constructor(code: string, message: string, options: { cause?: unknown; exitCode?: 2 | 3; httpStatus?: number } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.exitCode = options.exitCode ?? 3;
+    this.httpStatus = options.httpStatus;
   }
 }
 

@@ -114,10 +114,14 @@ function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
   return { status: 'give-up', reason: 'REFUSED_BY_SERVICE' };
 }
 
+/** A gateway may answer one read with its own page; one that always does is no API. */
+const PAGE_TRIES = 3;
+
 function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt): RetryDecision {
   const { repeatable, readBack, result }: Operation = operations[name];
   const isRead = result !== undefined;
-  if (isRead && UNREADABLE.has(reason)) return { status: 'give-up', reason: 'SERVICE_UNREADABLE' };
+  const isLasting = reason !== 'html' || attempt.attempt >= PAGE_TRIES;
+  if (isRead && UNREADABLE.has(reason) && isLasting) return { status: 'give-up', reason: 'SERVICE_UNREADABLE' };
   if (!repeatable) {
     return readBack === undefined ? { status: 'give-up', reason: 'CANNOT_BE_CHECKED' } : SETTLE;
   }

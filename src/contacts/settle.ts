@@ -8,7 +8,7 @@ import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { CONTACT_LINK } from './staging.ts';
 
@@ -129,8 +129,8 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * Absent although the read began late enough: sent again, unless it might be there under another face, or the list shows
- * nothing of what the service took, which says more about the list than about the rows. Sending again would double them.
+ * Absent although the read began late enough: sent again, unless it might be there under another face, or the list lacks
+ * much of what the service took, which says more about the list than about the rows. Sending again would double them.
  */
 async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
   await db.query(
@@ -140,12 +140,15 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
      ), found as (
        select count(*) as n from ledger.rows s
        where s.run_id = $1 and s.state = 'settled' and s.verdict = 'created' and s.action in ('import', 'create')
+     ), lost as (
+       select count(*) as n from ledger.rows s
+       where ${SENT} and s.state = 'acked' and s.since + $4 * interval '1 ms' <= $3
      ), judged as (
        select s.source_id, case
          when s.sends >= $5 then 'GAVE_UP'
          when strangers.faceless > 0 or (s.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
-         when s.state = 'acked' and found.n = 0 then 'NOT_IN_LIST' end as reason
-       from ledger.rows s, strangers, found where ${SENT} and s.since + $4 * interval '1 ms' <= $3
+         when ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
+       from ledger.rows s, strangers, found, lost where ${SENT} and s.since + $4 * interval '1 ms' <= $3
      )
      update ledger.rows s set
        state = case when judged.reason is null then 'ready' else 'settled' end,
@@ -154,7 +157,7 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
        detail = case judged.reason
          when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of customers'
          when 'NOT_RECOGNISED' then 'sent, but no new customer in the list carries this e-mail, phone or name'
-         when 'NOT_IN_LIST' then 'the service took it, but its list of customers shows nothing that was sent' end
+         when 'NOT_IN_LIST' then 'it was sent, and the list of customers lacks much of what the service took' end
      from judged where s.run_id = $1 and s.source_id = judged.source_id`,
     [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS],
   );

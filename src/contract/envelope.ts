@@ -24,7 +24,7 @@ const FAILING_WORDS =
 
 /**
  * The service's message if `body` is an envelope (in ours or a likely other form) that reports an error, else undefined.
- * Understood: `status` as a failing word, `false`, `0` or a number ≥ 400; `success`/`ok` as `false`, `0` or a failing word;
+ * Understood: `status` as a failing word, `false`, `0` (unless the message says success) or a number ≥ 400; `success`/`ok` as `false`, `0` or a failing word;
  * a non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a `status` field, such as an
  * order, is no envelope: one of the envelope's other members has to stand beside it.
  */
@@ -40,12 +40,19 @@ export function failureIn(body: unknown): string | undefined {
     const framed = ['content', 'message', 'data', 'error', 'errors', 'code', 'result'].some((name) =>
       members.has(name),
     );
-    if ((framed || members.size === 1) && isFailing(members.get('status'))) return messageIn(members);
+    const isCode = isZero(members.get('status')) && saysSuccess(members.get('message')); // 0 as programs return it
+    if ((framed || members.size === 1) && !isCode && isFailing(members.get('status'))) return messageIn(members);
+    if (isCode) return undefined;
     if (isSucceeding(members.get('status'))) return undefined;
   }
   const error = members.get('error') ?? members.get('errors');
   return isPresent(error) ? messageIn(members) : undefined;
 }
+
+const isZero = (value: unknown) => value === 0 || value === '0';
+
+const saysSuccess = (value: unknown) =>
+  typeof value === 'string' && /^(success(ful|fully)?|succeeded|ok|okay)\b/i.test(value);
 
 function isFailing(value: unknown): boolean {
   if (value === false || value === 0) return true;

@@ -1,6 +1,13 @@
 /** What every read-back has to do, whatever it reads: updates in doubt, and what is left open. */
 import type { Queryable } from './runs.ts';
 
+/**
+ * SQL: of what the service acknowledged, so much is missing from the list that the list is not to be trusted. A service may
+ * lose a call now and then; one that loses a tenth, and three, shows a part of its list only.
+ */
+export const LACKS_MUCH = (missing: string, found: string): string =>
+  `(${missing} > 0 and (${found} = 0 or (${missing} >= 3 and ${missing} * 10 >= ${found})))`;
+
 export interface Settled {
   /** Rows to be sent again: they are not there, and were given the time to be. */
   readonly ready: number;

@@ -125,6 +125,18 @@ export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | u
   return waiting && (waiting.id ?? 'ended');
 }
 
+/** Whether all that is undecided waits for loads that are sending: then there is nothing to read the orders for. */
+export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
+  const found = await db.query<{ is: boolean }>(
+    `select count(*) > 0 and coalesce(bool_and(u.id is not null), false) as is from ledger.rows s
+       left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label and k.run_id <> $1
+       left join ledger.runs u on u.id = k.run_id and u.status = 'running' and u.phase is not null
+     where s.run_id = $1 and s.state = 'staged'`,
+    [run.id, scopeOf(run)],
+  );
+  return found.rows[0]?.is ?? false;
+}
+
 export async function releaseKeys(db: Queryable, run: Run): Promise<void> {
   await db.query('delete from ledger.order_keys where run_id = $1', [run.id]);
 }

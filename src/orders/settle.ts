@@ -5,7 +5,7 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { differences } from './differences.ts';
 import type { OrdersRead } from './read-orders.ts';
 
@@ -93,8 +93,8 @@ const DOUBLED = `select client_id, label from ledger.records where run_id = $1 a
 const GIVEN_UP = `'GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST'`;
 
 /**
- * Absent although the read began late enough: sent again, unless it may be there under another name, or the list shows
- * nothing of what the service took, which says more about the list than about the rows. Sending again would double them.
+ * Absent although the read began late enough: sent again, unless it may be there under another name, or the list lacks much
+ * of what the service took, which says more about the list than about the rows. Sending again would double them.
  */
 async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
   const { records, recordsBefore, isWhole } = options;
@@ -111,7 +111,7 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
      ), judged as (
        select m.source_id, case
          when m.sends >= $5 then 'GAVE_UP'
-         when not $7 or (a.found = 0 and a.acked > 0) then 'NOT_IN_LIST'
+         when not $7 or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
          when m.state = 'acked' and a.has_strangers then 'NOT_RECOGNISED' end as reason
        from missing m, all_of_them a where m.is_late
      )

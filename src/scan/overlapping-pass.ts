@@ -20,7 +20,7 @@ const WINDOWS_PER_FULL_ONE = 2.5;
 /** Windows that share fewer ids than this tell little of the list's order. */
 const TELLING = 5;
 /** Lists up to this long are read again instead: there is no room for windows to overlap. */
-const TINY = 3;
+export const TINY = 3;
 
 /** Where the last accepted window ended, and what it held. */
 interface Chain {
@@ -48,6 +48,8 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
   try {
     for (let taken = 0; ; taken++) {
       if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax) {
+        if (!isSizeHonoured && !(await honoursSize(source, Math.floor(sizeMax / 2))))
+          return { status: 'misfit', reason: 'pages are of one size, whatever is asked for' };
         return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
       }
       const { window, records } = await windows.next(chain.end, overlap);

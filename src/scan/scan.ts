@@ -8,7 +8,8 @@
  */
 import { LockstepError } from '../errors.ts';
 import { fixedPass } from './fixed-pass.ts';
-import { overlappingPass } from './overlapping-pass.ts';
+import { emptyPastEnd } from './missing-page.ts';
+import { overlappingPass, TINY } from './overlapping-pass.ts';
 import { idsNotUnique, rereadConflicts } from './repeated-ids.ts';
 import { idsOf, isEcho } from './window.ts';
 
@@ -19,7 +20,7 @@ export interface ScannedRecord {
 }
 
 export interface ScanSource<R extends ScannedRecord> {
-  /** Reads one page: its records in the list's order. Throws when it cannot. */
+  /** Reads one page: its records in the list's order. Throws when it cannot; a 404 past the first page is the end. */
   readonly read: (page: number, size: number) => Promise<readonly R[]>;
   /**
    * Keeps the records of an accepted window, durably. `pass` counts from 1; a record kept again is no error.
@@ -86,11 +87,11 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
   let paging: Paging = { kind: 'sized', firstPage: 0 };
   let misfits = 0;
   let previous: number | undefined;
-  const readOnce: typeof source.read = (page, size) => {
+  const readOnce = emptyPastEnd<[size: number], R>(source.read, { maySkipZero: true });
+  const read = rereadConflicts<R>((page, size) => {
     pages++;
-    return source.read(page + paging.firstPage, size);
-  };
-  const read = rereadConflicts(readOnce);
+    return readOnce(page + paging.firstPage, size);
+  });
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const total = { newInPass: 0, newInAll: 0 };
     const keep = async (records: readonly R[]) => {
@@ -102,10 +103,14 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
     };
     const view: PassSource<R> = { read, keep, rowsPerPage: source.rowsPerPage };
     let result = await onePass(paging, view);
-    while (result.status === 'misfit' && misfits++ < MAX_MISFITS) {
+    while (result.status === 'misfit') {
       reasons.add(result.reason);
-      paging = { kind: 'sized', firstPage: 0 };
-      paging = await detectPaging(read, source.rowsPerPage);
+      if (misfits++ < MAX_MISFITS) {
+        paging = { kind: 'sized', firstPage: 0 };
+        paging = await detectPaging(read, source.rowsPerPage);
+      } else {
+        paging = { ...paging, kind: 'fixed' }; // fits whatever pages hold, and proves less
+      }
       result = await onePass(paging, view);
     }
     seen += total.newInAll;
@@ -153,13 +158,26 @@ async function detectPaging<R extends ScannedRecord>(
   rowsPerPage: number,
 ): Promise<Paging> {
   const [first, second, third] = [await read(0, rowsPerPage), await read(1, rowsPerPage), await read(2, rowsPerPage)];
-  const kind = Math.max(first.length, second.length) > rowsPerPage ? 'fixed' : 'sized';
-  if (first.length === 0) return { kind, firstPage: second.length > 0 ? 1 : 0 };
+  const countedFromOne = async (): Promise<Paging> => {
+    const isSized = second.length > TINY ? await honoursSize(read, 1, second.length, rowsPerPage) : third.length === 0; // all there is
+    return { kind: isSized ? 'sized' : 'fixed', firstPage: 1 };
+  };
+  if (first.length === 0) return second.length > 0 ? countedFromOne() : { kind: 'sized', firstPage: 0 };
   if (!isEcho(idsOf(first), idsOf(second))) return { kind: 'fixed', firstPage: 0 };
   const conflict = idsNotUnique(first, second);
   if (conflict !== undefined) throw conflict;
-  if (!isEcho(idsOf(first), idsOf(third))) return { kind, firstPage: 1 };
-  const smaller = Math.floor(Math.min(first.length, rowsPerPage) / 2);
-  const isSizeHonoured = smaller > 0 && (await read(0, smaller)).length === smaller;
-  return { kind: isSizeHonoured ? 'first-only' : 'whole', firstPage: 0 };
+  if (!isEcho(idsOf(first), idsOf(third))) return countedFromOne();
+  const isSized = await honoursSize(read, 0, first.length, rowsPerPage);
+  return { kind: isSized ? 'first-only' : 'whole', firstPage: 0 };
+}
+
+/** Whether a page that held so many rows holds half of them where no more are asked for. */
+async function honoursSize<R extends ScannedRecord>(
+  read: ScanSource<R>['read'],
+  page: number,
+  rows: number,
+  rowsPerPage: number,
+): Promise<boolean> {
+  const smaller = Math.floor(Math.min(rows, rowsPerPage) / 2);
+  return smaller > 0 && (await read(page, smaller)).length === smaller;
 }

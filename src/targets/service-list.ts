@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { decideRetry, type Failure, isKeyRefused } from '../client/retry-policy.ts';
 import { fixedPass } from '../scan/fixed-pass.ts';
+import { emptyPastEnd } from '../scan/missing-page.ts';
 import { markerAtEnd } from './marker.ts';
 import { type ServiceAccount, type ServiceFailure, serviceFailure } from './service-account.ts';
 
@@ -56,8 +57,9 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
     return { newInPass: ids.size - before, newInAll: 0 };
   };
   try {
-    const { begin, first } = await findBeginning(account, signal);
-    const read = async (index: number) => (index === 0 ? first : readPage(account, index + begin, signal));
+    const readByNumber = emptyPastEnd((page) => readPage(account, page, signal), { isMissing });
+    const { begin, first } = await findBeginning(account, readByNumber);
+    const read = async (index: number) => (index === 0 ? first : readByNumber(index + begin));
     const result = await fixedPass<Listed>({ read, keep, rowsPerPage: ANY_SIZE });
     // A service that ignores page numbers answers the whole list each time.
     const isWhole = ids.size === new Set(first.map(({ id }) => id)).size;
@@ -72,18 +74,19 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
 
 /** Where a page 0 is none, pages are counted from 1; where it is the same as page 1, reading both does no harm. */
 async function findBeginning(
-  account: ServiceAccount,
-  signal: AbortSignal,
+  { dialect: { firstTaskPage } }: ServiceAccount,
+  read: (page: number) => Promise<readonly Listed[]>,
 ): Promise<{ readonly begin: 0 | 1; readonly first: readonly Listed[] }> {
-  const { firstTaskPage } = account.dialect;
-  if (firstTaskPage !== 'auto') {
-    return { begin: firstTaskPage, first: await readPage(account, firstTaskPage, signal) };
-  }
-  const zero = await readPage(account, 0, signal).catch((error: unknown) => {
+  if (firstTaskPage !== 'auto') return { begin: firstTaskPage, first: await read(firstTaskPage) };
+  const zero = await read(0).catch((error: unknown) => {
     if (error instanceof ReadFailed && isNoPage(error.failure)) return [];
     throw error;
   });
-  return zero.length > 0 ? { begin: 0, first: zero } : { begin: 1, first: await readPage(account, 1, signal) };
+  return zero.length > 0 ? { begin: 0, first: zero } : { begin: 1, first: await read(1) };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ReadFailed && 'httpStatus' in error.failure && error.failure.httpStatus === 404;
 }
 
 function isNoPage(failure: Failure | ServiceFailure): boolean {

@@ -4,13 +4,14 @@
  * Source: our choice; the contract says only that `page` paginates ("Limits" 2 and 3).
  */
 import { fixedPass } from '../scan/fixed-pass.ts';
+import { emptyPastEnd } from '../scan/missing-page.ts';
 import { rereadConflicts } from '../scan/repeated-ids.ts';
 import type { Kept, PassResult, ScannedRecord } from '../scan/scan.ts';
 import { idsOf, isEcho } from '../scan/window.ts';
 import { RunFailed } from '../worker/trouble.ts';
 
 export interface TaskPages<R extends ScannedRecord> {
-  /** One page by the service's own number. */
+  /** One page by the service's own number. A 404 of one past the first is the end. */
   readonly read: (page: number) => Promise<readonly R[]>;
   readonly keep: (records: readonly R[]) => Promise<Kept>;
   readonly firstPage: 'auto' | 0 | 1;
@@ -28,7 +29,7 @@ export async function passOverTasks<R extends ScannedRecord>({
   keep,
   firstPage,
 }: TaskPages<R>): Promise<PassResult> {
-  const ahead = new ReadAhead(rereadConflicts<R>(read));
+  const ahead = new ReadAhead(rereadConflicts<R>(emptyPastEnd(read)));
   try {
     const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
     if (begin === 'whole') {

@@ -63,9 +63,10 @@ export function stopFor(decision: RetryDecision, failure: Failure, account: Acco
       const { reason } = decision;
       if (reason === 'GAVE_UP' || reason === 'CANNOT_BE_CHECKED')
         return new ComeBack(`${operation}: ${words}`, GAVE_UP_MS);
-      const isRefused = reason === 'REFUSED_BY_SERVICE';
-      const what = isRefused ? `the service of account "${account.name}" refused it: ${words}` : words;
-      return new RunFailed(isRefused ? 'SERVICE_REFUSED' : reason, `${operation}: ${what}`);
+      if (reason !== 'REFUSED_BY_SERVICE') return new RunFailed(reason, `${operation}: ${words}`);
+      const what = `the service of account "${account.name}" refused it: ${words}`;
+      const answer = 'httpStatus' in failure ? { httpStatus: failure.httpStatus } : {};
+      return new RunFailed('SERVICE_REFUSED', `${operation}: ${what}`, answer);
     }
     default:
       return decision satisfies never;

@@ -1,6 +1,6 @@
 /** Which column fills what. */
 import { expect, test } from 'vitest';
-import { headerSignature, mapColumns } from '../../src/csv/columns.ts';
+import { headerSignature, mapColumns, recognise } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
 
 const mapped = (names: readonly string[], told: Parameters<typeof mapColumns>[1] = new Map()) =>
@@ -124,6 +124,19 @@ test('a column that --map names and the file has not is refused, with those it h
     expect.objectContaining({ code: 'CSV_UNKNOWN_COLUMN', message: expect.stringContaining('"net"') }),
   );
 });
+
+test('a field that is told to have no column has none, whatever looks like it', () => {
+  const { columns, unmapped } = mapped(['client_id', 'email', 'amount'], new Map([['client_id', '']] as const));
+  expect(columns.map(({ field }) => field)).toEqual(['amount', 'customer_email', 'email']);
+  expect(unmapped.map(({ name }) => name)).toEqual(['client_id']);
+});
+
+test.each(['Customer Note', 'Order Count', 'Sender', 'Cantidad', 'State'])(
+  'a column called %s is none of ours',
+  (name) => {
+    expect(recognise(name)).toBeUndefined();
+  },
+);
 
 test('hostile names are names like others', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'client_id'];

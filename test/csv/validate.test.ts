@@ -76,6 +76,12 @@ test.each(CELLS)('%s %j is %s', async (field, cell, verdict) => {
   expect(verdicts(rows)).toEqual([`2 ${verdict}`]);
 });
 
+test('a line of totals is no order of somebody called Total; a customer of that name has an e-mail', async () => {
+  const rows = [',Total,,30', 'A-1,TOTAL,,30', ',Grand Total,,30', ',Total,total@example.com,30'];
+  const { rows: checked } = await loaded(csv('order_id,customer_name,customer_email,amount', ...rows));
+  expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok']);
+});
+
 const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
   ['order_id', '=1+1', 'ok'],
   ['order_id', '1.23457E+12', 'ORDER_ID_CUT_SHORT'],

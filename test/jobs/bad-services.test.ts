@@ -68,7 +68,7 @@ describe('a service that gives the same answer to everything', () => {
       { headers: html, body: '<!doctype html><html><body><form>Log in' },
       'SERVICE_UNREADABLE',
       /an HTML page where JSON was expected: is the base URL right/,
-      2,
+      4,
     ],
     [
       'a redirect',

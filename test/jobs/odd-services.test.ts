@@ -244,6 +244,26 @@ describe('a list of customers that comes in pages, though it is documented as wh
   });
 });
 
+describe('a list of contacts in pages of one size', () => {
+  const listed = (content: unknown): Reply => ({ body: { status: 'success', content } });
+  const all = people(20).map((person, i) => ({ ...person, id: i + 1 }));
+
+  test.each([
+    ['counted from 1, of which page 0 is the first, too', 1, listed([])],
+    ['counted from 0, with 404 past the end', 0, refused(404, 'page not found')],
+    ['counted from 1, with 404 past the end', 1, refused(404, 'page not found')],
+  ])('%s, is read to its end', async (_how, first, pastEnd) => {
+    const onList = (path: string, page: number) => {
+      const from = 5 * Math.max(0, page - first);
+      if (path.includes('contacts')) return from < 20 ? listed(all.slice(from, from + 5)) : pastEnd;
+      return undefined;
+    };
+    const service = serviceWith({ contacts: people(20), onList });
+    expect(await bed.counts(await bed.runSync())).toMatchObject({ in: 20, created: 20 });
+    expect(service.customers).toHaveLength(20);
+  });
+});
+
 describe('a service that changes its shape between two runs', () => {
   const customersAs = (body: (customers: readonly TinyRecord[]) => unknown) => (path: string) =>
     path.includes('customers') ? { body: body(tiny.customers) } : undefined;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { pauseRun, type Queryable, type Run, resumeRun } from '../../src/ledger/runs.ts';
-import { holdsItsKeys, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
+import { holdsItsKeys, isHeldUp, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
 import { freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';
@@ -56,6 +56,15 @@ test('of two loads with one order, the one that came first has it, and the other
     first.id,
   ]);
   expect([await holdsItsKeys(database.pool, first), await holdsItsKeys(database.pool, second)]).toEqual([true, true]);
+});
+
+test('a load all of whose orders another one is sending is held up; one with an order of its own is not', async () => {
+  const [first, second, third] = [await loadOf(['A', 'B']), await loadOf(['B']), await loadOf(['B', 'C'])];
+  await take(first);
+  const held = (run: Run) => isHeldUp(database.pool, run);
+  expect([await held(first), await held(second), await held(third)]).toEqual([false, true, false]);
+  await end(database, first, 'done');
+  expect(await held(second)).toBe(false);
 });
 
 test('taking keys twice changes nothing', async () => {

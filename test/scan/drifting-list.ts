@@ -1,4 +1,5 @@
 /** A list paged by number that changes between reads, for scans to be held against. */
+import { LockstepError } from '../../src/errors.ts';
 import type { Kept, ScannedRecord } from '../../src/scan/scan.ts';
 
 export interface ListOptions {
@@ -11,7 +12,9 @@ export interface ListOptions {
   readonly order?: 'oldest' | 'newest' | 'random';
   readonly inserts?: 'end' | 'anywhere';
   readonly firstPage?: 0 | 1;
-  readonly pageZero?: 'empty' | 'first';
+  readonly pageZero?: 'empty' | 'first' | 'missing';
+  /** Pages past the end are answered with 404. */
+  readonly missingPastEnd?: boolean;
   readonly ignoresPage?: boolean;
   /** Pages hold this many rows whatever is asked for. */
   readonly fixedSize?: number;
@@ -43,15 +46,27 @@ export class DriftingList {
 
   page(page: number, size: number): readonly ScannedRecord[] {
     this.#drift();
-    const { cap, fixedSize, roundsTo, ignoresPage, firstPage = 0, pageZero, order, endless } = this.#options;
+    const {
+      cap,
+      fixedSize,
+      roundsTo,
+      ignoresPage,
+      firstPage = 0,
+      pageZero,
+      missingPastEnd,
+      order,
+      endless,
+    } = this.#options;
     if (order === 'random') this.#records.sort(() => this.#random() - 0.5);
     let rows = Math.min(fixedSize ?? size, cap);
     if (roundsTo && rows !== cap) rows = Math.max(roundsTo, rows - (rows % roundsTo));
     let index = ignoresPage ? 0 : page - firstPage;
     if (index < 0) {
       if (pageZero === 'empty') return [];
+      if (pageZero === 'missing') throw missing(page);
       index = 0;
     }
+    if (missingPastEnd && index > 0 && index * rows >= this.#records.length) throw missing(page);
     const from = endless ? (index * rows) % this.#records.length : index * rows;
     return this.#records.slice(from, from + rows);
   }
@@ -89,6 +104,10 @@ export class DriftingList {
       }
     }
   }
+}
+
+function missing(page: number): LockstepError {
+  return new LockstepError('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
 }
 
 function mulberry32(seed: number): () => number {

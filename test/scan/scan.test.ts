@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LockstepError } from '../../src/errors.ts';
 import { type Proof, scan } from '../../src/scan/scan.ts';
 import { DriftingList, type ListOptions } from './drifting-list.ts';
 
@@ -74,6 +75,8 @@ describe('a list that stands still', () => {
 });
 
 describe('a list that is paged in another way', () => {
+  const fixed = (fixedSize: number, length: number) => ({ length, cap: 1e6, fixedSize });
+  const fromOne = (pageZero: 'empty' | 'first' | 'missing') => ({ firstPage: 1, pageZero }) as const;
   const cases: readonly [string, ListOptions, Proof][] = [
     ['pages counted from 1, page 0 empty', { length: 230, cap: 50, firstPage: 1, pageZero: 'empty' }, 'proven'],
     ['pages counted from 1, page 0 as page 1', { length: 230, cap: 50, firstPage: 1, pageZero: 'first' }, 'proven'],
@@ -83,6 +86,26 @@ describe('a list that is paged in another way', () => {
     ['page numbers and sizes ignored', { length: 230, cap: 1e6, ignoresPage: true, fixedSize: 1e6 }, 'weak'],
     ['sizes ignored, smaller pages', { length: 230, cap: 50, fixedSize: 20 }, 'weak'],
     ['sizes ignored, larger pages', { length: 230, cap: 1e6, fixedSize: 70 }, 'weak'],
+    ['sizes ignored, counted from 1', { ...fixed(25, 100), ...fromOne('first') }, 'weak'],
+    [
+      'sizes ignored, counted from 1, newest first',
+      { ...fixed(20, 300), ...fromOne('first'), order: 'newest' },
+      'weak',
+    ],
+    ['sizes ignored, counted from 1, page 0 empty', { ...fixed(25, 100), ...fromOne('empty') }, 'weak'],
+    ['sizes ignored, counted from 1, one page', { ...fixed(25, 20), ...fromOne('first') }, 'weak'],
+    ['sizes ignored, counted from 1, larger pages', { ...fixed(70, 230), ...fromOne('first') }, 'weak'],
+    ['three rows a page, counted from 1', { length: 9, cap: 3, ...fromOne('first') }, 'weak'],
+    ['two rows a page, counted from 1', { length: 9, cap: 2, ...fromOne('empty') }, 'weak'],
+    ['two records, counted from 1', { length: 2, cap: 50, ...fromOne('first') }, 'proven'],
+    ['sizes rounded down to tens, counted from 1', { length: 230, cap: 50, roundsTo: 10, ...fromOne('first') }, 'weak'],
+    ['404 past full pages', { ...fixed(25, 100), missingPastEnd: true }, 'weak'],
+    ['404 past full pages, counted from 1', { ...fixed(25, 100), ...fromOne('first'), missingPastEnd: true }, 'weak'],
+    ['404 for page 0 and past the end', { ...fixed(25, 100), ...fromOne('missing'), missingPastEnd: true }, 'weak'],
+    ['404 past the end, sizes honoured', { length: 100, cap: 25, missingPastEnd: true }, 'proven'],
+    ['404 for page 0, sizes honoured', { length: 100, cap: 25, ...fromOne('missing') }, 'proven'],
+    ['404 past an empty page', { length: 0, cap: 25, missingPastEnd: true }, 'proven'],
+    ['404 past one page, counted from 1', { length: 20, cap: 25, ...fromOne('empty'), missingPastEnd: true }, 'proven'],
     ['sizes rounded down to tens', { length: 230, cap: 50, roundsTo: 10 }, 'weak'],
     ['one row a page', { length: 12, cap: 1 }, 'weak'],
     ['three rows a page', { length: 12, cap: 3 }, 'weak'],
@@ -154,6 +177,21 @@ describe('a list that has no end', () => {
   });
 });
 
+test.each([4, 7, 25])('a list of two pages of %i that ignores sizes is read to its end', async (size) => {
+  for (const length of [size + 1, size * 2 - 1, size * 2]) {
+    const all = Array.from({ length }, (_, i) => ({ id: String(i) }));
+    const seen = new Set<string>();
+    const read = async (page: number) => all.slice(page * size, (page + 1) * size);
+    const keep = async (records: readonly { readonly id: string }[]) => {
+      const before = seen.size;
+      for (const { id } of records) seen.add(id);
+      return { newInPass: seen.size - before, newInAll: seen.size - before };
+    };
+    await scan({ read, keep, rowsPerPage: size });
+    expect(seen.size).toBe(length);
+  }
+});
+
 describe('ids that repeat', () => {
   type Row = { readonly id: string; readonly hash: string };
   const rowsOf = (length: number, idOf = (n: number) => n): Row[] =>
@@ -191,6 +229,36 @@ describe('ids that repeat', () => {
     };
     expect(await scanOver(pages)).toEqual(['proven', 45]);
   });
+});
+
+describe('a 404', () => {
+  const notFound = (page: number) => new LockstepError('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
+  const keep = async () => ({ newInPass: 0, newInAll: 0 });
+
+  test('for the first page, whichever it may be, ends the scan with that error', async () => {
+    const read = async (page: number) => {
+      throw notFound(page);
+    };
+    await expect(scan({ read, keep, rowsPerPage: 10 })).rejects.toThrow('no page 0');
+  });
+
+  test('for a first page that was there before is no end of the list', async () => {
+    let reads = 0;
+    const read = async (page: number) => {
+      if (++reads > 4) throw notFound(page); // the service is being replaced
+      return Array.from({ length: 25 }, (_, i) => ({ id: String(page * 25 + i) }));
+    };
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow('no page 0');
+  });
+});
+
+test('a list that fits nothing known is read to its end page by page', async () => {
+  const list = new DriftingList({ length: 100, cap: 1e6 });
+  const keep = list.keeper();
+  // Half a page is honoured, as if sizes were; any other size is not.
+  const read = async (page: number, size: number) => list.page(Math.max(0, page - 1), size === 12 ? 12 : 25);
+  const report = await scan({ read, keep: keep.keep, rowsPerPage: 50 });
+  expect([report.proof, keep.seen.size]).toEqual(['weak', 100]);
 });
 
 test('a page that cannot be read ends the scan with that error', async () => {

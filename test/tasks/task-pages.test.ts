@@ -8,10 +8,14 @@ interface Way {
   readonly first?: 0 | 1;
   readonly zero?: 'first' | 'empty' | 'refused';
   readonly setting?: 'auto' | 0 | 1;
+  /** What a page past the end is answered with. */
+  readonly pastEnd?: 'empty' | 'missing';
 }
 
+const notFound = (page: number) => new RunFailed('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
+
 /** One pass over numbered tasks at a service that counts pages so; the ids seen, and the pages asked for. */
-async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting = 'auto' }: Way) {
+async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting = 'auto', pastEnd = 'empty' }: Way) {
   const seen = new Set<string>();
   const asked: number[] = [];
   const result = await passOverTasks({
@@ -21,6 +25,7 @@ async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting =
       if (page < first && zero === 'refused') throw new RunFailed('SERVICE_REFUSED', 'page: at least 1');
       if (page < first && zero === 'empty') return [];
       const from = Math.max(0, page - first) * size;
+      if (pastEnd === 'missing' && from > 0 && from >= tasks) throw notFound(page);
       return Array.from({ length: Math.max(0, Math.min(size, tasks - from)) }, (_, i) => ({ id: String(from + i) }));
     },
     keep: async (records) => {
@@ -44,6 +49,14 @@ describe('pages', () => {
     { tasks: 7, first: 1, zero: 'refused' },
     { tasks: 35, first: 1, setting: 1 },
     { tasks: 1_000 },
+    { tasks: 40, pastEnd: 'missing' },
+    { tasks: 400, pastEnd: 'missing' },
+    { tasks: 7, pastEnd: 'missing' },
+    { tasks: 0, pastEnd: 'missing' },
+    { tasks: 40, first: 1, pastEnd: 'missing' },
+    { tasks: 10, first: 1, pastEnd: 'missing' },
+    { tasks: 40, first: 1, zero: 'refused', pastEnd: 'missing' },
+    { tasks: 40, setting: 0, pastEnd: 'missing' },
   ])('are read to the end of the list: %o', async (way) => {
     expect(await passOver(way)).toMatchObject({ status: 'again', seen: way.tasks });
   });
@@ -57,11 +70,11 @@ describe('pages', () => {
     expect((await passOver({ tasks: 15, first: 1, zero: 'refused', setting: 1 })).asked).toEqual([1, 2]);
   });
 
-  test('that are refused all say why', async () => {
+  test.each(['auto', 0] as const)('that are refused all say why, with the first page set to %s', async (firstPage) => {
     const reading = passOverTasks({
-      firstPage: 'auto',
+      firstPage,
       read: async (page) => {
-        throw new RunFailed('SERVICE_REFUSED', `no page ${page}`);
+        throw notFound(page);
       },
       keep: async () => ({ newInPass: 0, newInAll: 0 }),
     });

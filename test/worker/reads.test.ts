@@ -62,12 +62,17 @@ test('a read waits for the budget as long as it takes: what it has read so far w
   expect(tries[0]?.maxWaitMs).toBeUndefined();
 });
 
-test.each([
-  ['is no JSON', HTML, RunFailed],
-  ['went to a closed client', CLOSED, ComeBack],
-])('a read that %s is not tried again', async (_why, outcome, kind) => {
-  const { ended, tries } = await reading([outcome]);
-  expect([ended instanceof kind, tries.length]).toEqual([true, 1]);
+test.each([['went to a closed client', CLOSED, ComeBack]])(
+  'a read that %s is not tried again',
+  async (_why, outcome, kind) => {
+    const { ended, tries } = await reading([outcome]);
+    expect([ended instanceof kind, tries.length]).toEqual([true, 1]);
+  },
+);
+
+test('a page in place of JSON may be a gateway’s: it is asked for again, and in the end the run fails', async () => {
+  const { ended, tries } = await reading([HTML, HTML, HTML]);
+  expect([ended instanceof RunFailed, tries.length]).toEqual([true, 3]);
 });
 
 test('the calls that an answer took are told of, those that broke off among them', async () => {

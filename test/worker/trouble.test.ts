@@ -50,6 +50,10 @@ describe('the run fails, and says what to mend', () => {
   });
 });
 
+test('a refusal tells its HTTP status', () => {
+  expect(stopAfter(refused(404))).toMatchObject({ httpStatus: 404 });
+});
+
 test.each([
   [refused(401, 'bad key'), /https:\/\/acme\.example.*"acme".*401: bad key.*accounts\.acme\.apiKey.*suspended/],
   [refused(200, 'Invalid API key'), /Invalid API key/],

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../src/client/dialect.ts';
+import { readWholeList } from '../../src/worker/whole-list.ts';
+import { anAccount } from './an-account.ts';
+
+type Pages = (page: number | undefined, read: number) => readonly number[];
+
+/** Reads a list of numbered orders from a service that answers pages so; `read` counts the reads. */
+async function listFrom(pages: Pages) {
+  const asked: (number | undefined)[] = [];
+  const account = anAccount(async () => {
+    throw new Error('lists are streamed');
+  });
+  const client = {
+    ...account.client,
+    stream: async (_operation: string, { query, onRecords }: { query?: { page?: number }; onRecords: Keep }) => {
+      asked.push(query?.page);
+      const records = pages(query?.page, asked.length).map((id) => ({ id, order_id: `A-${id}` }));
+      await onRecords(records);
+      return { status: 'applied', httpStatus: 200, records: records.length };
+    },
+  };
+  const ids = new Set<number>();
+  const read = await readWholeList({ ...account, client } as unknown as typeof account, 'orders.getall', {
+    lane: 'batch',
+    signal: new AbortController().signal,
+    onRecords: async (batch) => {
+      for (const record of batch) ids.add(Number((record as { id: number }).id));
+    },
+  });
+  return { ids, read, asked };
+}
+
+type Keep = (records: readonly Json[]) => Promise<void>;
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+const slice = (of: readonly number[], from: number, size: number) => of.slice(from, from + size);
+
+test.each([7, 12, 64, 100, 128])(
+  'a list that comes in pages of %i is read to its end, newest first or oldest',
+  async (size) => {
+    for (const all of [upTo(size * 3 + 1), upTo(size * 3 + 1).reverse(), upTo(size + 1)]) {
+      const zeroBased = await listFrom((page = 0) => slice(all, page * size, size));
+      const oneBased = await listFrom((page = 1) => slice(all, (Math.max(1, page) - 1) * size, size));
+      expect([zeroBased.ids.size, oneBased.ids.size]).toEqual([all.length, all.length]);
+      expect([zeroBased.read.records, oneBased.read.records]).toEqual([undefined, undefined]);
+    }
+  },
+);
+
+test('a list that knows no pages is whole, and asked for once more only', async () => {
+  const { read, asked } = await listFrom(() => upTo(64));
+  expect([read.records, read.scan, asked]).toEqual([64, undefined, [undefined, 2]]);
+});
+
+test('a whole list that grows while it is read is no list of pages', async () => {
+  const { read } = await listFrom((_page, nth) => upTo(20 + nth));
+  expect([read.records, read.scan]).toEqual([21, undefined]);
+});
+
+test('an empty list is asked for nothing more', async () => {
+  expect((await listFrom(() => [])).asked).toEqual([undefined]);
+});
