@@ -178,7 +178,8 @@ export function refuseDuplicates(names: readonly string[]): void {
 
 export function ambiguous(field: string, columns: readonly { readonly name: string }[]): LockstepError {
   const names = columns.map(({ name }) => name);
-  const remedy = `Say which one with --map "${field}=${names[0]}"`;
+  const pair = `${field}=${names[0]}`;
+  const remedy = `Say which one with --map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
   return refuse(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line 1: the columns ${listColumns(names)} all look like ${field}. ${remedy}.`,

@@ -89,7 +89,8 @@ async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['
   // An update sends the order as it stands with what the row says over it: what the row leaves out is not emptied.
   await db.query(
     `with there as (
-       select s.source_id, k.record_id, k.fields || s.fields as merged, ${differences()} as how
+       select s.source_id, k.record_id, k.fields || s.fields as merged, ${differences()} as how,
+         s.fields ? 'amount' and not k.fields ? 'amount' as hides_amount
        from ledger.rows s join ledger.records k on k.run_id = $1 and k.client_id = s.client_id and k.label = s.label
        where s.run_id = $1 and s.state = 'staged'
      )
@@ -100,7 +101,8 @@ async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['
        own_fields = case when how <> '' and $2 = 'update' then s.fields end, sends = 0,
        verdict = case when $2 = 'fail' then 'rejected' when how = '' or $2 = 'skip' then 'existing' end,
        reason = case when $2 = 'fail' then 'ORDER_EXISTS' when how = '' then 'EXISTS' when $2 = 'skip' then 'DIFFERS' end,
-       detail = case when how = '' then format('order %s is there with this content', there.record_id)
+       detail = case when how = '' and hides_amount then format('order %s is there; its amount is not shown, and was not compared', there.record_id)
+         when how = '' then format('order %s is there with this content', there.record_id)
          when $2 <> 'update' then format('order %s is there and differs: %s', there.record_id, how) end
      from there where s.run_id = $1 and s.source_id = there.source_id`,
     [run.id, existing],

@@ -83,7 +83,7 @@ async function guarded<T>(folder: string, act: () => Promise<T>): Promise<T> {
 }
 
 function isLoaded(name: string): boolean {
-  return !name.startsWith('.') && LOADED.test(name);
+  return !name.startsWith('.') && !name.startsWith('~$') && LOADED.test(name); // the one of Excel's that it keeps while a file is open
 }
 
 /** Undefined where the file has gone since it was listed. */

@@ -45,11 +45,12 @@ async function watch(
 
 const filesIn = async (dir = '.') => (await readdir(path.join(folder, dir))).sort();
 
-test('a file is loaded once and moved to done with its results beside it', async () => {
+test('a file is loaded once and moved to done with its results beside it; what a program keeps beside an open one is not', async () => {
   await drop('may.csv', TWO);
+  await drop('~$may.csv', 'Ann');
   const run = await watch();
   expect(await bed.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
-  expect(await filesIn()).toEqual(['done']);
+  expect(await filesIn()).toEqual(['done', '~$may.csv']);
   expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv']);
   expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toMatch(/\n\d,2,created,,,A-1,/);
   expect((await bed.orders()).map((order) => order.order_id).sort()).toEqual(['A-1', 'A-2']);

@@ -93,6 +93,13 @@ test('what differs is told in words, and both ids of what is there twice', async
   expect(await detailOf('doubled')).toContain('orders 9, 10;');
 });
 
+test('an amount that the list does not show is not said to be the same', async () => {
+  const run = await aLoadOf([{ fields: { order_id: 'A', amount: '5' } }], [{ fields: { status: 'open' } }]);
+  await decide(run);
+  const [row] = await rowsOf(database, run);
+  expect(row?.detail).toBe('order 9 is there; its amount is not shown, and was not compared');
+});
+
 test('an update keeps what the order says and the row leaves out', async () => {
   const fields = { order_id: 'A', amount: '5' };
   const run = await aLoadOf([{ fields }], [{ fields: { amount: '4', status: 'open', description: 'kept' } }]);
