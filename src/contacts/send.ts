@@ -54,10 +54,12 @@ async function sendCreate(account: Account, row: ClaimedRow, options: WriteOptio
   return toSent(row, await write(account, 'customers.create', { ...options, body: row.fields }), 'create');
 }
 
-const IS_THERE = /\balready\b|\bduplicate|\bexists\b|\bin use\b|\bbeen taken\b/i;
+/** What services say of a record that is there. */
+const IS_THERE = /\balready\b|\bduplicate|\bbeen taken\b/i;
 
 /** Only a refusal that may be about importing as such leads to creating: not one about a record that is there. */
 function isImportRefused(written: Written): written is Extract<Written, { status: 'refused' }> {
-  if (written.status !== 'refused' || IS_THERE.test(written.message)) return false;
-  return [200, 400, 404, 405, 415, 422, 501].includes(written.httpStatus);
+  if (written.status !== 'refused') return false;
+  if ([404, 405, 415, 501].includes(written.httpStatus)) return true;
+  return [200, 400, 422].includes(written.httpStatus) && !IS_THERE.test(written.message);
 }

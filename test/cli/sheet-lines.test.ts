@@ -20,6 +20,11 @@ test('a file without a column of order numbers is warned of, with the labels the
   expect(await linesOf('customer_email,amount\nann@example.com,5\n')).toMatch(/Note: no column .*LS-.*--map order_id=/);
 });
 
+test('a file without a column of amounts is warned of', async () => {
+  const text = await linesOf('order_id,customer_email\nA-1,ann@example.com\n');
+  expect(text).toMatch(/Note: no column fills amount.*--map amount=/);
+});
+
 test('a shop’s "Name" that holds order numbers is the orders’ number, and needs no warning', async () => {
   const lines = await linesOf('Name,Email,Total\n#1001,ann@example.com,5\n#1002,ben@example.com,6\n');
   expect(lines).toMatch(/order_id +← "Name"/);

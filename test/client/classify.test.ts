@@ -46,6 +46,8 @@ const bodies: [what: string, body: unknown, outcome: string, content?: unknown][
   ['a bare record', { id: 7, status: 'failed' }, 'applied', { id: 7, status: 'failed' }],
   ['a byte order mark', '\uFEFF{"id":7}', 'applied', { id: 7 }],
   ['a failing envelope', { status: 'error', content: null, message: 'no such customer' }, 'refused'],
+  ['a status of 0 that says success', { status: 0, content: null, message: 'Successfully created' }, 'applied', null],
+  ['a status of 0 that says otherwise', { status: 0, message: 'no such customer' }, 'refused'],
   ['success false', { success: false, message: 'no' }, 'refused'],
   ['an HTML page', '<!DOCTYPE html><html></html>', 'unknown'],
   ['cut off JSON', '{"status":"succ', 'unknown'],

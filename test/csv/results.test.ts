@@ -93,6 +93,16 @@ test('cells come back as they were when a file of results is loaded again, by an
   );
 });
 
+test('rows of a file of results say nothing of its decimal sign: what was ambiguous stays so', async () => {
+  const files = new ResultFiles(form(await freshDir(), { columns: ['client_id', 'amount'] }));
+  const problem = { verdict: 'invalid', code: 'AMOUNT_AMBIGUOUS', reason: '' };
+  await files.write('invalid', { ...problem, line: 2, cells: ['7', '2,5'] });
+  await files.write('invalid', { ...problem, line: 3, cells: ['7', '1,234'] });
+  const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '', 'utf8');
+  expect(verdicts((await loaded(written)).rows)).toEqual(['2 ok', '3 AMOUNT_AMBIGUOUS']);
+  expect(verdicts((await loaded(written, { decimal: ',' })).rows)).toEqual(['2 ok', '3 ok']);
+});
+
 test('a bad file corrected in its results is good, and uncorrected is bad for the same reasons', async () => {
   const text = 'id,line,amount,client_id\n1,a,oops,7\n2,b\n3,c,1,0\n4,"d,1,7\n';
   const first = await loaded(text);

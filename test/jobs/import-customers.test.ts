@@ -64,6 +64,19 @@ test('a service that stays away leaves the run in the trouble it is in', async (
   expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
 });
 
+test('an import that is refused because the customer is there creates none; one without such a route does', async () => {
+  const refused = (httpStatus: number, message: string) => async () => {
+    const asked: string[] = [];
+    await job(await aRunOf(1), (operation) => {
+      asked.push(operation);
+      return operation === 'customers.import' ? { status: 'refused', httpStatus, message } : APPLIED;
+    });
+    return asked;
+  };
+  expect(await refused(422, 'contact has already been imported')()).toEqual(['customers.import']);
+  expect(await refused(404, 'no such route exists')()).toEqual(['customers.import', 'customers.create']);
+});
+
 test('importing that is refused three times in a row is taken for not supported, and that is kept', async () => {
   const run = await aRunOf(5);
   const seen: string[] = [];

@@ -101,6 +101,18 @@ const scenes: readonly Scene[] = [
     become: ['settled created 5', 'ready'],
   },
   {
+    name: 'a list that lacks much of what the service took is a part of it, and nothing missing is sent again',
+    rows: [{}, {}, {}, {}, unknown],
+    orders: [a],
+    become: ['settled created 5', ...Array<string>(4).fill('settled review NOT_IN_LIST')],
+  },
+  {
+    name: 'of what the service took one may be lost now and then: it is sent again',
+    rows: [{}, {}],
+    orders: [a],
+    become: ['settled created 5', 'ready'],
+  },
+  {
     name: 'a new order that nobody knows may be the one the service took, and none that is in doubt',
     rows: [{}, {}, unknown],
     orders: [a],
