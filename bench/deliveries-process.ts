@@ -29,7 +29,7 @@ async function bare(): Promise<number> {
   let next = 0;
   const loop = async () => {
     for (let change = changes[next++]; change; change = changes[next++]) {
-      const { account, event, version, seenAt, task } = change;
+      const { scope: account, event, version, seenAt, task } = change;
       const body = JSON.stringify({
         type: `task.${event}`,
         timestamp: seenAt,
@@ -78,7 +78,7 @@ targets:
 function changeOf(n: number): TaskChange {
   return {
     sync: 'bench',
-    account: 'bench',
+    scope: 'bench',
     runId: 'bench',
     event: 'completed',
     version: 2,

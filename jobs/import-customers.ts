@@ -20,12 +20,12 @@ async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
   try {
     return await sendReady(context, contactSender(account, run.lane, mode), 'settle-unknown');
   } finally {
-    if (mode.works !== before) await keepLearnt(pool, account.name, 'import', mode.works);
+    if (mode.works !== before) await keepLearnt(pool, account.scope, 'import', mode.works);
   }
 }
 
 async function knownMode({ pool, account, options }: JobContext<ContactsOptions>): Promise<ImportMode> {
   if (options.importWith !== 'auto') return { works: options.importWith === 'import', refusals: 0 };
-  const learnt = (await readLearnt(pool, account.name)).get('import');
+  const learnt = (await readLearnt(pool, account.scope)).get('import');
   return { works: typeof learnt === 'boolean' ? learnt : undefined, refusals: 0 };
 }

@@ -84,11 +84,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
   const { pool, run, account, options } = context;
   if ((await openRows(pool, run.id)).staged === 0) return goOn(exclusive, run.id, { ...place, step: 'keys' });
   if (createsNow(context, place)) {
-    const inMs = await unsettledForMs(
-      pool,
-      { id: run.id, account: run.account, resource: CUSTOMERS },
-      account.settleMs,
-    );
+    const inMs = await unsettledForMs(pool, { id: run.id, scope: run.scope, resource: CUSTOMERS }, account.settleMs);
     if (inMs > 0) return wait(context, inMs, 'waited for customers that an earlier run left unsettled');
   }
   await forgetRecords(exclusive, run.id);

@@ -53,7 +53,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   await startAfresh(exclusive, run.id);
   await readCustomers(context, exclusive, BASELINE);
   await scanAll(context, exclusive);
-  const importWorks = (await readLearnt(pool, account.name)).get('import') !== false;
+  const importWorks = (await readLearnt(pool, account.scope)).get('import') !== false;
   const isCreated = options.importWith === 'create' || (options.importWith === 'auto' && !importWorks);
   const action = isCreated ? 'create' : 'import';
   return exclusive.transaction(async (db) => {

@@ -32,8 +32,8 @@ export async function carryRun(
   { signal, isOurs }: Carrying,
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
-  const refusedBefore = (await suspensionOf(pool, run.account))?.refusedAt;
-  await probeSoon(pool, run.account); // a person starts it, who may have mended the key
+  const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
+  await probeSoon(pool, run.scope); // a person starts it, who may have mended the key
   const runner = await workspace.work();
   const targets = targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);
   if (targets.length > 0) await workspace.deliver(targets);
@@ -45,7 +45,7 @@ export async function carryRun(
     signal,
     onLook: async (looked) => {
       if (isOurs) await giveUpUnanswered(workspace, looked);
-      const suspension = await suspensionOf(pool, run.account);
+      const suspension = await suspensionOf(pool, run.scope);
       return suspension && suspension.refusedAt.getTime() !== refusedBefore?.getTime() ? 'leave' : 'stay';
     },
   });
@@ -74,7 +74,7 @@ export async function carryAndReport(
     carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
   }
   const { run } = carried;
-  const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.account), session.hint);
+  const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.scope), session.hint);
   const { out } = session;
   const shown = carrying.againSince
     ? { ...carried.report, durationMs: Date.now() - carrying.againSince.getTime() }
@@ -136,7 +136,7 @@ async function giveUpUnanswered({ database, settings }: Workspace, run: Run): Pr
 /** A key that was refused before the run has written anything: it has nothing to go on with, and a person is here. */
 async function giveUpSuspended({ database }: Workspace, runId: string): Promise<void> {
   const run = await readRun(database.pool, runId);
-  const suspension = await suspensionOf(database.pool, run.account);
+  const suspension = await suspensionOf(database.pool, run.scope);
   if (run.status !== 'running' || !suspension || run.rowsSettled > 0) return;
   await endRun(database.pool, runId, 'failed', { code: 'KEY_REFUSED', message: suspension.message });
 }

@@ -14,6 +14,7 @@ import { creationLog } from '../deliveries/creations.ts';
 import { LockstepError } from '../errors.ts';
 import { ledgerMigrations } from '../ledger/migrations.ts';
 import { startRun } from '../ledger/runs.ts';
+import { isBound, scopeNamed } from '../ledger/scopes.ts';
 import { startReporting } from '../reports/reporting.ts';
 import { readSecret } from '../settings/secrets.ts';
 import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
@@ -112,7 +113,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       return opened;
     };
     let runner: Promise<Runner> | undefined;
-    const startSync: Workspace['startSync'] = (name, how) => startSyncRun(database, settings, name, how);
+    const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
     const work = async (): Promise<Runner> => {
       const queue = openQueue(queueNeeds);
       closers.push(() => queue.close());
@@ -175,17 +176,19 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
 }
 
 async function startSyncRun(
-  database: Database,
-  settings: Settings,
+  { database, settings, accounts }: Pick<Workspace, 'database' | 'settings' | 'accounts'>,
   name: string,
   { reconcile = false, ...how }: StartHow,
 ) {
   const sync = syncNamed(settings, name);
+  // An account that was never opened has no scope yet. Where it cannot be opened here, the run's own worker says why.
+  if (!(await isBound(database.pool, sync.account))) await accounts.open(sync.account).catch(() => undefined);
   const type = catalog.syncTypes[sync.job];
   return startRun(database.pool, {
     sync: name,
     job: sync.job,
     account: sync.account,
+    scope: await scopeNamed(database.pool, sync.account),
     resource: type.resource ?? `sync:${name}`,
     options:
       sync.job === 'tasks' ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) } : sync.options,
@@ -212,7 +215,8 @@ async function accessTo(
     scheme: account.authorization.scheme,
     token: await readSecret(account.authorization.token, env),
   };
-  return { settings: account, baseUrl, apiKey, authorization };
+  const embeddedTenant = embedded && name;
+  return { settings: account, baseUrl, apiKey, authorization, ...(embeddedTenant && { embeddedTenant }) };
 }
 
 async function keepSchedules(kept: Schedules, settings: Settings): Promise<void> {

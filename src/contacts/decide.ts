@@ -52,9 +52,9 @@ async function takeLinked(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.records k set taken_by = l.source_id
      from ledger.links l left join ledger.rows s on s.run_id = $1 and s.source_id = l.source_id
-     where k.run_id = $1 and l.account = $2 and l.kind = $3 and l.record_id = k.record_id and (s.source_id is not null
+     where k.run_id = $1 and l.scope = $2 and l.kind = $3 and l.record_id = k.record_id and (s.source_id is not null
        or (select coalesce(scan, 'unproven') from ledger.runs where id = $1) = 'unproven')`,
-    [run.id, run.account, CONTACT_LINK],
+    [run.id, run.scope, CONTACT_LINK],
   );
 }
 
@@ -112,15 +112,15 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
   if (run.dryRun) return;
   await db.query(
     `delete from ledger.links l using ledger.rows s where s.run_id = $1 and s.verdict = 'existing'
-       and l.account = $2 and l.kind = $3 and l.source_id = s.source_id and l.record_id <> s.record_id`,
-    [run.id, run.account, CONTACT_LINK],
+       and l.scope = $2 and l.kind = $3 and l.source_id = s.source_id and l.record_id <> s.record_id`,
+    [run.id, run.scope, CONTACT_LINK],
   );
   await db.query(
-    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
      select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1 and verdict = 'existing'
-     on conflict (account, kind, record_id) do update
+     on conflict (scope, kind, record_id) do update
        set source_id = excluded.source_id, hash = excluded.hash, run_id = excluded.run_id, linked_at = now()`,
-    [run.id, run.account, CONTACT_LINK],
+    [run.id, run.scope, CONTACT_LINK],
   );
 }
 
@@ -142,10 +142,10 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
     `update ledger.rows s set state = 'settled', verdict = 'review', reason = earlier.reason,
        detail = 'an earlier run sent it and did not find it in the list of customers; it is sent again once the contact has changed'
      from (select o.source_id, o.hash, max(o.reason) as reason
-       from ledger.rows o join ledger.runs u on u.id = o.run_id and u.account = $2
+       from ledger.rows o join ledger.runs u on u.id = o.run_id and u.scope = $2
        where o.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') group by o.source_id, o.hash) earlier
      where s.run_id = $1 and s.state = 'staged' and s.source_id = earlier.source_id and s.hash = earlier.hash`,
-    [run.id, run.account],
+    [run.id, run.scope],
   );
 }
 

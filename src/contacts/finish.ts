@@ -5,7 +5,7 @@ import { CONTACT_LINK } from './staging.ts';
 export async function finishContacts(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.links l set hash = r.hash, run_id = $1 from ledger.rows r
-     where r.run_id = $1 and r.verdict = 'updated' and l.account = $2 and l.kind = $3 and l.source_id = r.source_id`,
-    [run.id, run.account, CONTACT_LINK],
+     where r.run_id = $1 and r.verdict = 'updated' and l.scope = $2 and l.kind = $3 and l.source_id = r.source_id`,
+    [run.id, run.scope, CONTACT_LINK],
   );
 }

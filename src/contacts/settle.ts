@@ -120,11 +120,11 @@ async function takeOnce(
 async function keepLinks(db: Queryable, run: Run): Promise<void> {
   if (run.job !== 'contacts') return;
   await db.query(
-    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
      select $2, $3, source_id, record_id, hash, $1 from ledger.rows
      where run_id = $1 and action in ('import', 'create') and state = 'settled' and record_id is not null
      on conflict do nothing`,
-    [run.id, run.account, CONTACT_LINK],
+    [run.id, run.scope, CONTACT_LINK],
   );
 }
 

@@ -39,9 +39,9 @@ export async function stageContacts(
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])
          with ordinality as t(source_id, label, hash, email, phone, name, org, fields, ord)
      ), snapshot as (
-       insert into ledger.snapshots (account, kind, record_id, hash, run_id)
+       insert into ledger.snapshots (scope, kind, record_id, hash, run_id)
        select $9, 'contact', source_id, hash, $10 from input where not $15
-       on conflict (account, kind, record_id) do update set hash = excluded.hash, run_id = excluded.run_id, seen_at = now()
+       on conflict (scope, kind, record_id) do update set hash = excluded.hash, run_id = excluded.run_id, seen_at = now()
          where ledger.snapshots.hash <> excluded.hash
      ), kept as (
        insert into ledger.rows
@@ -52,7 +52,7 @@ export async function stageContacts(
          case when l.hash <> i.hash and $13 then 'update' end,
          case when l.source_id is not null and not (l.hash <> i.hash and $13) then 'unchanged' end,
          case when l.hash <> i.hash and not $13 then 'CHANGE_IGNORED' end
-       from input i left join ledger.links l on l.account = $9 and l.kind = $14 and l.source_id = i.source_id
+       from input i left join ledger.links l on l.scope = $9 and l.kind = $14 and l.source_id = i.source_id
        on conflict (run_id, source_id) do update set pass = excluded.pass where ledger.rows.pass < excluded.pass
        returning (xmax = 0) as is_new
      )
@@ -66,7 +66,7 @@ export async function stageContacts(
       column('name'),
       column('org'),
       distinct.map((contact) => JSON.stringify(contact.fields)),
-      run.account,
+      run.scope,
       run.id,
       first,
       pass,

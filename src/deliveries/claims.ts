@@ -73,15 +73,15 @@ export async function claimDue(
          and (s.disabled_at is not null or s.blocked_until > moment.now)) for share of c),
      picked as (select d.id from ledger.deliveries d
        where d.target = $2 and d.state = 'waiting' and d.due_at <= (select now from moment) and exists (select from held)
-         and not exists (select from ledger.deliveries o where o.target = d.target and o.sync = d.sync
+         and not exists (select from ledger.deliveries o where o.target = d.target and o.scope = d.scope and o.sync = d.sync
            and o.kind = d.kind and o.task_id = d.task_id and o.state <> 'ended'
            and (o.sequence < d.sequence or o.state = 'sending') offset 0)
        order by d.due_at limit $3 for update of d skip locked),
      taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id
        returning d.*)
-     select t.id, t.account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.attempts,
+     select t.id, t.scope as account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.attempts,
        (select record_id from ledger.links l
-        where l.account = t.account and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
+        where l.scope = t.scope and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
      from taken t`,
     [claim.id, claim.target, limit, now, linkKind(claim.target)],
   );

@@ -18,7 +18,7 @@ export function creationLog(db: Queryable, target: string): CreationLog {
       const { rows } = await db.query<LoggedCreation>(
         `select linked_at::text as at, (extract(epoch from clock_timestamp() - linked_at) * 1000)::float8 as "agoMs",
            coalesce(hash = $4, false) as "isTaken"
-         from ledger.links where account = $1 and kind = $2 and source_id = $3`,
+         from ledger.links where scope = $1 and kind = $2 and source_id = $3`,
         [...keyOf(delivery), TAKEN],
       );
       return rows[0];
@@ -28,33 +28,33 @@ export function creationLog(db: Queryable, target: string): CreationLog {
       const { rows } =
         last === undefined
           ? await db.query<{ at: string }>(
-              `insert into ledger.links (account, kind, source_id, record_id, run_id, linked_at)
+              `insert into ledger.links (scope, kind, source_id, record_id, run_id, linked_at)
                values ($1, $2, $3, $4, '', clock_timestamp()) on conflict do nothing
                returning linked_at::text as at`,
               [...key, marker],
             )
           : await db.query<{ at: string }>(
               `update ledger.links set linked_at = clock_timestamp(), hash = null
-               where account = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz
+               where scope = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz
                returning linked_at::text as at`,
               [...key, last.at],
             );
       return rows[0]?.at;
     },
     async noteTaken(delivery) {
-      await db.query('update ledger.links set hash = $4 where account = $1 and kind = $2 and source_id = $3', [
+      await db.query('update ledger.links set hash = $4 where scope = $1 and kind = $2 and source_id = $3', [
         ...keyOf(delivery),
         TAKEN,
       ]);
     },
     async withdraw(delivery, at) {
       await db.query(
-        `delete from ledger.links where account = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz`,
+        `delete from ledger.links where scope = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz`,
         [...keyOf(delivery), at],
       );
     },
     async forget(delivery) {
-      await db.query('delete from ledger.links where account = $1 and kind = $2 and source_id = $3', keyOf(delivery));
+      await db.query('delete from ledger.links where scope = $1 and kind = $2 and source_id = $3', keyOf(delivery));
     },
   };
 }

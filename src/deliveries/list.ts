@@ -43,7 +43,7 @@ export interface ShownDelivery extends Omit<ListedDelivery, 'title'> {
   readonly answer: TargetAnswer | null;
 }
 
-const COLUMNS = `d.id, d.target, d.account, d.sync, d.run_id as run, d.kind || ':' || d.task_id as source, d.task,
+const COLUMNS = `d.id, d.target, d.scope as account, d.sync, d.run_id as run, d.kind || ':' || d.task_id as source, d.task,
   d.sequence, d.event, d.state, d.verdict, d.reason, d.detail, d.attempts, d.created_at as "createdAt",
   case when d.state <> 'ended' then d.due_at end as "dueAt", d.ended_at as "endedAt"`;
 

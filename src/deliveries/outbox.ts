@@ -25,8 +25,8 @@ export async function queueDeliveries(
 }
 
 /** Stable: the same change is the same delivery, however often it is queued. */
-export function deliveryId(target: string, { account, sync, task, version }: TaskChange): string {
-  const named = JSON.stringify([account, sync, task.kind, task.id, version, target]);
+export function deliveryId(target: string, { scope, sync, task, version }: TaskChange): string {
+  const named = JSON.stringify([scope, sync, task.kind, task.id, version, target]);
   return `msg_${createHash('sha256').update(named).digest('base64url').slice(0, 24)}`;
 }
 
@@ -38,16 +38,16 @@ async function insertChunk(
 ): Promise<void> {
   await db.query(
     `insert into ledger.deliveries
-       (id, target, account, sync, run_id, kind, task_id, sequence, event, task, seen_at, state)
-     select id, $1, account, sync, run_id, kind, task_id, sequence, event, task, seen_at, 'waiting'
+       (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state)
+     select id, $1, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, 'waiting'
      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
        $10::json[], $11::timestamptz[])
-       as t(id, account, sync, run_id, kind, task_id, sequence, event, task, seen_at)
+       as t(id, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at)
      on conflict do nothing`,
     [
       target,
       ids,
-      changes.map(({ account }) => account),
+      changes.map(({ scope }) => scope),
       changes.map(({ sync }) => sync),
       changes.map(({ runId }) => runId),
       changes.map(({ task }) => task.kind),
@@ -67,10 +67,10 @@ async function insertChunk(
 async function supersedeOlder(db: Queryable, ids: readonly string[]): Promise<void> {
   await db.query(
     `with newest as (
-       select distinct on (target, sync, kind, task_id) id, target, sync, kind, task_id, sequence
-       from ledger.deliveries where id = any($1) order by target, sync, kind, task_id, sequence desc
+       select distinct on (target, scope, sync, kind, task_id) id, target, scope, sync, kind, task_id, sequence
+       from ledger.deliveries where id = any($1) order by target, scope, sync, kind, task_id, sequence desc
      ), older as (
-       select d.id, n.id as by_id from newest n join ledger.deliveries d on d.target = n.target and d.sync = n.sync
+       select d.id, n.id as by_id from newest n join ledger.deliveries d on d.target = n.target and d.scope = n.scope and d.sync = n.sync
          and d.kind = n.kind and d.task_id = n.task_id and d.sequence < n.sequence and d.state <> 'ended'
        order by d.id collate "C" for update of d
      )

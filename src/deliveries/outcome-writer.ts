@@ -135,5 +135,5 @@ function byClaim(batch: readonly Sent[]): ReadonlyMap<DeliveryClaim, readonly Se
 }
 
 function toLink({ claimed: { delivery, runId }, itemId = '' }: Sent) {
-  return { account: delivery.account, task: delivery.task, itemId, runId };
+  return { scope: delivery.account, task: delivery.task, itemId, runId };
 }

@@ -7,20 +7,20 @@ import type { Queryable, Run } from './runs.ts';
  */
 export function unsettledForMs(
   db: Queryable,
-  { id, account, resource }: Pick<Run, 'id' | 'account' | 'resource'>,
+  { id, scope, resource }: Pick<Run, 'id' | 'scope' | 'resource'>,
   settleMs: number,
 ): Promise<number> {
-  return openForMs(db, 'u.account = $1 and u.resource = $2 and u.id <> $3', [account, resource, id, settleMs]);
+  return openForMs(db, 'u.scope = $1 and u.resource = $2 and u.id <> $3', [scope, resource, id, settleMs]);
 }
 
 /** The same for all runs of a job that have ended: what those that go on have sent is theirs to settle. */
 export function endedUnsettledForMs(
   db: Queryable,
-  { id, account, job }: Pick<Run, 'id' | 'account' | 'job'>,
+  { id, scope, job }: Pick<Run, 'id' | 'scope' | 'job'>,
   settleMs: number,
 ): Promise<number> {
-  const others = `u.account = $1 and u.job = $2 and u.id <> $3 and u.status not in ('running', 'paused')`;
-  return openForMs(db, others, [account, job, id, settleMs]);
+  const others = `u.scope = $1 and u.job = $2 and u.id <> $3 and u.status not in ('running', 'paused')`;
+  return openForMs(db, others, [scope, job, id, settleMs]);
 }
 
 /** Kept with the run when it ends, and moved on by whatever is written to it after that: its rows may be millions. */

@@ -15,7 +15,10 @@ export interface Run {
   readonly sync: string;
   /** The sync's type in the settings, such as `contacts`. */
   readonly job: string;
+  /** The account's name in the settings. */
   readonly account: string;
+  /** The tenant that the account stood for when the run began; what the ledger knows belongs to it. */
+  readonly scope: string;
   readonly resource: string;
   readonly lane: Lane;
   readonly dryRun: boolean;
@@ -49,6 +52,8 @@ export interface NewRun {
   readonly sync: string;
   readonly job: string;
   readonly account: string;
+  /** Default: the account's name, which is its first scope. */
+  readonly scope?: string;
   readonly resource: string;
   readonly lane: Lane;
   readonly dryRun: boolean;
@@ -59,13 +64,13 @@ export interface NewRun {
   readonly title?: string;
 }
 
-const COLUMNS = `id, sync, job, account, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
+const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   rows_seen as "rowsSeen", rows_settled as "rowsSettled", claimed_to as "claimedTo", calls, limited, error_code as "errorCode", error,
   trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
 
 /**
  * Starts a run, or says which unfinished one stands in its way: of the same sync, or writing the same resource of the
- * same account. A dry run writes nothing and stands in nobody's way.
+ * same scope. A dry run writes nothing and stands in nobody's way.
  */
 export async function startRun(
   db: Queryable,
@@ -74,8 +79,8 @@ export async function startRun(
   for (;;) {
     const started = await db.query(
       `insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase, part_of,
-         title)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, $10, $11) on conflict do nothing returning ${COLUMNS}`,
+         title, scope)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, $10, $11, $12) on conflict do nothing returning ${COLUMNS}`,
       [
         newRunId(),
         run.sync,
@@ -88,13 +93,14 @@ export async function startRun(
         run.phase,
         run.partOf ?? null,
         run.title ?? null,
+        run.scope ?? run.account,
       ],
     );
     if (started.rows[0]) return { status: 'started', run: toRun(started.rows[0]) };
     const busy = await db.query(
       `select ${COLUMNS} from ledger.runs
-       where status in ('running', 'paused') and not dry_run and (sync = $1 or (account = $2 and resource = $3)) limit 1`,
-      [run.sync, run.account, run.resource],
+       where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
+      [run.sync, run.scope ?? run.account, run.resource],
     );
     if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // else it ended in between: try again
   }
@@ -232,7 +238,7 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
      where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
        and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
          and other.status in ('running', 'paused')
-         and (other.sync = ledger.runs.sync or (other.account = ledger.runs.account and other.resource = ledger.runs.resource)))
+         and (other.sync = ledger.runs.sync or (other.scope = ledger.runs.scope and other.resource = ledger.runs.resource)))
      returning id`,
     [id],
   );
@@ -247,10 +253,10 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with old as (
        update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
-       where account = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id
+       where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id
      )
      delete from ledger.records where run_id in (select id from old)`,
-    [run.id, run.account, run.resource],
+    [run.id, run.scope, run.resource],
   );
 }
 

@@ -15,23 +15,23 @@ const LONGEST_PAUSE_S = 60;
 /** Suspends an account, or notes that its key was refused once more. */
 export async function suspendAccount(
   db: Queryable,
-  account: string,
+  scope: string,
   { operation, message }: { readonly operation: string; readonly message: string },
 ): Promise<void> {
   await db.query(
-    `insert into ledger.suspensions (account, operation, message, probe_at)
+    `insert into ledger.suspensions (scope, operation, message, probe_at)
      values ($1, $2, $3, clock_timestamp() + $4 * interval '1 s')
-     on conflict (account) do update set operation = excluded.operation, message = excluded.message,
+     on conflict (scope) do update set operation = excluded.operation, message = excluded.message,
        refused_at = clock_timestamp()`,
-    [account, operation, message, FIRST_PAUSE_S],
+    [scope, operation, message, FIRST_PAUSE_S],
   );
 }
 
 /** Undefined where the account is not suspended. */
-export async function suspensionOf(db: Queryable, account: string): Promise<Suspension | undefined> {
+export async function suspensionOf(db: Queryable, scope: string): Promise<Suspension | undefined> {
   const found = await db.query<Suspension>(
-    `select message, refused_at as "refusedAt" from ledger.suspensions where account = $1`,
-    [account],
+    `select message, refused_at as "refusedAt" from ledger.suspensions where scope = $1`,
+    [scope],
   );
   return found.rows[0];
 }
@@ -44,17 +44,17 @@ export type Probe =
   | { readonly status: 'probe'; readonly operation: string };
 
 /** Whether an account may be used; of all processes that ask, one at a time is told to try the key. */
-export async function askToProbe(db: Queryable, account: string): Promise<Probe> {
+export async function askToProbe(db: Queryable, scope: string): Promise<Probe> {
   const found = await db.query<{ operation: string; isTurn: boolean; inMs: number }>(
     `with turn as (
        update ledger.suspensions set probes = probes + 1,
          probe_at = clock_timestamp() + least($3, $2 * 2 ^ least(probes + 1, 10)) * interval '1 s'
-       where account = $1 and probe_at <= clock_timestamp() returning account
+       where scope = $1 and probe_at <= clock_timestamp() returning scope
      )
-     select s.operation, turn.account is not null as "isTurn",
+     select s.operation, turn.scope is not null as "isTurn",
        greatest(0, extract(epoch from s.probe_at - clock_timestamp()) * 1000)::float8 as "inMs"
-     from ledger.suspensions s left join turn using (account) where s.account = $1`,
-    [account, FIRST_PAUSE_S, LONGEST_PAUSE_S],
+     from ledger.suspensions s left join turn using (scope) where s.scope = $1`,
+    [scope, FIRST_PAUSE_S, LONGEST_PAUSE_S],
   );
   const row = found.rows[0];
   if (row === undefined) return { status: 'open' };
@@ -62,12 +62,10 @@ export async function askToProbe(db: Queryable, account: string): Promise<Probe>
 }
 
 /** Lets the key be tried at once: a person may have mended it. */
-export async function probeSoon(db: Queryable, account: string): Promise<void> {
-  await db.query('update ledger.suspensions set probe_at = clock_timestamp(), probes = 0 where account = $1', [
-    account,
-  ]);
+export async function probeSoon(db: Queryable, scope: string): Promise<void> {
+  await db.query('update ledger.suspensions set probe_at = clock_timestamp(), probes = 0 where scope = $1', [scope]);
 }
 
-export async function liftSuspension(db: Queryable, account: string): Promise<void> {
-  await db.query('delete from ledger.suspensions where account = $1', [account]);
+export async function liftSuspension(db: Queryable, scope: string): Promise<void> {
+  await db.query('delete from ledger.suspensions where scope = $1', [scope]);
 }

@@ -3,22 +3,22 @@ import type { Queryable } from './runs.ts';
 import type { TaskScope } from './task-versions.ts';
 
 /** The lists whose first scan is over. */
-export async function scannedLists(db: Queryable, { account, sync }: TaskScope): Promise<ReadonlySet<string>> {
-  const found = await db.query<{ list: string }>(
-    'select list from ledger.task_lists where account = $1 and sync = $2',
-    [account, sync],
-  );
+export async function scannedLists(db: Queryable, { scope, sync }: TaskScope): Promise<ReadonlySet<string>> {
+  const found = await db.query<{ list: string }>('select list from ledger.task_lists where scope = $1 and sync = $2', [
+    scope,
+    sync,
+  ]);
   return new Set(found.rows.map(({ list }) => list));
 }
 
 export async function keepScannedLists(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   lists: readonly string[],
 ): Promise<void> {
   await db.query(
-    `insert into ledger.task_lists (account, sync, list) select $1, $2, unnest($3::text[]) on conflict do nothing`,
-    [account, sync, lists],
+    `insert into ledger.task_lists (scope, sync, list) select $1, $2, unnest($3::text[]) on conflict do nothing`,
+    [scope, sync, lists],
   );
 }
 
@@ -35,16 +35,16 @@ export interface ParentTask {
  */
 export async function parentsToAsk(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   { runId, isFirstScan, share }: { runId: string; isFirstScan: boolean; share: number },
 ): Promise<readonly ParentTask[]> {
   const found = await db.query<ParentTask>(
     `with mine as (select task_id, subtasks_at, version from ledger.tasks
-       where account = $1 and sync = $2 and kind = 'task' and not is_gone),
+       where scope = $1 and sync = $2 and kind = 'task' and not is_gone),
      changed as (select substr(r.source_id, 6) as task_id, r.detail in ('created', 'completed') as came
        from ledger.rows r where r.run_id = $3 and r.source_id like 'task:%' and r.detail <> 'gone' and not $4),
      missed as (select distinct parent_id as task_id from ledger.tasks
-       where account = $1 and sync = $2 and kind = 'subtask' and missed > 0 and not is_gone),
+       where scope = $1 and sync = $2 and kind = 'subtask' and missed > 0 and not is_gone),
      turn as (select task_id from mine order by subtasks_at nulls first, length(task_id), task_id
        limit ceil($5::float8 * (select count(*) from mine)))
      select m.task_id as "taskId", coalesce(c.came, false) and m.version = 1 as "isNew",
@@ -53,15 +53,15 @@ export async function parentsToAsk(
      where (c.task_id is not null and coalesce(m.subtasks_at < (select created_at from ledger.runs where id = $3), true))
        or task_id in (select task_id from missed) or task_id in (select task_id from turn)
      order by task_id`,
-    [account, sync, runId, isFirstScan, share],
+    [scope, sync, runId, isFirstScan, share],
   );
   return found.rows;
 }
 
-export async function noteAsked(db: Queryable, { account, sync }: TaskScope, taskId: string): Promise<void> {
+export async function noteAsked(db: Queryable, { scope, sync }: TaskScope, taskId: string): Promise<void> {
   await db.query(
     `update ledger.tasks set subtasks_at = clock_timestamp()
-     where account = $1 and sync = $2 and kind = 'task' and task_id = $3`,
-    [account, sync, taskId],
+     where scope = $1 and sync = $2 and kind = 'task' and task_id = $3`,
+    [scope, sync, taskId],
   );
 }

@@ -6,9 +6,9 @@ import type { Queryable } from './runs.ts';
 
 export type TaskKind = 'task' | 'subtask' | 'card';
 
-/** Whose tasks: ids mean nothing beyond one account. */
+/** Whose tasks: ids mean nothing beyond one scope. */
 export interface TaskScope {
-  readonly account: string;
+  readonly scope: string;
   readonly sync: string;
 }
 
@@ -42,15 +42,15 @@ export interface NewVersion {
 /** What is known of these ids, by id. */
 export async function knownTasks(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, KnownTask>> {
   const found = await db.query<KnownTask>(
     `select task_id as "taskId", version, hash, (state->>'isCompleted')::bool as "isCompleted", is_gone as "isGone", missed,
        (extract(epoch from clock_timestamp() - changed_at) * 1000)::float8 as "ageMs"
-     from ledger.tasks where account = $1 and sync = $2 and kind = $3 and task_id = any($4)`,
-    [account, sync, kind, ids],
+     from ledger.tasks where scope = $1 and sync = $2 and kind = $3 and task_id = any($4)`,
+    [scope, sync, kind, ids],
   );
   return new Map(found.rows.map((known) => [known.taskId, known]));
 }
@@ -58,22 +58,22 @@ export async function knownTasks(
 /** Writes the next version of each; answers the ids of those that nobody else has given a version meanwhile. */
 export async function keepVersions(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
   versions: readonly NewVersion[],
 ): Promise<ReadonlySet<string>> {
   if (versions.length === 0) return new Set();
   const column = <K extends keyof NewVersion>(name: K) => versions.map((version) => version[name] ?? null);
   const kept = await db.query<{ taskId: string }>(
-    `insert into ledger.tasks (account, sync, kind, task_id, parent_id, version, state, hash, is_gone, origin)
+    `insert into ledger.tasks (scope, sync, kind, task_id, parent_id, version, state, hash, is_gone, origin)
      select $1, $2, $3, t.* from unnest($4::text[], $5::text[], $6::int[], $7::jsonb[], $8::text[], $9::bool[], $10::text[]) as t
-     on conflict (account, sync, kind, task_id) do update set parent_id = excluded.parent_id, version = excluded.version,
+     on conflict (scope, sync, kind, task_id) do update set parent_id = excluded.parent_id, version = excluded.version,
        state = excluded.state, hash = excluded.hash, is_gone = excluded.is_gone, origin = excluded.origin, missed = 0,
        changed_at = clock_timestamp()
      where ledger.tasks.version = excluded.version - 1
      returning task_id as "taskId"`,
     [
-      account,
+      scope,
       sync,
       kind,
       column('taskId'),
@@ -91,30 +91,30 @@ export async function keepVersions(
 /** They were missed, and are there. */
 export async function seenAgain(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
   await db.query(
     `update ledger.tasks set missed = 0
-     where account = $1 and sync = $2 and kind = $3 and task_id = any($4) and missed > 0`,
-    [account, sync, kind, ids],
+     where scope = $1 and sync = $2 and kind = $3 and task_id = any($4) and missed > 0`,
+    [scope, sync, kind, ids],
   );
 }
 
 /** Those that are there as far as is known, in batches: their ids. */
 export async function* presentIds(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
 ): AsyncGenerator<readonly string[]> {
   const BATCH = 5_000;
   for (let after = ''; ; ) {
     const found = await db.query<{ taskId: string }>(
       `select task_id as "taskId" from ledger.tasks
-       where account = $1 and sync = $2 and kind = $3 and not is_gone and task_id > $4 order by task_id limit ${BATCH}`,
-      [account, sync, kind, after],
+       where scope = $1 and sync = $2 and kind = $3 and not is_gone and task_id > $4 order by task_id limit ${BATCH}`,
+      [scope, sync, kind, after],
     );
     const ids = found.rows.map(({ taskId }) => taskId);
     if (ids.length > 0) yield ids;
@@ -126,15 +126,15 @@ export async function* presentIds(
 /** A complete scan has not seen them. */
 export async function missedOnce(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
   await db.query(
     `update ledger.tasks set missed = missed + 1
-     where account = $1 and sync = $2 and kind = $3 and task_id = any($4) and not is_gone and missed < ${MISSED_FOR_GOOD}`,
-    [account, sync, kind, ids],
+     where scope = $1 and sync = $2 and kind = $3 and task_id = any($4) and not is_gone and missed < ${MISSED_FOR_GOOD}`,
+    [scope, sync, kind, ids],
   );
 }
 
@@ -151,7 +151,7 @@ const LAST_STATE = `task_id as "taskId", parent_id as "parentId", version, hash,
 /** Of these ids, those that were missed so many times in a row: as they last were. */
 export async function missedAtLeast(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
   ids: readonly string[],
   times: number,
@@ -159,8 +159,8 @@ export async function missedAtLeast(
   if (ids.length === 0) return [];
   const found = await db.query<LastState>(
     `select ${LAST_STATE} from ledger.tasks
-     where account = $1 and sync = $2 and kind = $3 and task_id = any($4) and not is_gone and missed >= $5`,
-    [account, sync, kind, ids, times],
+     where scope = $1 and sync = $2 and kind = $3 and task_id = any($4) and not is_gone and missed >= $5`,
+    [scope, sync, kind, ids, times],
   );
   return found.rows;
 }
@@ -168,15 +168,15 @@ export async function missedAtLeast(
 /** What hangs on these parents and is there, as it last was. */
 export async function childrenOf(
   db: Queryable,
-  { account, sync }: TaskScope,
+  { scope, sync }: TaskScope,
   kind: TaskKind,
   parentIds: readonly string[],
 ): Promise<readonly LastState[]> {
   if (parentIds.length === 0) return [];
   const found = await db.query<LastState>(
     `select ${LAST_STATE} from ledger.tasks
-     where account = $1 and sync = $2 and kind = $3 and parent_id = any($4) and not is_gone order by task_id`,
-    [account, sync, kind, parentIds],
+     where scope = $1 and sync = $2 and kind = $3 and parent_id = any($4) and not is_gone order by task_id`,
+    [scope, sync, kind, parentIds],
   );
   return found.rows;
 }

@@ -9,7 +9,7 @@ import { linkKind } from './item-links.ts';
 import type { LinkRow } from './read-links.ts';
 
 export interface LinkImport {
-  readonly account: string;
+  readonly scope: string;
   readonly target: string;
   /** In batches, in the order of the file. */
   readonly rows: AsyncIterable<readonly LinkRow[]>;
@@ -26,7 +26,7 @@ export interface ImportedLinks {
   readonly counts: Readonly<Record<LinkVerdict, number>>;
   /** Other tasks that lost their item to one of the file. */
   readonly unlinked: number;
-  /** Tasks of good rows that no sync of the account has seen, where one has seen any. */
+  /** Tasks of good rows that no sync of the scope has seen, where one has seen any. */
   readonly unseen: number;
   /** The first ones, in the order of the file. */
   readonly refused: readonly RefusedLink[];
@@ -105,7 +105,7 @@ async function refuseContradictions(
 }
 
 /** Every row that is not refused yet, by the links there are. */
-async function decide(db: Queryable, { account, target, isReplacing }: LinkImport): Promise<void> {
+async function decide(db: Queryable, { scope, target, isReplacing }: LinkImport): Promise<void> {
   await db.query(
     `update read_links r set verdict = case when k.is_same then 'same'
          when not $3 and (k.linked_with is not null or k.linked_to is not null) then 'refused'
@@ -116,40 +116,40 @@ async function decide(db: Queryable, { account, target, isReplacing }: LinkImpor
      from (select r.line, row_number() over (partition by r.source_id order by r.line) as nth,
          t.record_id is not distinct from r.item_id as is_same, t.record_id as linked_with, i.source_id as linked_to
        from read_links r
-       left join ledger.links t on t.account = $1 and t.kind = $2 and t.source_id = r.source_id
-       left join ledger.links i on i.account = $1 and i.kind = $2 and i.record_id = r.item_id
+       left join ledger.links t on t.scope = $1 and t.kind = $2 and t.source_id = r.source_id
+       left join ledger.links i on i.scope = $1 and i.kind = $2 and i.record_id = r.item_id
        where r.verdict is null) k
      where r.line = k.line`,
-    [account, linkKind(target), isReplacing],
+    [scope, linkKind(target), isReplacing],
   );
 }
 
-async function unlinkedBy(db: Queryable, { account, target }: LinkImport): Promise<number> {
+async function unlinkedBy(db: Queryable, { scope, target }: LinkImport): Promise<number> {
   const found = await db.query<{ count: number }>(
     `select count(*) as count from read_links r
-     join ledger.links l on l.account = $1 and l.kind = $2 and l.record_id = r.item_id
+     join ledger.links l on l.scope = $1 and l.kind = $2 and l.record_id = r.item_id
      where r.verdict = 'replaced'
        and not exists (select from read_links o where o.verdict = 'replaced' and o.source_id = l.source_id)`,
-    [account, linkKind(target)],
+    [scope, linkKind(target)],
   );
   return found.rows[0]?.count ?? 0;
 }
 
 /** What is replaced is taken away first: tasks may swap their items. */
-async function write(db: Queryable, { account, target }: LinkImport): Promise<void> {
-  const place = [account, linkKind(target)];
+async function write(db: Queryable, { scope, target }: LinkImport): Promise<void> {
+  const place = [scope, linkKind(target)];
   for (const [column, read] of [
     ['source_id', 'source_id'],
     ['record_id', 'item_id'],
   ]) {
     await db.query(
       `delete from ledger.links l using read_links r
-       where l.account = $1 and l.kind = $2 and l.${column} = r.${read} and r.verdict = 'replaced'`,
+       where l.scope = $1 and l.kind = $2 and l.${column} = r.${read} and r.verdict = 'replaced'`,
       place,
     );
   }
   await db.query(
-    `insert into ledger.links (account, kind, source_id, record_id, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, run_id)
      select $1, $2, source_id, item_id, '' from read_links where verdict in ('new', 'replaced')`,
     place,
   );
@@ -165,12 +165,12 @@ async function countRows(db: Queryable): Promise<Pick<ImportedLinks, 'rows' | 'c
   return { rows, counts };
 }
 
-async function unseenIn(db: Queryable, { account }: LinkImport): Promise<number> {
+async function unseenIn(db: Queryable, { scope }: LinkImport): Promise<number> {
   const found = await db.query<{ count: number }>(
     `select count(distinct source_id) as count from read_links r where verdict <> 'refused'
-       and exists (select from ledger.tasks where account = $1)
-       and not exists (select from ledger.tasks t where t.account = $1 and t.kind || ':' || t.task_id = r.source_id)`,
-    [account],
+       and exists (select from ledger.tasks where scope = $1)
+       and not exists (select from ledger.tasks t where t.scope = $1 and t.kind || ':' || t.task_id = r.source_id)`,
+    [scope],
   );
   return found.rows[0]?.count ?? 0;
 }

@@ -6,7 +6,7 @@ import type { TaskState } from '../targets/target.ts';
 export type Source = Pick<TaskState, 'kind' | 'id'>;
 
 export interface ItemLink {
-  readonly account: string;
+  readonly scope: string;
   readonly task: Source;
   readonly itemId: string;
   readonly runId: string | undefined;
@@ -32,13 +32,13 @@ export function sourceIdOf({ kind, id }: Source): string {
 export async function keepItemLinks(db: Queryable, target: string, links: readonly ItemLink[]): Promise<void> {
   if (links.length === 0) return;
   await db.query(
-    `insert into ledger.links (account, kind, source_id, record_id, run_id)
-     select account, $1, source_id, record_id, run_id
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as t(account, source_id, record_id, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, run_id)
+     select scope, $1, source_id, record_id, run_id
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as t(scope, source_id, record_id, run_id)
      on conflict do nothing`,
     [
       linkKind(target),
-      links.map(({ account }) => account),
+      links.map(({ scope }) => scope),
       links.map(({ task }) => sourceIdOf(task)),
       links.map(({ itemId }) => itemId),
       links.map(({ runId }) => runId ?? ''),

@@ -38,7 +38,7 @@ export function createLinker({ db, target: name }: LinkerNeeds): Linker {
   ): Promise<DeliveryOutcome> => {
     const { account, task } = delivery;
     const source = sourceIdOf(task);
-    const asked = await linksOf(db, name, { account, source, itemId });
+    const asked = await linksOf(db, name, { scope: account, source, itemId });
     if (asked.status !== 'read') return asked;
     const { linked } = asked;
     const own = linked.find((link) => link.source === source);
@@ -49,7 +49,7 @@ export function createLinker({ db, target: name }: LinkerNeeds): Linker {
     if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
     // Now and not with the outcome: the next task that names the item must see whose it is. Where that fails, it still is
     // kept with the outcome.
-    await keepItemLinks(db, name, [{ account, task, itemId, runId: how.runId }]).catch(() => undefined);
+    await keepItemLinks(db, name, [{ scope: account, task, itemId, runId: how.runId }]).catch(() => undefined);
     return { ...outcome, itemId };
   };
 
@@ -85,13 +85,13 @@ interface Linked {
 async function linksOf(
   db: Queryable,
   target: string,
-  { account, source, itemId }: Linked & { readonly account: string },
+  { scope, source, itemId }: Linked & { readonly scope: string },
 ): Promise<{ readonly status: 'read'; readonly linked: readonly Linked[] } | DeliveryOutcome> {
   try {
     const found = await db.query<Linked>(
       `select source_id as source, record_id as "itemId" from ledger.links
-       where account = $1 and kind = $2 and (source_id = $3 or record_id = $4)`,
-      [account, linkKind(target), source, itemId],
+       where scope = $1 and kind = $2 and (source_id = $3 or record_id = $4)`,
+      [scope, linkKind(target), source, itemId],
     );
     return { status: 'read', linked: found.rows };
   } catch (error) {

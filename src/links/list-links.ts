@@ -4,7 +4,7 @@ import { ITEM_KIND, linkKind } from './item-links.ts';
 
 export interface LinkFilter {
   readonly target?: string | undefined;
-  readonly account?: string | undefined;
+  readonly scope?: string | undefined;
 }
 
 export interface ListedLink {
@@ -21,15 +21,15 @@ export interface ListedLink {
 /** The newest first, and how many there are in all. */
 export async function listLinks(
   db: Queryable,
-  { target, account }: LinkFilter,
+  { target, scope }: LinkFilter,
   limit: number,
 ): Promise<{ readonly links: readonly ListedLink[]; readonly total: number }> {
-  const where = `starts_with(kind, $1) and ($2::text is null or kind = $2) and ($3::text is null or account = $3)`;
-  const values = [ITEM_KIND, target === undefined ? null : linkKind(target), account ?? null];
+  const where = `starts_with(kind, $1) and ($2::text is null or kind = $2) and ($3::text is null or scope = $3)`;
+  const values = [ITEM_KIND, target === undefined ? null : linkKind(target), scope ?? null];
   const found = await db.query<ListedLink>(
-    `select substr(kind, length($1) + 1) as target, account, source_id as task, record_id as "itemId",
+    `select substr(kind, length($1) + 1) as target, scope as account, source_id as task, record_id as "itemId",
        linked_at as "linkedAt", nullif(run_id, '') as run
-     from ledger.links where ${where} order by linked_at desc, kind, account, source_id limit $4`,
+     from ledger.links where ${where} order by linked_at desc, kind, scope, source_id limit $4`,
     [...values, limit],
   );
   const counted = await db.query<{ total: number }>(
@@ -42,11 +42,11 @@ export async function listLinks(
 /** The item that the task was linked with; undefined where there was none. */
 export async function removeLink(
   db: Queryable,
-  { target, account, source }: { readonly target: string; readonly account: string; readonly source: string },
+  { target, scope, source }: { readonly target: string; readonly scope: string; readonly source: string },
 ): Promise<string | undefined> {
   const removed = await db.query<{ itemId: string }>(
-    `delete from ledger.links where account = $1 and kind = $2 and source_id = $3 returning record_id as "itemId"`,
-    [account, linkKind(target), source],
+    `delete from ledger.links where scope = $1 and kind = $2 and source_id = $3 returning record_id as "itemId"`,
+    [scope, linkKind(target), source],
   );
   return removed.rows[0]?.itemId;
 }

@@ -15,6 +15,7 @@ import { takenOver } from './staging.ts';
 
 export interface LoadSpec {
   readonly account: string;
+  readonly scope: string;
   /** Hexadecimal, 16 digits at least: the same for the same account, address, bytes and mapping. */
   readonly loadId: string;
   readonly fileName: string;
@@ -98,9 +99,9 @@ async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad
     `select u.id, l.is_received as "isReceived", u.status, l.receiver,
        l.received_at + $3 * interval '1 s' < clock_timestamp() as silent
      from ledger.loads l join ledger.runs u on u.id = l.run_id
-     where l.account = $1 and l.load_id = $2 and not u.dry_run and (u.phase is not null or u.status = 'done')
+     where l.scope = $1 and l.load_id = $2 and not u.dry_run and (u.phase is not null or u.status = 'done')
      order by u.created_at desc limit 1 for update of l`,
-    [spec.account, spec.loadId, SILENT_S],
+    [spec.scope, spec.loadId, SILENT_S],
   );
   const last = found.rows[0];
   if (last?.isReceived) {
@@ -135,6 +136,7 @@ async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run> {
     sync: name,
     job: 'orders',
     account: spec.account,
+    scope: spec.scope,
     resource: name,
     lane: spec.lane,
     dryRun: spec.dryRun,
@@ -145,11 +147,11 @@ async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run> {
   if (begun.status === 'busy') throw BUSY;
   await db.query(`update ledger.runs set status = 'paused' where id = $1`, [begun.run.id]);
   await db.query(
-    `insert into ledger.loads (run_id, account, load_id, file_name, sha256, bytes, header, form, receiver)
+    `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       begun.run.id,
-      spec.account,
+      spec.scope,
       spec.loadId,
       spec.fileName,
       spec.sha256,

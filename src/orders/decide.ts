@@ -5,7 +5,7 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { differences } from './differences.ts';
-import { scopeOf } from './keys.ts';
+import { keyScopeOf } from './keys.ts';
 import type { OrdersOptions } from './options.ts';
 
 export interface Planned {
@@ -24,7 +24,7 @@ export async function decideOrders(db: Queryable, run: Run, { existing }: Orders
     `update ledger.rows set state = 'ready', action = 'create', sends = 0
      where run_id = $1 and state = 'staged' and exists (select 1 from ledger.order_keys k
        where k.scope = $2 and k.client_id = ledger.rows.client_id and k.label = ledger.rows.label and k.run_id = $1)`,
-    [run.id, scopeOf(run)],
+    [run.id, keyScopeOf(run)],
   );
   const planned = await db.query<Planned>(
     `select (count(*) filter (where action = 'create'))::int as create, (count(*) filter (where action = 'update'))::int as update
@@ -74,14 +74,14 @@ async function reviewTheInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with invisible as (
        select distinct on (o.client_id, o.label) o.client_id, o.label, o.reason, o.run_id
-       from ledger.rows o join ledger.runs u on u.id = o.run_id and u.account = $2 and u.job = 'orders'
+       from ledger.rows o join ledger.runs u on u.id = o.run_id and u.scope = $2 and u.job = 'orders'
        where o.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') and o.run_id <> $1
      )
      update ledger.rows s set state = 'settled', verdict = 'review', reason = i.reason,
        detail = format('load %s may have sent it, and the list of orders cannot tell: look for it by hand', i.run_id)
      from invisible i
      where s.run_id = $1 and s.state = 'staged' and s.client_id = i.client_id and s.label = i.label`,
-    [run.id, run.account],
+    [run.id, run.scope],
   );
 }
 

@@ -16,9 +16,9 @@ export class Unsettled extends Error {
   }
 }
 
-/** Whose keys they are: the account's, or the run's own where it only plans. */
-export function scopeOf({ account, dryRun, id }: Run): string {
-  return dryRun ? id : account;
+/** Whose keys they are: the scope's, or the run's own where it only plans. */
+export function keyScopeOf({ scope, dryRun, id }: Run): string {
+  return dryRun ? id : scope;
 }
 
 /**
@@ -30,15 +30,15 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   // A failed load that is being resumed at this moment waits, and then finds its rows settled below. One that fails only
   // now keeps its keys: it may be resumed before its rows are settled.
   const failed = await db.query<{ id: string }>(
-    `select id from ledger.runs where account = $1 and job = $2 and status = 'failed' and phase is not null
+    `select id from ledger.runs where scope = $1 and job = $2 and status = 'failed' and phase is not null
      order by id for update`,
-    [run.account, run.job],
+    [run.scope, run.job],
   );
   await db.query(
     `delete from ledger.order_keys k where k.scope = $1 and k.run_id in (
        select held.run_id from (select distinct run_id from ledger.order_keys where scope = $1) held
        left join ledger.runs u on u.id = held.run_id where u.id is null or u.status in ('done', 'cancelled'))`,
-    [scopeOf(run)],
+    [keyScopeOf(run)],
   );
   // In one order for all, so that two loads never wait for each other.
   const taken = await db.query(
@@ -48,7 +48,7 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
      on conflict (scope, client_id, label) do update set run_id = excluded.run_id
        where ledger.order_keys.run_id = any($3)
          or exists (select 1 from ledger.runs u where u.id = ledger.order_keys.run_id and u.phase is null)`,
-    [run.id, scopeOf(run), failed.rows.map(({ id }) => id)],
+    [run.id, keyScopeOf(run), failed.rows.map(({ id }) => id)],
   );
   // After the keys: a load that was cancelled meanwhile has given its keys away, and its calls may be on their way.
   const inMs = await endedUnsettledForMs(db, run, settleMs);
@@ -79,7 +79,7 @@ async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
      from ledger.order_keys k join ledger.runs u on u.id = k.run_id
      where s.run_id = $1 and s.state = 'staged' and k.scope = $2 and k.client_id = s.client_id and k.label = s.label
        and k.run_id <> $1 and u.status = any($3)`,
-    [run.id, run.account, run.dryRun ? ['running', 'paused'] : ['paused']],
+    [run.id, run.scope, run.dryRun ? ['running', 'paused'] : ['paused']],
   );
   await db.query(
     `with repeated as (
@@ -104,7 +104,7 @@ export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
        left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
        left join ledger.runs u on u.id = k.run_id and (u.id = $1 or u.status = 'running')
      where s.run_id = $1 and s.state = 'staged' and s.client_id is not null and u.id is null limit 1`,
-    [run.id, scopeOf(run)],
+    [run.id, keyScopeOf(run)],
   );
   return lost.rowCount === 0;
 }
@@ -119,7 +119,7 @@ export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | u
        left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
      where s.run_id = $1 and s.state = 'staged' and s.client_id is not null and k.run_id is distinct from $1
      having count(*) > 0`,
-    [run.id, scopeOf(run)],
+    [run.id, keyScopeOf(run)],
   );
   const [waiting] = found.rows;
   return waiting && (waiting.id ?? 'ended');
@@ -132,7 +132,7 @@ export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
        left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label and k.run_id <> $1
        left join ledger.runs u on u.id = k.run_id and u.status = 'running' and u.phase is not null
      where s.run_id = $1 and s.state = 'staged'`,
-    [run.id, scopeOf(run)],
+    [run.id, keyScopeOf(run)],
   );
   return found.rows[0]?.is ?? false;
 }
@@ -150,7 +150,7 @@ async function settleDisowned(db: Queryable, run: Run, failed: readonly string[]
        from ledger.order_keys k, ledger.runs u
        where u.id = $3 and not u.dry_run and f.run_id = $3 and f.state in ('ready', 'intent', 'acked', 'unknown')
          and k.scope = $2 and k.client_id = f.client_id and k.label = f.label and k.run_id = $1`,
-      [run.id, run.account, id],
+      [run.id, run.scope, id],
     );
   }
 }

@@ -49,6 +49,7 @@ export async function createMissing(
     sync: creatorSync(run),
     job: 'customers',
     account: run.account,
+    scope: run.scope,
     resource: CUSTOMERS,
     lane: run.lane,
     dryRun: false,
@@ -60,8 +61,8 @@ export async function createMissing(
   if (begun.status === 'busy') return begun;
   const creator = begun.run;
   const others = await db.query(
-    `select 1 from ledger.runs where account = $1 and resource = $2 and id <> $3 and not dry_run and ended_at >= $4 limit 1`,
-    [run.account, CUSTOMERS, creator.id, readAt],
+    `select 1 from ledger.runs where scope = $1 and resource = $2 and id <> $3 and not dry_run and ended_at >= $4 limit 1`,
+    [run.scope, CUSTOMERS, creator.id, readAt],
   );
   if (others.rowCount !== 0) return { status: 'stale' };
   // One that was ended while they were read may have had a call on its way that they do not show.

@@ -12,7 +12,7 @@ import { checkShape } from '../worker/shapes.ts';
 import { RunFailed } from '../worker/trouble.ts';
 import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
-import { scopeOf } from './keys.ts';
+import { keyScopeOf } from './keys.ts';
 
 export interface OrdersRead {
   /** When the read began, on the database's clock. */
@@ -31,7 +31,7 @@ export async function readOrders(
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
-  const scope = scopeOf(run);
+  const scope = keyScopeOf(run);
   const says = { orders: false, customers: false, labels: false };
   const keeping = behind();
   let seen: SeenOrder[] = [];

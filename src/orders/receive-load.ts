@@ -23,7 +23,7 @@ import { settleRepeats } from './repeated-rows.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad {
-  readonly account: Pick<Account, 'name' | 'service'>;
+  readonly account: Pick<Account, 'name' | 'scope'>;
   /** A path, or `-` for stdin. */
   readonly source: string;
   readonly choices: SheetChoices;
@@ -64,13 +64,13 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
   await makeDirectory(load.spoolDir);
   const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
-    const recalled = await rememberedColumns(pool, load.account.name);
+    const recalled = await rememberedColumns(pool, load.account.scope);
     const sheet = examine(received, { ...load.choices, recall: (signature) => recalled.get(signature) });
     load.onSheet?.(sheet, received);
     const begun = await beginOrJoin(pool, specOf(load, received, sheet), load);
     if (begun.status !== 'new') return { begun, rows: 0, problems: [], currencies: [] };
     const staged = await stageAll(pool, begun.run, load, received, sheet);
-    await rememberColumns(pool, load.account.name, sheet);
+    await rememberColumns(pool, load.account.scope, sheet);
     await releaseLoad(pool, begun.run.id);
     return { begun, ...staged };
   } finally {
@@ -103,7 +103,7 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
   const { account, options, dryRun, salt = '' } = load;
   const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
   const told = mapping.columns.map(({ field, index }) => [field, index]);
-  const identity = [account.name, account.service, received.sha256, told, amounts, salt];
+  const identity = [account.scope, received.sha256, told, amounts, salt];
   const form: ResultFormat = {
     delimiter: format.delimiter,
     lineEnd: format.lineEnd,
@@ -111,6 +111,7 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
   };
   return {
     account: account.name,
+    scope: account.scope,
     loadId: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
     fileName: received.name,
     sha256: received.sha256,
@@ -125,7 +126,7 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
 
 /** Of orders without an order_id: the same whatever the file's columns were taken for, so that no order comes twice of it. */
 function labelsFor({ account }: FileLoad, { sha256 }: Received): string {
-  const identity = JSON.stringify([account.name, account.service, sha256]);
+  const identity = JSON.stringify([account.scope, sha256]);
   return `LS-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
 }
 

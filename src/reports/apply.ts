@@ -5,6 +5,9 @@
  */
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
+import type { Queryable } from '../ledger/runs.ts';
+import { scopeNamed } from '../ledger/scopes.ts';
+import type { TaskScope } from '../ledger/task-versions.ts';
 import type { TasksSync } from '../settings/settings.ts';
 import type { ItemRead, Target } from '../targets/target.ts';
 import type { Accounts } from '../worker/accounts.ts';
@@ -43,7 +46,7 @@ export async function applyReport(needs: ApplyNeeds, report: Report): Promise<vo
   const syncs = needs.syncs.filter(({ targets }) => targets.includes(report.target));
   const target = await needs.target(report.target).catch(laterFor);
   if ('status' in target) return putOffOrEnd(needs, report, syncs, target);
-  const scopes = syncs.map(({ name, account }) => ({ account, sync: name }));
+  const scopes = await scopesOf(pool, syncs);
   const tasks = await tasksOf(pool, report, scopes, { own: target.readItem === undefined });
   if (tasks.length === 0) return endReport(pool, report, { verdict: 'not-taken', reason: 'NOT_LINKED' });
   const looked = await look(needs, target, report, tasks);
@@ -112,11 +115,18 @@ async function settleOne(needs: ApplyNeeds, report: Report, looked: Looked, task
   const sync = needs.syncs.find(({ name }) => name === task.sync);
   if (sync === undefined) throw new Error('unreachable: the task was found by its sync');
   try {
-    const account = () => needs.accounts.open(task.account);
+    const account = () => needs.accounts.open(sync.account);
     return await settleTask({ pool, report, item: looked.item, since: looked.since, task, sync, account, signal });
   } catch (error) {
     return laterFor(error);
   }
+}
+
+/** Whose tasks these syncs mirror. */
+async function scopesOf(db: Queryable, syncs: readonly TasksSync[]): Promise<readonly TaskScope[]> {
+  const scopes: TaskScope[] = [];
+  for (const { name, account } of syncs) scopes.push({ scope: await scopeNamed(db, account), sync: name });
+  return scopes;
 }
 
 /** Of several tasks, what most deserves to be seen. */
@@ -146,7 +156,7 @@ async function putOffOrEnd(
   if (isSpent && report.attempts + 1 >= MOST_ATTEMPTS) {
     const note = `${report.target}: ${report.itemId}: given up after ${MOST_ATTEMPTS} attempts: ${detail}`;
     return inTransaction(pool, async (db) => {
-      for (const { name, account } of syncs) await leaveNote(db, { account, sync: name }, note);
+      for (const scope of await scopesOf(db, syncs)) await leaveNote(db, scope, note);
       await endReport(db, report, { verdict: 'not-taken', reason, detail });
     });
   }

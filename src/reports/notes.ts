@@ -5,16 +5,16 @@ import type { TaskScope } from '../ledger/task-versions.ts';
 /** A run says so many one by one, and counts the others. */
 const MOST_TOLD = 20;
 
-export async function leaveNote(db: Queryable, { account, sync }: TaskScope, note: string): Promise<void> {
-  await db.query('insert into ledger.sync_notes (account, sync, note) values ($1, $2, $3)', [account, sync, note]);
+export async function leaveNote(db: Queryable, { scope, sync }: TaskScope, note: string): Promise<void> {
+  await db.query('insert into ledger.sync_notes (scope, sync, note) values ($1, $2, $3)', [scope, sync, note]);
 }
 
 /** Moves what was left for this sync to its run; to be called in a transaction. */
 export async function tellNotes(db: Queryable, run: Run): Promise<void> {
   if (run.dryRun) return;
   const taken = await db.query<{ id: number; note: string }>(
-    'delete from ledger.sync_notes where account = $1 and sync = $2 returning id, note',
-    [run.account, run.sync],
+    'delete from ledger.sync_notes where scope = $1 and sync = $2 returning id, note',
+    [run.scope, run.sync],
   );
   const notes = taken.rows.toSorted((a, b) => a.id - b.id).map(({ note }) => note);
   for (const note of notes.slice(0, MOST_TOLD)) await addNote(db, run.id, note);

@@ -74,8 +74,8 @@ const LIMITED_MS = 30_000;
 
 export async function countItems(db: Queryable, run: Run, name: string, options: Wishes): Promise<Counted> {
   const found = await db.query<{ n: number }>(
-    `select count(*)::int as n from ledger.links where account = $1 and kind = $2 and source_id like 'task:%'`,
-    [run.account, linkKind(name)],
+    `select count(*)::int as n from ledger.links where scope = $1 and kind = $2 and source_id like 'task:%'`,
+    [run.scope, linkKind(name)],
   );
   const all = found.rows[0]?.n ?? 0;
   const wanted = options.reconcile ? all : Math.min(MOST_POLLED, Math.ceil(all * options.pollShare));
@@ -146,10 +146,10 @@ async function nextLinks(db: Queryable, run: Run, name: string, limit: number): 
   const found = await db.query<Link>(
     `select substr(l.source_id, length('task:') + 1) as "taskId", l.record_id as "itemId"
      from ledger.links l left join ledger.item_reports r on r.target = $2 and r.item_id = l.record_id
-     where l.account = $1 and l.kind = $3 and l.source_id like 'task:%'
+     where l.scope = $1 and l.kind = $3 and l.source_id like 'task:%'
        and (r.read_at is null or r.read_at < (select created_at from ledger.runs where id = $4))
      order by r.read_at nulls first, l.source_id limit $5`,
-    [run.account, name, linkKind(name), run.id, limit],
+    [run.scope, name, linkKind(name), run.id, limit],
   );
   return found.rows;
 }
@@ -166,7 +166,7 @@ async function keepRead(
 ): Promise<Finding> {
   if (read.status !== 'found') return 'missing';
   const { item } = read;
-  const task = { account: run.account, sync: run.sync, kind: 'task', id: taskId } as const;
+  const task = { scope: run.scope, sync: run.sync, kind: 'task', id: taskId } as const;
   const sides = await readSides(db, { target: name, itemId }, task, {
     at,
   });

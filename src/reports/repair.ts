@@ -16,8 +16,8 @@ export async function repairItem(
   target: string,
   { version, state }: { readonly version: number; readonly state: TaskState },
 ): Promise<void> {
-  const { account, sync, id: runId } = run;
-  const change = { account, sync, runId, task: state, event: 'changed', version, seenAt: new Date() } as const;
+  const { scope, sync, id: runId } = run;
+  const change = { scope, sync, runId, task: state, event: 'changed', version, seenAt: new Date() } as const;
   const id = deliveryId(target, change);
   const { again } = await replay(db, { ids: [id] }, { tellsOldStates: [] });
   // The run that first sent it has settled it; from here on it is this one's.

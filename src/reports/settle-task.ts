@@ -160,10 +160,10 @@ function sendBack(settling: Settling, here: boolean, isOpen: boolean): Settled {
 }
 
 /** As it is known now, and by nobody changed before the transaction ends. */
-async function lockState(db: Queryable, { account, sync, kind, id }: LinkedTask): Promise<TaskState | undefined> {
+async function lockState(db: Queryable, { scope, sync, kind, id }: LinkedTask): Promise<TaskState | undefined> {
   const found = await db.query<{ state: TaskState }>(
-    'select state from ledger.tasks where account = $1 and sync = $2 and kind = $3 and task_id = $4 for update',
-    [account, sync, kind, id],
+    'select state from ledger.tasks where scope = $1 and sync = $2 and kind = $3 and task_id = $4 for update',
+    [scope, sync, kind, id],
   );
   return found.rows[0]?.state;
 }
@@ -175,19 +175,19 @@ function inState(state: TaskState, isCompleted: boolean): TaskState {
 async function tell(
   db: Queryable,
   targets: readonly string[],
-  { account, sync }: LinkedTask,
+  { scope, sync }: LinkedTask,
   task: TaskState,
   { event, version }: Extract<Noted, { status: 'noted' }>,
 ): Promise<void> {
-  const runId = await readingRun(db, { account, sync });
-  await queueDeliveries(db, targets, [{ account, sync, runId, task, event, version, seenAt: new Date() }]);
+  const runId = await readingRun(db, { scope, sync });
+  await queueDeliveries(db, targets, [{ scope, sync, runId, task, event, version, seenAt: new Date() }]);
 }
 
 /** The run of the sync that reads items at this moment, which then waits until the others are told as well. */
-async function readingRun(db: Queryable, { account, sync }: TaskScope): Promise<string | undefined> {
+async function readingRun(db: Queryable, { scope, sync }: TaskScope): Promise<string | undefined> {
   const found = await db.query<{ id: string }>(
-    `select id from ledger.runs where account = $1 and sync = $2 and status = 'running' and phase = 'read-items'`,
-    [account, sync],
+    `select id from ledger.runs where scope = $1 and sync = $2 and status = 'running' and phase = 'read-items'`,
+    [scope, sync],
   );
   return found.rows[0]?.id;
 }

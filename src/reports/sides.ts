@@ -54,22 +54,22 @@ export async function tasksOf(
   scopes: readonly TaskScope[],
   { own }: { readonly own: boolean },
 ): Promise<readonly LinkedTask[]> {
-  if (own) return scopes.map(({ account, sync }) => ({ account, sync, kind: 'task', id: itemId }));
-  const found = await db.query<{ account: string; source: string }>(
-    'select account, source_id as source from ledger.links where account = any($1) and kind = $2 and record_id = $3',
-    [scopes.map(({ account }) => account), linkKind(target), itemId],
+  if (own) return scopes.map(({ scope, sync }) => ({ scope, sync, kind: 'task', id: itemId }));
+  const found = await db.query<{ scope: string; source: string }>(
+    'select scope, source_id as source from ledger.links where scope = any($1) and kind = $2 and record_id = $3',
+    [scopes.map(({ scope }) => scope), linkKind(target), itemId],
   );
-  return found.rows.flatMap(({ account, source }) => {
+  return found.rows.flatMap(({ scope, source }) => {
     const task = sourceOf(source);
-    const inAccount = scopes.filter((scope) => scope.account === account);
-    return task === undefined ? [] : inAccount.map(({ sync }) => ({ account, sync, ...task }));
+    const inScope = scopes.filter((each) => each.scope === scope);
+    return task === undefined ? [] : inScope.map(({ sync }) => ({ scope, sync, ...task }));
   });
 }
 
 export async function readSides(
   db: Queryable,
   { target, itemId }: { readonly target: string; readonly itemId: string },
-  { account, sync, kind, id }: LinkedTask,
+  { scope, sync, kind, id }: LinkedTask,
   since: Since,
 ): Promise<Sides> {
   // -> and not ->>, which fails where another member holds a character that Postgres has no text for.
@@ -86,28 +86,19 @@ export async function readSides(
        coalesce(told.ended_at >= coalesce($7::timestamptz, r.reported_at - $8 * interval '1 ms'), false) as "isToldSince",
        case when told.ended_at is null or r.seen_at > told.ended_at then r.seen_completed else told.is_completed end as "lastSeen",
        array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d
-         where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6 and d.account = $3
+         where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6 and d.scope = $3
            and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead') and (r.seen_at is null or d.ended_at > r.seen_at)))
            and d.sequence > coalesce(told.sequence, 0)) as "maybeTold"
      from (select 1) one
-     left join ledger.tasks t on t.account = $3 and t.sync = $4 and t.kind = $5 and t.task_id = $6
+     left join ledger.tasks t on t.scope = $3 and t.sync = $4 and t.kind = $5 and t.task_id = $6
      left join ledger.item_reports r on r.target = $1 and r.item_id = $2
      left join lateral (select (d.task->'isCompleted')::text = 'true' as is_completed, d.ended_at, d.sequence
        from ledger.deliveries d where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6
-         and d.account = $3 and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
+         and d.scope = $3 and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
      cross join lateral (select count(*) as n, count(*) filter (where d.state = 'sending') as sending
        from ledger.deliveries d where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6
-         and d.account = $3 and d.state <> 'ended') open`,
-    [
-      target,
-      itemId,
-      account,
-      sync,
-      kind,
-      id,
-      'at' in since ? since.at : null,
-      'at' in since ? 0 : since.beforeReportMs,
-    ],
+         and d.scope = $3 and d.state <> 'ended') open`,
+    [target, itemId, scope, sync, kind, id, 'at' in since ? since.at : null, 'at' in since ? 0 : since.beforeReportMs],
   );
   const row = found.rows[0];
   if (row === undefined) throw new Error('unreachable: one row is always answered');

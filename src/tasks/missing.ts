@@ -2,9 +2,7 @@
  * Tasks that a scan has not seen. One is gone only after two complete scans in a row that miss it and a get by its id
  * that does not find it; a get that finds it shows that the list had only moved.
  */
-import { recordIn } from '../client/decode.ts';
-import { idOf, type Json, toWireId } from '../client/dialect.ts';
-import { type Queryable, recordProgress } from '../ledger/runs.ts';
+import { type Queryable, type RunProgress, recordProgress } from '../ledger/runs.ts';
 import {
   childrenOf,
   type LastState,
@@ -17,8 +15,7 @@ import {
 } from '../ledger/task-versions.ts';
 import type { TaskState } from '../targets/target.ts';
 import type { JobContext } from '../worker/job.ts';
-import { readCall } from '../worker/reads.ts';
-import { RunFailed } from '../worker/trouble.ts';
+import { type LookedUp, lookUp as lookUpRecord } from '../worker/look-up.ts';
 import { type Happened, keepChanges, type Watching } from './watching.ts';
 
 /** Calls that are on their way at once. */
@@ -35,10 +32,6 @@ export async function missingFrom(
   return missing;
 }
 
-export type Found =
-  | { readonly status: 'found'; readonly record: Json; readonly readAtMs: number }
-  | { readonly status: 'not-found' };
-
 /**
  * Asks for tasks by their ids, and first for one that has just been seen: where none of those is found either, asking by
  * id does not work at this service, and undefined is answered. Where nothing was seen there is nobody to ask for.
@@ -47,9 +40,9 @@ export async function lookUpTasks(
   context: JobContext<unknown>,
   ids: readonly string[],
   witnesses: readonly string[],
-): Promise<ReadonlyMap<string, Found> | undefined> {
+): Promise<ReadonlyMap<string, LookedUp> | undefined> {
   if (witnesses.length > 0 && !(await isAnyFound(context, witnesses))) return undefined;
-  const found = new Map<string, Found>();
+  const found = new Map<string, LookedUp>();
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE);
     const answers = await Promise.all(some.map((id) => lookUp(context, id)));
@@ -64,22 +57,9 @@ async function isAnyFound(context: JobContext<unknown>, ids: readonly string[]):
   return false;
 }
 
-async function lookUp({ account, run, pool, signal }: JobContext<unknown>, id: string): Promise<Found> {
-  const readAtMs = performance.now();
-  try {
-    const answer = await readCall(account, 'tasks.get', {
-      lane: run.lane,
-      signal,
-      query: { id: toWireId(id) },
-      onCalls: (made) => recordProgress(pool, run.id, made),
-    });
-    const record = recordIn(answer.content, account.dialect, 'tasks');
-    const isIt = record !== undefined && idOf(record, 'tasks', account.dialect) === id;
-    return isIt ? { status: 'found', record, readAtMs } : { status: 'not-found' };
-  } catch (error) {
-    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'not-found' };
-    throw error;
-  }
+function lookUp({ account, run, pool, signal }: JobContext<unknown>, id: string): Promise<LookedUp> {
+  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+  return lookUpRecord(account, 'tasks', id, { lane: run.lane, signal, onCalls });
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Json } from '../client/dialect.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
 import { missedAtLeast } from '../ledger/task-versions.ts';
 import type { JobContext } from '../worker/job.ts';
-import { type Found, lookUpTasks, missingFrom } from './missing.ts';
+import type { LookedUp } from '../worker/look-up.ts';
+import { lookUpTasks, missingFrom } from './missing.ts';
 import type { TasksOptions } from './options.ts';
 import { listReader, stateOf } from './read-lists.ts';
 import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';
@@ -23,7 +24,7 @@ export async function scanTasks(
   const { pool, run, account, options } = context;
   const isSilent = isFirstScan && !options.backfill;
   const readPage = listReader(context, 'tasks.getall', 'tasks');
-  let lookedUp: ReadonlyMap<string, Found> = new Map();
+  let lookedUp: ReadonlyMap<string, LookedUp> = new Map();
   let unsaid = 0;
 
   const scanned = (record: Json, readAtMs: number): ScannedTask => {

@@ -3,7 +3,7 @@ import type { TaskEvent, TaskState } from '../targets/target.ts';
 
 export interface TaskChange {
   readonly sync: string;
-  readonly account: string;
+  readonly scope: string;
   /** Undefined: no run has seen it, a target has reported it. */
   readonly runId: string | undefined;
   readonly task: TaskState;

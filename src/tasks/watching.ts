@@ -94,12 +94,12 @@ export async function keepChanges(
   const kept = await keepVersions(db, run, kind, changes.map(toVersion));
   const told = isSilent ? [] : changes.filter(({ task }) => kept.has(task.id));
   if (told.length === 0) return;
-  const { sync, account, id: runId } = run;
+  const { sync, scope, id: runId } = run;
   const seenAt = new Date();
   await keepRows(db, watching, told);
   await enqueue(
     db,
-    told.map(({ task, event, version }): TaskChange => ({ sync, account, runId, task, event, version, seenAt })),
+    told.map(({ task, event, version }): TaskChange => ({ sync, scope, runId, task, event, version, seenAt })),
   );
 }
 

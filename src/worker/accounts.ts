@@ -11,11 +11,15 @@ import { guardClient } from '../client/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../contract/operations.ts';
 import { isGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
+import { type Identity, scopeNamed } from '../ledger/scopes.ts';
 import { type AccountSettings, budgetLimits } from '../settings/settings.ts';
+import { identityChanged, identityOf, originOf, recogniseRecords, resolveScope } from './identity.ts';
 import { type KeyFound, lookAtContacts, tryKey } from './key-check.ts';
 
 export interface Account {
   readonly name: string;
+  /** The tenant that the name stands for; what the ledger knows belongs to it. */
+  readonly scope: string;
   readonly baseUrl: string;
   /** The service that it is at, as the settings have it: its address, or `embedded`. */
   readonly service: string;
@@ -44,12 +48,21 @@ export interface AccountAccess {
   readonly settings: AccountSettings;
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Set where the service is embedded: the tenant by name, whatever address and key this process has been given. */
+  readonly embeddedTenant?: string;
   readonly authorization: { readonly scheme: string; readonly token: string } | undefined;
 }
 
 export interface Accounts {
-  /** @throws LockstepError where the account is unknown or its secret cannot be read */
+  /**
+   * @throws LockstepError where the account is unknown or its secret cannot be read; IDENTITY_CHANGED where it may be
+   * another tenant than before
+   */
   open(name: string): Promise<Account>;
+  /** The account to be looked at only, whichever tenant it is; to be closed with the others. */
+  inspect(name: string): Promise<Account>;
+  /** Where the account is, and the keyed hash of its key. */
+  identify(name: string): Promise<Identity>;
   /** The account as it is now: opened anew where its address or a secret has changed since it was opened. */
   reopen(name: string): Promise<Account>;
   /** Keeps what the clients learnt about their services, and closes them. */
@@ -68,17 +81,27 @@ export function createAccounts(needs: {
   readonly access: (name: string) => Promise<AccountAccess>;
 }): Accounts {
   const opened = new Map<string, Promise<OpenedAccount>>();
+  const inspected: OpenedAccount[] = [];
 
   function open(name: string): Promise<OpenedAccount> {
-    const opening = needs.access(name).then((access) => openAccount(name, access, needs));
+    const opening = needs.access(name).then((access) => openIdentified(name, access, needs));
     opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // a mended secret is read at the next try
+    opening.catch(() => opened.delete(name)); // a corrected secret or identity is found at the next try
     return opening;
   }
 
   return {
     async open(name) {
       return (await (opened.get(name) ?? open(name))).account;
+    },
+    async inspect(name) {
+      const scope = await scopeNamed(needs.pool, name);
+      const inspecting = await openAccount(name, scope, await needs.access(name), needs);
+      inspected.push(inspecting);
+      return inspecting.account;
+    },
+    async identify(name) {
+      return identityFor(needs.pool, await needs.access(name));
     },
     async reopen(name) {
       const before = await opened.get(name);
@@ -93,6 +116,7 @@ export function createAccounts(needs: {
       const all = [...opened.values()];
       opened.clear();
       for (const opening of all) await (await opening.catch(() => undefined))?.close();
+      for (const one of inspected.splice(0)) await one.close();
     },
   };
 }
@@ -111,16 +135,40 @@ function isSameAccess(a: AccountAccess, b: AccountAccess): boolean {
   );
 }
 
+type Needs = Parameters<typeof createAccounts>[0];
+
+function identityFor(pool: pg.Pool, { baseUrl, apiKey, embeddedTenant }: AccountAccess): Promise<Identity> {
+  return embeddedTenant === undefined
+    ? identityOf(pool, originOf(baseUrl), apiKey)
+    : identityOf(pool, 'embedded', embeddedTenant);
+}
+
+/** @throws LockstepError IDENTITY_CHANGED */
+async function openIdentified(name: string, access: AccountAccess, needs: Needs): Promise<OpenedAccount> {
+  const identity = await identityFor(needs.pool, access);
+  const resolved = await resolveScope(needs.pool, name, identity, async (scope) => {
+    const asking = await openAccount(name, scope, access, needs);
+    try {
+      return await recogniseRecords(needs.pool, asking.account, scope);
+    } finally {
+      await asking.close();
+    }
+  });
+  if (resolved.status === 'unclear') throw identityChanged(name, resolved.why);
+  return openAccount(name, resolved.scope, access, needs);
+}
+
 async function openAccount(
   name: string,
+  scope: string,
   access: AccountAccess,
-  { pool, store }: Parameters<typeof createAccounts>[0],
+  { pool, store }: Needs,
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
   const thisProcess = { name: JSON.stringify(thisWorker(randomUUID())), isGone };
-  const budget = createBudget({ key: name, limits, store, process: thisProcess });
-  const learnt = await readLearnt(pool, name);
+  const budget = createBudget({ key: scope, limits, store, process: thisProcess });
+  const learnt = await readLearnt(pool, scope);
   const client = createClient({
     account: name,
     baseUrl,
@@ -137,6 +185,7 @@ async function openAccount(
   });
   const account: Account = {
     name,
+    scope,
     baseUrl,
     service: settings.url ?? 'embedded',
     client: guardClient(client, {
@@ -157,7 +206,7 @@ async function openAccount(
   };
   const close = async () => {
     const prefixes = client.learntPrefixes();
-    if (Object.keys(prefixes).length > 0) await keepLearnt(pool, name, 'prefixes', prefixes);
+    if (Object.keys(prefixes).length > 0) await keepLearnt(pool, scope, 'prefixes', prefixes);
     await client.close();
     await budget.close();
   };

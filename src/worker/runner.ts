@@ -10,6 +10,7 @@ import { LockstepError, messageOf } from '../errors.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import type { Accounts } from './accounts.ts';
+import { otherScope } from './identity.ts';
 import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
@@ -31,7 +32,7 @@ const DEFECT_MS = 5_000;
 export interface RunnerNeeds {
   readonly pool: pg.Pool;
   readonly queue: Queue;
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Accounts, 'open' | 'reopen'>;
   readonly targets: TargetAccess;
   readonly catalog: Pick<Catalog, 'jobs'>;
   readonly log: Logger;
@@ -76,7 +77,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const run = await readRun(pool, payload.runId);
     const job = jobs.get(name);
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
-    const open = await mayUse(needs, run.account);
+    const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
     if (!job.waitsInPlace) return proceed(run, perform(job, run, signal));
     const ending = async (working: Promise<JobResult>) => {
@@ -105,6 +106,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 
   async function perform(job: Job, run: Run, signal: AbortSignal): Promise<JobResult> {
     const account = await needs.accounts.open(run.account);
+    if (account.scope !== run.scope) throw otherScope(run, account.scope);
     return job.run({ run, account, targets: needs.targets, pool, worker, log, signal });
   }
 
@@ -128,11 +130,11 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 
   async function onTrouble(run: Run, error: unknown): Promise<Processed> {
     if (error instanceof KeyRefused) {
-      await suspend(needs, run.account, error);
+      await suspend(needs, run.scope, error);
       await addNote(pool, run.id, error.message);
       return { status: 'again', inMs: 0 };
     }
-    if (error instanceof RunPaused) {
+    if (error instanceof RunPaused || (error instanceof LockstepError && error.code === 'IDENTITY_CHANGED')) {
       await pauseRun(pool, run.id, { code: error.code, message: error.message });
       return { status: 'over' };
     }

@@ -11,7 +11,7 @@ import { RunPaused } from './trouble.ts';
 
 export interface ShapeNeeds {
   readonly pool: pg.Pool;
-  readonly account: { readonly name: string };
+  readonly account: { readonly name: string; readonly scope: string };
   readonly run: { readonly id: string };
 }
 
@@ -21,16 +21,16 @@ const nameOf = (kind: Kind) => `${PREFIX}${kind}`;
 
 /** Compares a list's shape with the one known, or keeps it where none is. @throws RunPaused DIALECT_DRIFTED */
 export async function checkShape({ pool, account, run }: ShapeNeeds, kind: Kind, seen: ListShape): Promise<void> {
-  const kept = shapeSchema.safeParse((await readLearnt(pool, account.name)).get(nameOf(kind)));
+  const kept = shapeSchema.safeParse((await readLearnt(pool, account.scope)).get(nameOf(kind)));
   const known: ListShape = kept.success ? kept.data : {};
   const drift = driftOf(known, seen);
   if (drift.length > 0) throw drifted(account.name, run.id, kind, drift);
-  await keepLearnt(pool, account.name, nameOf(kind), { ...known, ...seen });
+  await keepLearnt(pool, account.scope, nameOf(kind), { ...known, ...seen });
 }
 
 /** A person has looked at the service: the next run learns its shapes anew. */
-export async function forgetShapes(pool: pg.Pool, account: string): Promise<void> {
-  await forgetLearnt(pool, account, PREFIX);
+export async function forgetShapes(pool: pg.Pool, scope: string): Promise<void> {
+  await forgetLearnt(pool, scope, PREFIX);
 }
 
 function drifted(account: string, runId: string, kind: Kind, drift: readonly string[]): RunPaused {

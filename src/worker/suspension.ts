@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { isOperationName } from '../contract/operations.ts';
+import type { Run } from '../ledger/runs.ts';
 import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
 import type { Accounts } from './accounts.ts';
 import { tryKey } from './key-check.ts';
@@ -12,7 +13,7 @@ import type { KeyRefused } from './trouble.ts';
 
 export interface SuspensionNeeds {
   readonly pool: pg.Pool;
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Accounts, 'open' | 'reopen'>;
   readonly log: Logger;
 }
 
@@ -20,17 +21,17 @@ export interface SuspensionNeeds {
 const LOOK_MS = 2_000;
 
 /** Suspends an account until its key is accepted. */
-export async function suspend({ pool, log }: SuspensionNeeds, account: string, refused: KeyRefused): Promise<void> {
-  await suspendAccount(pool, account, { operation: refused.operation, message: refused.message });
-  log.warn({ account }, refused.message);
+export async function suspend({ pool, log }: SuspensionNeeds, scope: string, refused: KeyRefused): Promise<void> {
+  await suspendAccount(pool, scope, { operation: refused.operation, message: refused.message });
+  log.warn({ account: scope }, refused.message);
 }
 
 /** Whether an account may be used now, and if not, when to ask again; tries its key where that is due. */
 export async function mayUse(
   { pool, accounts, log }: SuspensionNeeds,
-  account: string,
+  { account, scope }: Pick<Run, 'account' | 'scope'>,
 ): Promise<{ readonly status: 'open' } | { readonly status: 'suspended'; readonly againInMs: number }> {
-  const probe = await askToProbe(pool, account);
+  const probe = await askToProbe(pool, scope);
   if (probe.status === 'open') return probe;
   if (probe.status === 'suspended') {
     return { status: 'suspended', againInMs: Math.max(50, Math.min(LOOK_MS, probe.probeInMs)) };
@@ -38,12 +39,12 @@ export async function mayUse(
   const fresh = await accounts.reopen(account);
   const found = await tryKey(fresh, isOperationName(probe.operation) ? probe.operation : undefined);
   if (found.status === 'accepted') {
-    await liftSuspension(pool, account);
+    await liftSuspension(pool, scope);
     log.info({ account }, 'the key is accepted again: the account goes on');
     return { status: 'open' };
   }
   if (found.status === 'refused') {
-    await suspendAccount(pool, account, { operation: found.refused.operation, message: found.refused.message });
+    await suspendAccount(pool, scope, { operation: found.refused.operation, message: found.refused.message });
     return { status: 'suspended', againInMs: LOOK_MS };
   }
   return { status: 'open' }; // not the key but the service is in the way now: the run finds out how, and says it

@@ -59,7 +59,7 @@ async function fillLinked(run: Run, count: number): Promise<void> {
   const { pool } = database;
   await pool.query(`update ledger.rows set verdict = 'unchanged', record_id = source_id where run_id = $1`, [run.id]);
   await pool.query(
-    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
      select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1`,
     [run.id, run.account, CONTACT_LINK],
   );

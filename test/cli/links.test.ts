@@ -157,7 +157,7 @@ test.each([
 
 test('a target that has left the settings keeps its links until they are removed', async () => {
   await database.pool.query(
-    `insert into ledger.links (account, kind, source_id, record_id, run_id) values ('gone', 'item:old', 'task:1', 'A', '')`,
+    `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('gone', 'item:old', 'task:1', 'A', '')`,
   );
   expect((await links('--target', 'old', '--account', 'gone', '--json')).json.total).toBe(1);
   expect((await links('remove', '--target', 'old', '--account', 'gone', '--task', '1')).code).toBe(0);

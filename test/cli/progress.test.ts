@@ -8,6 +8,7 @@ const RUN: Run = {
   sync: 'nightly',
   job: 'contacts',
   account: 'acme',
+  scope: 'acme',
   resource: 'customers',
   lane: 'batch',
   dryRun: false,

@@ -103,7 +103,7 @@ async function decide(
 async function link(run: Run, rows: readonly Columns[]): Promise<void> {
   const linked = rows.filter((row) => row.record_id !== null);
   await database.pool.query(
-    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
      select $1, $2, source_id, record_id, 'h', $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
     [run.account, CONTACT_LINK, run.id, linked.map((row) => row.source_id), linked.map((row) => row.record_id)],
   );

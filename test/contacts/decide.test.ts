@@ -114,7 +114,7 @@ test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links 
 
 async function link(run: Run, pairs: readonly (readonly [string, string])[]): Promise<void> {
   await database.pool.query(
-    `insert into ledger.links (account, kind, source_id, record_id, hash, run_id)
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
      select $1, $2, source_id, record_id, 'h', $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
     [run.account, CONTACT_LINK, run.id, pairs.map(([contact]) => contact), pairs.map(([, customer]) => customer)],
   );

@@ -92,7 +92,7 @@ describe('what is claimed', () => {
 
   test('tells the item that its task is linked with', async () => {
     await queue(database, changes(2));
-    const link = { account: 'demo', itemId: 'o/r#7', runId: 'run-1' };
+    const link = { scope: 'demo', itemId: 'o/r#7', runId: 'run-1' };
     await keepItemLinks(database.pool, 'hook', [
       { ...link, task: { kind: 'task', id: '0' } },
       { ...link, task: { kind: 'task', id: '1' } }, // the item is taken

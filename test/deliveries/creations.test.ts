@@ -79,7 +79,7 @@ test('a forgotten one is as never begun, and others stay', async () => {
 
 test('a link with an item and a creation of it do not stand in each other’s way', async () => {
   await log.begin(one, 'm-1', undefined);
-  await keepItemLinks(database.pool, 'out', [{ account: one.account, task: one.task, itemId: '7', runId: undefined }]);
+  await keepItemLinks(database.pool, 'out', [{ scope: one.account, task: one.task, itemId: '7', runId: undefined }]);
   const { rows } = await database.pool.query('select kind from ledger.links order by kind');
   expect(rows.map(({ kind }) => kind)).toEqual(['creating:out', 'item:out']);
 });

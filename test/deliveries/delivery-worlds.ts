@@ -16,7 +16,7 @@ export const FAILED = { status: 'later', reason: 'HTTP_503', detail: 'it answere
 export function change(id: number | string, version = 1, more: Partial<TaskChange> = {}): TaskChange {
   return {
     sync: 'mirror',
-    account: 'demo',
+    scope: 'demo',
     runId: 'run-1',
     event: 'changed',
     version,

@@ -24,7 +24,7 @@ test('an id is stable, and another one for another task, version, sync, account 
   const one = change(1);
   expect(deliveryId('hook', one)).toMatch(/^msg_[\w-]{24}$/);
   expect(deliveryId('hook', { ...one, runId: 'run-2', seenAt: new Date() })).toBe(deliveryId('hook', one));
-  const others = [change(2), change(1, 2), change(1, 1, { sync: 'other' }), change(1, 1, { account: 'other' })];
+  const others = [change(2), change(1, 2), change(1, 1, { sync: 'other' }), change(1, 1, { scope: 'other' })];
   const ids = [deliveryId('hook', one), deliveryId('mail', one), ...others.map((other) => deliveryId('hook', other))];
   expect(new Set(ids).size).toBe(6);
 });

@@ -170,7 +170,7 @@ describe('a sync of tasks', () => {
   test('sees no change in what was brought about here and noted', async () => {
     await bed.addTasks(2);
     await bed.scan();
-    const scope = { account: 'test', sync: 'mirror' };
+    const scope = { scope: 'test', sync: 'mirror' };
     const state = {
       kind: 'task',
       id: '2',
@@ -198,7 +198,7 @@ describe('a sync of tasks', () => {
       if (request.query.get('page') === '0') {
         const found = await bed.database.pool.query('select state from ledger.tasks where task_id = $1', ['2']);
         const state = { ...found.rows[0].state, isCompleted: true, status: 'completed' };
-        await noteStateHere(bed.database.pool, { account: 'test', sync: 'mirror' }, state, 'hook');
+        await noteStateHere(bed.database.pool, { scope: 'test', sync: 'mirror' }, state, 'hook');
       }
       return stale;
     });

@@ -28,14 +28,14 @@ async function importing(rows: readonly LinkRow[], more: Partial<LinkImport> = {
   const batches = async function* () {
     for (let at = 0; at < rows.length; at += 1_000) yield rows.slice(at, at + 1_000);
   };
-  const how = { account: 'demo', target: 'issues', isReplacing: false, isDryRun: false, mostRefused: 100 };
+  const how = { scope: 'demo', target: 'issues', isReplacing: false, isDryRun: false, mostRefused: 100 };
   return importLinks(database.pool, { ...how, rows: batches(), ...more });
 }
 
 async function links(): Promise<readonly string[]> {
   const found = await database.pool.query<{ link: string }>(
     `select concat_ws(' ', substr(source_id, 6), record_id) as link from ledger.links
-     where account = 'demo' and kind = 'item:issues' order by 1`,
+     where scope = 'demo' and kind = 'item:issues' order by 1`,
   );
   return found.rows.map(({ link }) => link);
 }
@@ -103,15 +103,15 @@ test('a dry run counts the same and writes nothing', async () => {
 });
 
 test('links of other targets and accounts stand in nobody’s way', async () => {
-  const link = { account: 'demo', task: { kind: 'task', id: '1' }, itemId: 'A', runId: 'run-1' } as const;
+  const link = { scope: 'demo', task: { kind: 'task', id: '1' }, itemId: 'A', runId: 'run-1' } as const;
   await keepItemLinks(database.pool, 'elsewhere', [link]);
-  await keepItemLinks(database.pool, 'issues', [{ ...link, account: 'other' }]);
+  await keepItemLinks(database.pool, 'issues', [{ ...link, scope: 'other' }]);
   expect((await importing(rowsOf('1 B', '2 A'))).counts).toEqual({ ...NONE, new: 2 });
 });
 
 test('a delivery that comes to an item afterwards leaves what a person has linked', async () => {
   await importing(rowsOf('1 A'));
-  const link = { account: 'demo', task: { kind: 'task', id: '1' }, itemId: 'B', runId: 'run-1' } as const;
+  const link = { scope: 'demo', task: { kind: 'task', id: '1' }, itemId: 'B', runId: 'run-1' } as const;
   await keepItemLinks(database.pool, 'issues', [link, { ...link, task: { kind: 'task', id: '2' }, itemId: 'A' }]);
   expect(await links()).toEqual(['1 A']);
 });
@@ -128,7 +128,7 @@ test('a file that breaks off leaves nothing behind', async () => {
 test('tasks that no sync has seen are counted, once there are any', async () => {
   expect((await importing(rowsOf('1 A', '2 B'))).unseen).toBe(0);
   await database.pool.query(
-    `insert into ledger.tasks (account, sync, kind, task_id, version, state, hash) values ('demo', 's', 'task', '1', 1, '{}', '')`,
+    `insert into ledger.tasks (scope, sync, kind, task_id, version, state, hash) values ('demo', 's', 'task', '1', 1, '{}', '')`,
   );
   expect((await importing(rowsOf('1 A', '2 B', '!'))).unseen).toBe(1);
 });

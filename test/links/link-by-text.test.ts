@@ -49,7 +49,7 @@ async function links(): Promise<readonly (readonly (string | null)[])[]> {
 }
 
 const linkTask = (id: string, itemId: string) =>
-  keepItemLinks(database.pool, 'issues', [{ account: 'demo', task: { kind: 'task', id }, itemId, runId: undefined }]);
+  keepItemLinks(database.pool, 'issues', [{ scope: 'demo', task: { kind: 'task', id }, itemId, runId: undefined }]);
 
 test.each(['delivered', 'already'] as const)('an item that the text names is kept once it is %s', async (status) => {
   const outcome = await linker.deliver(

@@ -11,6 +11,7 @@ export function aSpec(more: Partial<LoadSpec> = {}): LoadSpec {
   const loadId = (++files).toString(16).padStart(12, '0').padEnd(64, 'a');
   return {
     account: 'test',
+    scope: 'test',
     loadId,
     fileName: '/somewhere/orders.csv',
     sha256: loadId,

@@ -164,7 +164,7 @@ test('a creation that the crashed process sent, and that comes late, is waited f
 test('a creation that was put down and never sent is sent when none can be under way any more', async () => {
   await begin();
   await bed.pool.query(
-    `insert into ledger.links (account, kind, source_id, record_id, run_id) values ('demo', 'creating:out', 'task:12', 'm', '')`,
+    `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('demo', 'creating:out', 'task:12', 'm', '')`,
   );
   const outcome = await deliver(bed.open(), false);
   expect(outcome).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN' });

@@ -109,7 +109,7 @@ targets:
   };
   const link: ReportsBed['link'] = async (taskId, itemId) => {
     await pool.query(
-      `insert into ledger.links (account, kind, source_id, record_id, run_id) values ('test', $1, $2, $3, '')`,
+      `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('test', $1, $2, $3, '')`,
       [linkKind('issues'), `task:${taskId}`, itemId],
     );
   };

@@ -55,7 +55,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   let writes = 0;
   let made = 0;
   await pool.query(
-    `insert into ledger.links (account, kind, source_id, record_id, run_id) values ($1, $2, 'task:1', $3, '')`,
+    `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ($1, $2, 'task:1', $3, '')`,
     [account, linkKind('issue'), ITEM.issue],
   );
 

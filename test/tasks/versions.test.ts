@@ -4,7 +4,7 @@ import { ledgerMigrations } from '../../src/ledger/migrations.ts';
 import { keepVersions, knownTasks, type NewVersion, presentIds } from '../../src/ledger/task-versions.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
-const SCOPE = { account: 'a', sync: 's' };
+const SCOPE = { scope: 'a', sync: 's' };
 let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshDatabase();
@@ -33,7 +33,7 @@ test('what is known of one account, sync or kind is nothing to another', async (
   const { pool } = database;
   await keepVersions(pool, SCOPE, 'task', [versionOf('7', 1)]);
   for (const scope of [
-    { ...SCOPE, account: 'b' },
+    { ...SCOPE, scope: 'b' },
     { ...SCOPE, sync: 't' },
   ])
     expect(await knownTasks(pool, scope, 'task', ['7'])).toEqual(new Map());

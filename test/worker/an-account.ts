@@ -12,6 +12,7 @@ export function anAccount(
 ): Account {
   return {
     name: 'acme',
+    scope: 'acme',
     baseUrl: 'https://acme.example',
     service: 'https://acme.example',
     client: {

@@ -33,13 +33,15 @@ afterEach(async () => {
 });
 afterAll(() => database.close());
 
+const accountNamed = async (scope: string) => ({ ...anAccount(), scope });
+
 async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): Promise<Runner> {
   const queue = openQueue({ redis: undefined, database: database.connection, log });
   queues.push(queue);
   const runner = await startRunner({
     pool: database.pool,
     queue,
-    accounts: { open: async () => anAccount(), reopen: async () => anAccount(), close: async () => {} },
+    accounts: { open: accountNamed, reopen: accountNamed },
     targets: noTargets,
     catalog: { jobs },
     log,
@@ -225,7 +227,7 @@ describe('an account that cannot go on', () => {
       if (run.account !== 'other' && !key.works) throw new KeyRefused('mend the key', 'contacts.getall');
       return FINISHED;
     });
-    const accounts = { open: async () => refusing, reopen: async () => refusing, close: async () => {} };
+    const accounts = { open: async (scope: string) => ({ ...refusing, scope }), reopen: async () => refusing };
     await running([job], { accounts });
     const run = await aRun(database);
     await expect

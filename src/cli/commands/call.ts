@@ -92,7 +92,7 @@ async function call(session: Session, name: string | undefined, options: CallOpt
   const account = accountNamed(await session.settings(), options.account ?? missingAccount());
   const signal = session.untilStopped('Waiting for the answer; once more stops at once.');
   const workspace = await session.openWorkspace();
-  const { client } = await workspace.accounts.open(account.name);
+  const { client } = await workspace.accounts.inspect(account.name);
   const outcome = await client.call(operation, {
     lane: 'interactive',
     path,

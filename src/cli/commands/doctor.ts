@@ -4,6 +4,7 @@ import { attention, examine, type Report } from '../../doctor/examine.ts';
 import type { ProbedAccount } from '../../doctor/probe.ts';
 import { LockstepError } from '../../errors.ts';
 import { keepLearnt } from '../../ledger/learnt.ts';
+import { scopeNamed } from '../../ledger/scopes.ts';
 import { type Change, saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { forgetShapes } from '../../worker/shapes.ts';
@@ -65,7 +66,8 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
     onProgress: ({ probe, step, steps, calls }) =>
       out.live(`looking at ${probe} · ${step} of ${steps} · ${plural(calls, 'call')}`),
   });
-  if (report.stopped === undefined) await forgetShapes(workspace.database.pool, options.account);
+  if (report.stopped === undefined)
+    await forgetShapes(workspace.database.pool, await scopeNamed(workspace.database.pool, options.account));
   out.say(...reportLines(report));
   if (options.save !== true) suggest(session, report, options.account);
   const saved = options.save === true ? await save(session, workspace, report) : undefined;
@@ -78,7 +80,7 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
 async function probedAccount({ accounts, settings }: Workspace, name: string): Promise<ProbedAccount> {
   const { prefix, authorization, budget } = accountNamed(settings, name);
   const { baseUrl, client, dialect, concurrency, timeoutMs, settleMs, keySource, ...account } =
-    await accounts.open(name);
+    await accounts.inspect(name);
   const hasAuthorization = authorization !== undefined;
   const ratePerSecond = budget.mode === 'discover' ? undefined : account.ratePerSecond;
   const pace = { ratePerSecond, concurrency, timeoutMs, settleMs };
@@ -98,7 +100,7 @@ type Kept =
 
 async function save({ out }: Session, { database, settings }: Workspace, report: Report): Promise<Kept> {
   const { account } = report;
-  await keepLearnt(database.pool, account, 'doctor', report);
+  await keepLearnt(database.pool, await scopeNamed(database.pool, account), 'doctor', report);
   try {
     const { file, changed } = await saveAccount(settings.file, account, changesIn(report));
     const where = `${file}, under accounts.${account}`;

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Received, receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/sheet.ts';
 import { LockstepError } from '../../errors.ts';
+import { scopeNamed } from '../../ledger/scopes.ts';
 import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '../../links/columns.ts';
 import { type ImportedLinks, importLinks } from '../../links/import-links.ts';
 import { type ItemNaming, itemNamingOf } from '../../links/item-ids.ts';
@@ -72,7 +73,14 @@ async function importThem(session: Session, file: string, options: Options): Pro
       const { table, reader } = understand(received, options, place.naming);
       out.say(...columnLines(received.name, reader.columns));
       const rows = linksIn(received, table, reader, signal);
-      const imported = await importLinks(pool, { ...place, rows, isReplacing, isDryRun, mostRefused: MOST_REFUSED });
+      const imported = await importLinks(pool, {
+        ...place,
+        scope: await scopeNamed(pool, place.account),
+        rows,
+        isReplacing,
+        isDryRun,
+        mostRefused: MOST_REFUSED,
+      });
       tell(session, settings, { ...place, isDryRun }, imported);
       return imported.counts.refused > 0 ? DONE_WITH_PROBLEMS : DONE;
     } finally {

@@ -1,6 +1,7 @@
 /** `lockstep links …`: which task is which item of an outside system. */
 import type { Command } from 'commander';
 import type { Queryable } from '../../ledger/runs.ts';
+import { scopeNamed } from '../../ledger/scopes.ts';
 import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../links/read-links.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
@@ -70,7 +71,7 @@ async function list(session: Session, { limit, ...options }: Options & { limit: 
   const { out } = session;
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, options);
-  const { links, total } = await listLinks(pool, options, limit);
+  const { links, total } = await listLinks(pool, await filterFrom(pool, options), limit);
   if (links.length === 0) out.say('There is no such link.');
   else out.say(...table(['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'], links.map(toLine)));
   if (total > links.length) out.say(`These are the newest of ${formatCount(total)}: --limit ${total} lists all.`);
@@ -92,7 +93,7 @@ async function remove(session: Session, options: Options & { task?: string }): P
   if (source === undefined) throw wrongUse(`--task ${quote(task)} names no task: give ${SOURCE_WORDS}`);
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, { target, account });
-  const itemId = await removeLink(pool, { target, account, source });
+  const itemId = await removeLink(pool, { target, scope: await scopeNamed(pool, account), source });
   if (itemId === undefined) {
     const remedy = `See those there are with: ${hint(`links --target ${target} --account ${account}`)}`;
     throw wrongUse(`${source} of ${account} is linked with no item of ${target}. ${remedy}`, 'LINK_UNKNOWN');
@@ -102,10 +103,14 @@ async function remove(session: Session, options: Options & { task?: string }): P
   return DONE;
 }
 
+async function filterFrom(db: Queryable, { target, account }: Options): Promise<LinkFilter> {
+  return { target, scope: account === undefined ? undefined : await scopeNamed(db, account) };
+}
+
 /** @throws LockstepError where a name is neither in the settings nor in the ledger: one that has left them may have links */
-async function refuseUnknown(session: Session, db: Queryable, { target, account }: LinkFilter): Promise<void> {
+async function refuseUnknown(session: Session, db: Queryable, { target, account }: Options): Promise<void> {
   const settings = await session.settings();
-  const hasLinks = async (filter: LinkFilter) => (await listLinks(db, filter, 1)).total > 0;
+  const hasLinks = async (options: Options) => (await listLinks(db, await filterFrom(db, options), 1)).total > 0;
   if (target !== undefined && settings.targets[target] === undefined && !(await hasLinks({ target })))
     targetNamed(settings, target);
   if (account !== undefined && settings.accounts[account] === undefined && !(await hasLinks({ account })))

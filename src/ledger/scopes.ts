@@ -1,0 +1,134 @@
+/**
+ * Scopes: one tenant of one service each. Accounts are names for scopes, and two names may share one. What the ledger
+ * knows of records belongs to a scope, because ids are small integers on every service.
+ */
+import { createHmac } from 'node:crypto';
+import type { Queryable } from './runs.ts';
+
+/** What a service is recognised by before anything is read from it. */
+export interface Identity {
+  /** Scheme, host, port and base path; `embedded` for the service that Lockstep serves itself. */
+  readonly origin: string;
+  /** Keyed hash of the API key, or of the tenant's name at the embedded service. */
+  readonly fingerprint: string;
+}
+
+/** What the ledger knows of an account's name and of an identity. */
+export interface Known {
+  /** The scope that the name stands for. */
+  readonly bound: string | undefined;
+  /** The scope that has this identity. */
+  readonly known: string | undefined;
+  /** Origins that the bound scope has been used at; empty for a scope of an earlier version. */
+  readonly origins: readonly string[];
+  /** Scopes other than the bound one, with the same key at another address. */
+  readonly sameKey: readonly string[];
+}
+
+export async function fingerprintOf(db: Queryable, secret: string): Promise<string> {
+  const found = await db.query<{ secret: string }>('select secret from ledger.fingerprint_key');
+  const key = found.rows[0]?.secret ?? '';
+  return createHmac('sha256', key).update(secret).digest('hex').slice(0, 32);
+}
+
+export async function whatIsKnown(db: Queryable, name: string, { origin, fingerprint }: Identity): Promise<Known> {
+  const found = await db.query<{ [K in keyof Known]: Known[K] | null }>(
+    `with bound as (select scope from ledger.accounts where name = $1)
+     select (select scope from bound) as bound,
+       (select scope from ledger.identities where origin = $2 and fingerprint = $3) as known,
+       array(select distinct origin from ledger.identities where scope = (select scope from bound)) as origins,
+       array(select distinct scope from ledger.identities where fingerprint = $3 and origin <> $2
+         and scope is distinct from (select scope from bound)) as "sameKey"`,
+    [name, origin, fingerprint],
+  );
+  const [row] = found.rows;
+  return {
+    bound: row?.bound ?? undefined,
+    known: row?.known ?? undefined,
+    origins: row?.origins ?? [],
+    sameKey: row?.sameKey ?? [],
+  };
+}
+
+/** The scope that an account's name stands for; its name where it was never opened. */
+export async function scopeNamed(db: Queryable, account: string): Promise<string> {
+  const found = await db.query<{ scope: string }>('select scope from ledger.accounts where name = $1', [account]);
+  return found.rows[0]?.scope ?? account;
+}
+
+export async function isBound(db: Queryable, account: string): Promise<boolean> {
+  return (await db.query('select 1 from ledger.accounts where name = $1', [account])).rowCount === 1;
+}
+
+/** Lets a name stand for a scope. */
+export async function bindAccount(db: Queryable, name: string, scope: string): Promise<void> {
+  await db.query(
+    `insert into ledger.accounts (name, scope) values ($1, $2)
+     on conflict (name) do update set scope = excluded.scope, bound_at = clock_timestamp()
+       where ledger.accounts.scope <> excluded.scope`,
+    [name, scope],
+  );
+}
+
+/** Lets a scope be recognised by an identity, which belongs to no other scope from then on. */
+export async function addIdentity(db: Queryable, scope: string, { origin, fingerprint }: Identity): Promise<void> {
+  await db.query(
+    `insert into ledger.identities (origin, fingerprint, scope) values ($1, $2, $3)
+     on conflict (origin, fingerprint) do update set scope = excluded.scope, since = clock_timestamp()
+       where ledger.identities.scope <> excluded.scope`,
+    [origin, fingerprint, scope],
+  );
+}
+
+/** Forgets how a scope was recognised: it was never used, so the account may be moved freely. */
+export async function dropIdentities(db: Queryable, scope: string): Promise<void> {
+  await db.query('delete from ledger.identities where scope = $1', [scope]);
+}
+
+/** A scope that nothing is known of, called by the account's name, or by the name and a number where that is taken. */
+export async function newScope(db: Queryable, name: string): Promise<string> {
+  for (let n = 1; ; n++) {
+    const id = n === 1 ? name : `${name}~${n}`;
+    const made = await db.query('insert into ledger.scopes (id) values ($1) on conflict do nothing', [id]);
+    if (made.rowCount === 1) return id;
+  }
+}
+
+/** Whether nothing depends on the scope: no link, no task, no load, and no run that has decided about a row. */
+export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
+  const found = await db.query<{ used: boolean }>(
+    `select exists (select 1 from ledger.links where scope = $1)
+       or exists (select 1 from ledger.tasks where scope = $1)
+       or exists (select 1 from ledger.witnesses where scope = $1)
+       or exists (select 1 from ledger.runs u where u.scope = $1 and not u.dry_run
+         and (u.rows_seen > 0 or u.rows_settled > 0 or exists (select 1 from ledger.rows r where r.run_id = u.id))) as used`,
+    [scope],
+  );
+  return found.rows[0]?.used === false;
+}
+
+/** Runs that are unfinished and belong to a scope. */
+export async function unfinishedOf(db: Queryable, scope: string): Promise<readonly string[]> {
+  const found = await db.query<{ id: string }>(
+    `select id from ledger.runs where scope = $1 and status in ('running', 'paused') order by created_at`,
+    [scope],
+  );
+  return found.rows.map(({ id }) => id);
+}
+
+export interface ListedAccount {
+  readonly name: string;
+  readonly scope: string;
+  readonly boundAt: Date;
+  readonly origins: readonly string[];
+  readonly tenant: string | null;
+}
+
+export async function listAccounts(db: Queryable): Promise<readonly ListedAccount[]> {
+  const found = await db.query<ListedAccount>(
+    `select a.name, a.scope, a.bound_at as "boundAt", s.tenant,
+       array(select distinct origin from ledger.identities i where i.scope = a.scope order by origin) as origins
+     from ledger.accounts a join ledger.scopes s on s.id = a.scope order by a.name`,
+  );
+  return found.rows;
+}

@@ -1,0 +1,169 @@
+/**
+ * Judges a list by records that must be in it. Evidence about paging says that a list was read to its end; it does not say
+ * that the service put everything into it, nor that it is the list of the same tenant as before. Records that an earlier
+ * list has shown say both.
+ *
+ * | a witness is | then |
+ * |---|---|
+ * | in the list, equal in a key | all is well |
+ * | in the list, with other keys | the id belongs to another record: many of these pause the run |
+ * | missing, found by its id | the list is partial: what it lacks may be there |
+ * | missing, not found by its id | it was removed: many of these pause the run |
+ */
+import { isJsonObject, type Json } from '../client/dialect.ts';
+import { mayBeSame, type RecordKeys, recordKeys } from '../client/record-keys.ts';
+import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import {
+  keepTenant,
+  keepWitnesses,
+  type Resource,
+  readWitnesses,
+  tenantOf,
+  type Witness,
+} from '../ledger/witnesses.ts';
+import { waysOn } from './identity.ts';
+import type { JobContext } from './job.ts';
+import { lookUp } from './look-up.ts';
+import { Sample, spread } from './sample.ts';
+import { RunPaused } from './trouble.ts';
+
+export interface Witnessing {
+  /** Takes note of a record of the list; the same record may come more than once. */
+  note(id: string, record: Json): void;
+  /**
+   * To be called when the list was read to its end: true where its witnesses are all in it, or were removed; false where
+   * the list is partial, so that nothing follows from what it lacks.
+   * @throws RunPaused where the list is another tenant's, or the service has gone back
+   */
+  isWhole(): Promise<boolean>;
+}
+
+/** Records that are asked for by id at most. */
+const MOST_LOOKED_UP = 8;
+/** So many records may be removed by people at any time. */
+const FEW = 2;
+
+export async function openWitnesses(context: JobContext<unknown>, resource: Resource): Promise<Witnessing> {
+  const { pool, run } = context;
+  const witnesses = await readWitnesses(pool, run.scope, resource);
+  const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
+  const found = new Map<string, RecordKeys>();
+  const tenants = new Set<string>();
+  const sample = new Sample<{ id: string; record: Json }>();
+  return {
+    note(id, record) {
+      if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
+      if (wanted.has(id)) found.set(id, recordKeys(resource, record));
+      sample.add({ id, record });
+    },
+    async isWhole() {
+      const [tenant] = tenants;
+      if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
+      const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
+      if (isMany(others.length, found.size)) throw otherRecords(context, resource, others, found);
+      const missing = witnesses.filter(({ id }) => !found.has(id));
+      const judged = await lookAtMissing(context, resource, missing, sample.records[0]?.id);
+      if (judged.hidden !== undefined) {
+        const lacks = `it lacks ${resource.slice(0, -1)} ${judged.hidden}, which the service shows by its id`;
+        await addNote(
+          pool,
+          run.id,
+          `the list of ${resource} is partial: ${lacks}. What this list does not show may be there, so nothing is created because of it`,
+        );
+        return false;
+      }
+      if (missing.length > FEW && isMany(missing.length, witnesses.length)) {
+        throw wentBack(context, resource, missing.length, witnesses.length);
+      }
+      if (run.dryRun) return true;
+      const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
+      const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
+      const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);
+      await keepWitnesses(pool, run.scope, resource, spread(telling));
+      return true;
+    },
+  };
+}
+
+function tenantIn(record: Json): readonly string[] {
+  const tenant = isJsonObject(record) ? record.tenant_id : undefined;
+  return typeof tenant === 'number' || (typeof tenant === 'string' && tenant !== '') ? [String(tenant)] : [];
+}
+
+/** More than a fifth, and not just one of several. */
+function isMany(count: number, all: number): boolean {
+  return count * 5 > all && (count > 1 || count === all);
+}
+
+interface Judged {
+  /** A record that the service shows when asked by id, and not in its list. */
+  readonly hidden: string | undefined;
+}
+
+/** Asks for missing witnesses by id, after one that is in the list: where that is not found, asking shows nothing. */
+async function lookAtMissing(
+  { account, run, pool, signal, log }: JobContext<unknown>,
+  resource: Resource,
+  missing: readonly Witness[],
+  control: string | undefined,
+): Promise<Judged> {
+  if (missing.length === 0) return { hidden: undefined };
+  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+  const isThere = async (id: string) =>
+    (await lookUp(account, resource, id, { lane: run.lane, signal, onCalls })).status === 'found';
+  try {
+    if (control !== undefined && !(await isThere(control))) return { hidden: undefined };
+    const step = Math.max(1, missing.length / MOST_LOOKED_UP);
+    for (let at = 0; at < missing.length; at += step) {
+      const id = missing[Math.floor(at)]?.id;
+      if (id !== undefined && (await isThere(id))) return { hidden: id };
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ err: error, run: run.id }, `missing ${resource} could not be looked up by id`);
+  }
+  return { hidden: undefined };
+}
+
+async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {
+  const before = await tenantOf(pool, run.scope);
+  if (before === tenant) return;
+  const other = before === undefined ? await keepTenant(pool, run.scope, tenant) : undefined;
+  if (before === undefined && other === undefined) return;
+  const what =
+    before === undefined
+      ? `shows the records of tenant ${tenant}, which is known as "${other}"`
+      : `shows the records of tenant ${tenant}; until now it was tenant ${before}`;
+  throw identityUnclear(account.name, what);
+}
+
+function otherRecords(
+  { account }: JobContext<unknown>,
+  resource: Resource,
+  others: readonly Witness[],
+  found: ReadonlyMap<string, RecordKeys>,
+): RunPaused {
+  const [first] = others;
+  const said = (keys: RecordKeys | undefined) => Object.values(keys ?? {}).join(', ');
+  const example =
+    first && `${resource.slice(0, -1)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
+  const what = `lists other ${resource} under the ids that are known: ${others.length} of ${found.size}; ${example}`;
+  return identityUnclear(account.name, what);
+}
+
+/** Nothing has been written when this is thrown. */
+function identityUnclear(account: string, what: string): RunPaused {
+  return new RunPaused(
+    'IDENTITY_UNCLEAR',
+    `The service of account "${account}" ${what}. It may be another tenant, or a service that was restored from a backup. ` +
+      `Nothing was written. ${waysOn(account)}`,
+  );
+}
+
+function wentBack({ account }: JobContext<unknown>, resource: Resource, removed: number, checked: number): RunPaused {
+  return new RunPaused(
+    'SERVICE_WENT_BACK',
+    `The service of account "${account.name}" no longer has ${removed} of ${checked} ${resource} that were checked. ` +
+      `It may have been restored from a backup, or be another tenant. Nothing was written. ${waysOn(account.name)}`,
+  );
+}
