@@ -88,9 +88,9 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
     if (inMs > 0) return wait(context, inMs, 'waited for customers that an earlier run left unsettled');
   }
   await forgetRecords(exclusive, run.id);
-  const readAt = await readCustomers(context, exclusive, BASELINE);
+  const { readAt, isWhole } = await readCustomers(context, exclusive, BASELINE);
   const missing = await exclusive.transaction((db) =>
-    resolveCustomers(db, run, { keepMissing: options.createCustomers }),
+    resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole }),
   );
   if (missing === 0 || !createsNow(context, place)) return goOn(exclusive, run.id, { ...place, step: 'keys' });
   const creating = await startCreating(context, exclusive, place, readAt);
@@ -147,7 +147,7 @@ async function awaitCreated({ pool, run }: Context, exclusive: Exclusive, place:
     case 'cancelled': {
       const left = await exclusive.transaction(async (db) => {
         await takeCreated(db, run, creatorId);
-        await resolveCustomers(db, run, { keepMissing: true });
+        await resolveCustomers(db, run, { keepMissing: true, isWhole: true });
         await settleNotCreated(db, run, creatorId);
         return countMissing(db, run);
       });
@@ -184,7 +184,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
   const read = isAnyToWrite ? await readOrders(context, exclusive, BASELINE) : undefined;
   const ordersBefore = read ? read.records : place.ordersBefore;
   return exclusive.transaction(async (db) => {
-    const planned = await decideOrders(db, run, options);
+    const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
     if (run.dryRun) await planOnly(db, run);
     const missing = await countMissing(db, run);
     const isToWrite = !run.dryRun && planned.create + planned.update + missing > 0;

@@ -30,6 +30,7 @@ import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts
 import { readCall } from '../src/worker/reads.ts';
 import { checkShape } from '../src/worker/shapes.ts';
 import { RunFailed } from '../src/worker/trouble.ts';
+import { openWitnesses } from '../src/worker/witnessing.ts';
 
 const BASELINE = 0;
 
@@ -51,13 +52,13 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     return { status: 'again', inMs: waitMs };
   }
   await startAfresh(exclusive, run.id);
-  await readCustomers(context, exclusive, BASELINE);
+  const { isWhole } = await readCustomers(context, exclusive, BASELINE);
   await scanAll(context, exclusive);
   const importWorks = (await readLearnt(pool, account.scope)).get('import') !== false;
   const isCreated = options.importWith === 'create' || (options.importWith === 'auto' && !importWorks);
   const action = isCreated ? 'create' : 'import';
   return exclusive.transaction(async (db) => {
-    await decideContacts(db, run, { matchBy: options.matchBy, action });
+    await decideContacts(db, run, { matchBy: options.matchBy, action, isWhole });
     return goOn(db, run);
   });
 }
@@ -84,6 +85,7 @@ async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
 
 async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   const { pool, run, account, options, signal } = context;
+  const witnesses = await openWitnesses(context, 'contacts');
   let place = 0;
   let isShapeKnown = false;
   const noteShape = async (list: readonly Json[], content: unknown) => {
@@ -102,7 +104,9 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       const list = listIn(answer.content, account.dialect, 'contacts');
       if (!list) throw noList(account, answer.content);
       await noteShape(list, answer.content);
-      return list.map((contact) => toScannedContact(contact, account));
+      const contacts = list.map((contact) => toScannedContact(contact, account));
+      for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
+      return contacts;
     },
     keep: async (contacts, pass) => {
       const first = place;
@@ -114,7 +118,8 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       });
     },
   });
-  await recordProgress(pool, run.id, { scan: report.proof });
+  const isWhole = await witnesses.isWhole();
+  await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);
 }
 

@@ -25,9 +25,9 @@ export const settleUnknown = defineJob({
       const sent = await openRows(pool, run.id);
       if (sent.acked + sent.unknown > 0) {
         const pass = await nextPass(pool, run.id);
-        const readAt = await readCustomers(context, exclusive, pass);
+        const { readAt, isWhole } = await readCustomers(context, exclusive, pass);
         const settled = await exclusive.transaction((db) =>
-          settleContacts(db, run, { matchBy: options.matchBy, pass, readAt, settleMs: account.settleMs }),
+          settleContacts(db, run, { matchBy: options.matchBy, pass, readAt, isWhole, settleMs: account.settleMs }),
         );
         if (settled.ready > 0) return { status: 'next', job: 'import-customers' };
         if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };

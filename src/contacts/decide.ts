@@ -6,6 +6,7 @@
 import { type Level, levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
+import { checkLinks, KNOWN } from './check-links.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { MAPPED_FIELDS } from './mapping.ts';
 import { CONTACT_LINK } from './staging.ts';
@@ -14,11 +15,14 @@ export interface DecideOptions {
   readonly matchBy: readonly MatchKey[];
   /** What a contact without a customer is sent as. */
   readonly action: 'import' | 'create';
+  /** What the list of customers does not show is not there. */
+  readonly isWhole: boolean;
 }
 
 /** Decides all staged rows; to be run in one transaction, safe to repeat. In a dry run no link is kept. */
 export async function decideContacts(db: Queryable, run: Run, options: DecideOptions): Promise<void> {
   await prepareSetWork(db, run.id);
+  await checkLinks(db, run);
   await reopenLostLinks(db, run);
   await takeLinked(db, run);
   await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
@@ -27,6 +31,7 @@ export async function decideContacts(db: Queryable, run: Run, options: DecideOpt
   await keepLinks(db, run);
   await reportDuplicates(db, run, { free: UNCLAIMED, pass: 0 });
   await reviewTheUnclear(db, run);
+  if (!options.isWhole) await reviewTheUnproven(db, run);
   await sendTheRest(db, run, options.action);
   await prepareUpdates(db, run);
   if (run.dryRun) await planOnly(db, run);
@@ -116,10 +121,12 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
     [run.id, run.scope, CONTACT_LINK],
   );
   await db.query(
-    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
-     select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1 and verdict = 'existing'
-     on conflict (scope, kind, record_id) do update
-       set source_id = excluded.source_id, hash = excluded.hash, run_id = excluded.run_id, linked_at = now()`,
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known)
+     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${KNOWN('k')}
+     from ledger.rows s join ledger.records k on k.run_id = $1 and k.record_id = s.record_id
+     where s.run_id = $1 and s.verdict = 'existing'
+     on conflict (scope, kind, record_id) do update set source_id = excluded.source_id, hash = excluded.hash,
+       run_id = excluded.run_id, known = excluded.known, linked_at = now()`,
     [run.id, run.scope, CONTACT_LINK],
   );
 }
@@ -146,6 +153,16 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
        where o.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') group by o.source_id, o.hash) earlier
      where s.run_id = $1 and s.state = 'staged' and s.source_id = earlier.source_id and s.hash = earlier.hash`,
     [run.id, run.scope],
+  );
+}
+
+/** The list may lack their customers: created because of that, they might be there twice. */
+async function reviewTheUnproven(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', verdict = 'review', reason = 'LIST_PARTIAL',
+       detail = 'no customer in the list is its own, and the list does not show everything: look for it by hand'
+     where run_id = $1 and state = 'staged'`,
+    [run.id],
   );
 }
 

@@ -9,6 +9,7 @@ import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { KNOWN } from './check-links.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { CONTACT_LINK } from './staging.ts';
 
@@ -18,6 +19,8 @@ export interface SettleOptions {
   readonly pass: number;
   /** When the read began, on the database's clock. */
   readonly readAt: Date;
+  /** What the list does not show is not there. */
+  readonly isWhole: boolean;
   /** How long the service may take to commit or show a request (assumptions A1 and A2). */
   readonly settleMs: number;
 }
@@ -120,8 +123,8 @@ async function takeOnce(
 async function keepLinks(db: Queryable, run: Run): Promise<void> {
   if (run.job !== 'contacts') return;
   await db.query(
-    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
-     select $2, $3, source_id, record_id, hash, $1 from ledger.rows
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known)
+     select $2, $3, source_id, record_id, hash, $1, ${KNOWN('s')} from ledger.rows s
      where run_id = $1 and action in ('import', 'create') and state = 'settled' and record_id is not null
      on conflict do nothing`,
     [run.id, run.scope, CONTACT_LINK],
@@ -147,7 +150,7 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
        select s.source_id, case
          when s.sends >= $5 then 'GAVE_UP'
          when strangers.faceless > 0 or (s.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
-         when ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
+         when not $6 or ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
        from ledger.rows s, strangers, found, lost where ${SENT} and s.since + $4 * interval '1 ms' <= $3
      )
      update ledger.rows s set
@@ -157,8 +160,8 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
        detail = case judged.reason
          when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of customers'
          when 'NOT_RECOGNISED' then 'sent, but no new customer in the list carries this e-mail, phone or name'
-         when 'NOT_IN_LIST' then 'it was sent, and the list of customers lacks much of what the service took' end
+         when 'NOT_IN_LIST' then 'it may have been sent, and the list of customers cannot tell whether it is there: look for it by hand' end
      from judged where s.run_id = $1 and s.source_id = judged.source_id`,
-    [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS],
+    [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS, options.isWhole],
   );
 }

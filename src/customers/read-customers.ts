@@ -11,15 +11,28 @@ import type { JobContext } from '../worker/job.ts';
 import { checkShape } from '../worker/shapes.ts';
 import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
+import { openWitnesses } from '../worker/witnessing.ts';
 import { customerFieldsOf, keysOf } from './keys.ts';
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 
-/** Reads the list once, whole; answers when the read began, on the database's clock. @throws Stop */
-export async function readCustomers(context: JobContext<unknown>, exclusive: Exclusive, pass: number): Promise<Date> {
+export interface CustomersRead {
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** What the list does not show is not there: its pages are proven, and its witnesses are in it. */
+  readonly isWhole: boolean;
+}
+
+/** Reads the list once, to its end. @throws Stop */
+export async function readCustomers(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  pass: number,
+): Promise<CustomersRead> {
   const { pool, run, account, signal } = context;
   const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
   const keeping = behind();
+  const witnesses = await openWitnesses(context, 'customers');
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
@@ -29,13 +42,16 @@ export async function readCustomers(context: JobContext<unknown>, exclusive: Exc
     onRecords: async (batch) => {
       const records = batch.map((record) => toSeenRecord(record, account));
       const ids = records.map(({ recordId }) => recordId);
+      for (const [i, id] of ids.entries()) witnesses.note(id, batch[i] ?? null);
       await keeping.begin(() => exclusive.transaction((db) => keepRecords(db, run.id, pass, records)), ids);
     },
   });
   await keeping.end();
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
-  return clock.rows[0]?.now ?? new Date();
+  const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
+  const hasWitnesses = await witnesses.isWhole();
+  return { readAt: clock.rows[0]?.now ?? new Date(), isWhole: isProven && hasWitnesses };
 }
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {

@@ -12,6 +12,7 @@ import { checkShape } from '../worker/shapes.ts';
 import { RunFailed } from '../worker/trouble.ts';
 import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
+import { openWitnesses } from '../worker/witnessing.ts';
 import { keyScopeOf } from './keys.ts';
 
 export interface OrdersRead {
@@ -19,7 +20,7 @@ export interface OrdersRead {
   readonly readAt: Date;
   /** How many orders there are in all; undefined where the list came in pages. */
   readonly records: number | undefined;
-  /** Nothing was missed for certain: what is not in it is not there. */
+  /** What the list does not show is not there: its pages are proven, and its witnesses are in it. */
   readonly isWhole: boolean;
 }
 
@@ -34,6 +35,7 @@ export async function readOrders(
   const scope = keyScopeOf(run);
   const says = { orders: false, customers: false, labels: false };
   const keeping = behind();
+  const witnesses = await openWitnesses(context, 'orders');
   let seen: SeenOrder[] = [];
   const keep = async () => {
     const orders = seen;
@@ -50,6 +52,7 @@ export async function readOrders(
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const orders = batch.map((record) => toSeenOrder(record, account));
+      for (const [i, { recordId }] of orders.entries()) witnesses.note(recordId, batch[i] ?? null);
       says.orders ||= orders.length > 0;
       says.customers ||= orders.some(({ clientId }) => clientId !== undefined);
       says.labels ||= batch.some((record) => isJsonObject(record) && LABEL_NAMES.some((name) => name in record));
@@ -62,12 +65,16 @@ export async function readOrders(
   if (read.shape) await checkShape(context, 'orders', read.shape);
   if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
   if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);
-  const isWhole = read.scan === undefined || read.scan.proof !== 'unproven';
+  const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) {
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
     await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
   }
-  return { readAt: clock.rows[0]?.now ?? new Date(), records: read.records, isWhole };
+  return {
+    readAt: clock.rows[0]?.now ?? new Date(),
+    records: read.records,
+    isWhole: (await witnesses.isWhole()) && isProven,
+  };
 }
 
 /** Each transaction costs four round trips. */

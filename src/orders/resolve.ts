@@ -29,14 +29,15 @@ const AGREES_IN_ALL = ['email', 'phone', 'name', 'org']
 export async function resolveCustomers(
   db: Queryable,
   run: Run,
-  { keepMissing }: { readonly keepMissing: boolean },
+  { keepMissing, isWhole }: { readonly keepMissing: boolean; readonly isWhole: boolean },
 ): Promise<number> {
   await prepareSetWork(db, run.id);
-  await checkIds(db, run);
+  await checkIds(db, run, isWhole);
   await collectReferences(db, run);
   for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) await matchLevel(db, run, level);
   await keepFound(db, run);
   await db.query('drop table refs');
+  if (!isWhole) await reviewTheUnproven(db, run);
   if (!keepMissing) await rejectMissing(db, run);
   const missing = await db.query<{ n: number }>(
     `select count(*)::int as n from ledger.rows where run_id = $1 and state = 'staged' and client_id is null`,
@@ -45,13 +46,15 @@ export async function resolveCustomers(
   return missing.rows[0]?.n ?? 0;
 }
 
-async function checkIds(db: Queryable, run: Run): Promise<void> {
+async function checkIds(db: Queryable, run: Run, isWhole: boolean): Promise<void> {
   await db.query(
-    `update ledger.rows s set state = 'settled', verdict = 'rejected', reason = 'CUSTOMER_UNKNOWN',
-       detail = format('there is no customer %s', s.client_id)
+    `update ledger.rows s set state = 'settled', verdict = case when $2 then 'rejected' else 'review' end,
+       reason = case when $2 then 'CUSTOMER_UNKNOWN' else 'LIST_PARTIAL' end,
+       detail = case when $2 then format('there is no customer %s', s.client_id)
+         else format('customer %s is not in the list of customers, and the list does not show everything', s.client_id) end
      where s.run_id = $1 and s.state = 'staged' and s.client_id is not null
        and not exists (select 1 from ledger.records k where k.run_id = $1 and k.record_id = s.client_id)`,
-    [run.id],
+    [run.id, isWhole],
   );
   await db.query(
     `update ledger.rows s set state = 'settled', verdict = 'rejected', reason = 'CUSTOMER_CONTRADICTS',
@@ -111,6 +114,16 @@ async function keepFound(db: Queryable, run: Run): Promise<void> {
      from refs r
      where s.run_id = $1 and s.state = 'staged' and s.client_id is null and ${SAME_WORDS('s', 'r')}
        and (r.record_id is not null or r.ambiguous is not null)`,
+    [run.id],
+  );
+}
+
+/** Their customers may be there all the same: made again, they would be there twice. */
+async function reviewTheUnproven(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', verdict = 'review', reason = 'LIST_PARTIAL',
+       detail = 'its customer is not in the list of customers, and the list does not show everything: look for it by hand'
+     where run_id = $1 and state = 'staged' and client_id is null`,
     [run.id],
   );
 }

@@ -47,10 +47,10 @@ const OWN_MAIL = { email: `'p' || i || '@example.com'`, phone: 'null' };
 const ONE_SWITCHBOARD = { email: 'null', phone: `'49305550000'` };
 
 const decide = (run: Run) =>
-  inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy: MATCH_BY, action: 'import' }));
+  inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy: MATCH_BY, action: 'import', isWhole: true }));
 const settle = (run: Run) =>
   inTransaction(database.pool, (db) =>
-    settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), settleMs: 1_000 }),
+    settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), isWhole: true, settleMs: 1_000 }),
   );
 
 /** Every contact has its customer and nothing has changed: the nightly case. */

@@ -96,7 +96,7 @@ async function decide(
     customers.map((record) => ({ ...record, record_id: String(record.record_id), taken_by: null })),
   );
   await link(run, rows);
-  await inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy, action: 'import' }));
+  await inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy, action: 'import', isWhole: true }));
   return { rows: await rowsOf(database, run), records: await recordsOf(database, run) };
 }
 

@@ -108,7 +108,9 @@ test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links 
   );
   const linked = rows.flatMap((row) => ('record_id' in row ? [[row.source_id, String(row.record_id)] as const] : []));
   await link(run, [...linked, ...links]);
-  await inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy: ['email'], action: 'import' }));
+  await inTransaction(database.pool, (db) =>
+    decideContacts(db, run, { matchBy: ['email'], action: 'import', isWhole: true }),
+  );
   expect((await rowsOf(database, run)).map(fateOf)).toEqual(become);
 });
 

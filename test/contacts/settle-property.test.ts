@@ -85,7 +85,7 @@ test('what is settled has evidence of its own, and what is sent again has none a
       );
       const settle = () =>
         inTransaction(database.pool, (db) =>
-          settleContacts(db, run, { matchBy, pass: PASS, readAt: READ_AT, settleMs: SETTLE_MS }),
+          settleContacts(db, run, { matchBy, pass: PASS, readAt: READ_AT, isWhole: true, settleMs: SETTLE_MS }),
         );
       const counted = await settle();
       const after: Settled = { rows: await rowsOf(database, run), records: await recordsOf(database, run) };

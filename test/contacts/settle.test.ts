@@ -138,7 +138,13 @@ test.each(scenes)('$name', async ({ contacts, customers, become }) => {
     customers.map((customer) => ({ ...seen, ...customer, record_id: String(customer.record_id) })),
   );
   await inTransaction(database.pool, (db) =>
-    settleContacts(db, run, { matchBy: ['email', 'phone'], pass: PASS, readAt: new Date(NOW), settleMs: SETTLE_MS }),
+    settleContacts(db, run, {
+      matchBy: ['email', 'phone'],
+      pass: PASS,
+      readAt: new Date(NOW),
+      isWhole: true,
+      settleMs: SETTLE_MS,
+    }),
   );
   expect((await rowsOf(database, run)).map(fateOf)).toEqual(become);
   const links = await database.pool.query('select record_id from ledger.links where run_id = $1', [run.id]);

@@ -39,9 +39,7 @@ async function aLoadOf(rows: readonly Columns[], orders: readonly Columns[] = []
 }
 
 function decide(run: Run, existing: OrdersOptions['existing'] = 'skip') {
-  return inTransaction(database.pool, (db) =>
-    decideOrders(db, run, { existing, createCustomers: false, confirm: false }),
-  );
+  return inTransaction(database.pool, (db) => decideOrders(db, run, { existing, isWhole: true }));
 }
 
 const there = {

@@ -73,7 +73,7 @@ const acts: Readonly<Record<string, Act>> = {
     await database.pool.query('delete from ledger.records where run_id = $1', [run.id]);
     const there = [...service.keys()].map((label) => ({ record_id: label, client_id: '7', label }));
     await putRecords(database, run, there);
-    await inTransaction(database.pool, (db) => decideOrders(db, run, OPTIONS));
+    await inTransaction(database.pool, (db) => decideOrders(db, run, { ...OPTIONS, isWhole: true }));
     load.step = 'sending';
   },
   async prepare(load, service) {

@@ -67,7 +67,7 @@ async function made(creator: Run, customers: Readonly<Record<string, string>>): 
 function takeUp(run: Run, creator: Run): Promise<number> {
   return inTransaction(database.pool, async (db) => {
     await takeCreated(db, run, creator.id);
-    await resolveCustomers(db, run, { keepMissing: true });
+    await resolveCustomers(db, run, { keepMissing: true, isWhole: true });
     await settleNotCreated(db, run, creator.id);
     return countMissing(db, run);
   });
@@ -138,7 +138,7 @@ test('a customer is made from the row that says most, and of those the first', a
 test('the run that makes customers works for its load, and knows who was there', async () => {
   const run = await loadFor([{ e: 'ann@x.de' }, { e: 'there@x.de' }]);
   await putRecords(database, run, [{ record_id: '7', email: 'there@x.de', phone: null, name: null, org: null }]);
-  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true }));
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));
   const creator = await readRun(database.pool, (await started(run)).id);
   expect(creator).toMatchObject({
     ...{ partOf: run.id, job: 'customers', resource: 'customers', phase: 'import-customers', status: 'running' },

@@ -63,7 +63,8 @@ test.each([true, false])(
           run,
           whole.flatMap(({ customers }) => customers.map(({ id, ...customer }) => ({ ...customer, record_id: id }))),
         );
-        const resolve = () => inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing }));
+        const resolve = () =>
+          inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing, isWhole: true }));
         const missing = await resolve();
         const after = await rowsOf(database, run);
         expect(missing).toBe(after.filter((one) => one.state === 'staged' && one.client_id === null).length);

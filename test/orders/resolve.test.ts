@@ -107,7 +107,7 @@ test.each(scenes)('$name: $becomes', async ({ row, customers, becomes }) => {
     run,
     customers.map((customer, i) => ({ ...NOBODY, ...customer, record_id: String(i + 1) })),
   );
-  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false }));
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false, isWhole: true }));
   const [after] = await rowsOf(database, run);
   expect(after?.state === 'staged' ? after.client_id : fateOf(after ?? {})).toBe(becomes);
 });
@@ -126,7 +126,7 @@ test('the candidates are told, and what nobody has', async () => {
     run,
     ['10', '9', '8'].map((record_id) => ({ ...NOBODY, record_id, email: 'ann@x.de' })),
   );
-  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false }));
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false, isWhole: true }));
   expect((await rowsOf(database, run)).map(({ detail }) => detail)).toEqual([
     'by e-mail it could be customer 8, 9, 10',
     'there is no customer No@x.de',
@@ -138,7 +138,9 @@ test('the candidates are told, and what nobody has', async () => {
 test('missing customers are kept where they are to be created, and counted; ids that nobody has are not', async () => {
   const values = [{ customer_email: 'a@x.de' }, { customer_name: 'Ben' }, { client_id: 99 }, { organization: 'Acme' }];
   const run = await aLoad(database, rowsWith(values.map((who) => ({ amount: '1', ...who }))));
-  const missing = await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true }));
+  const missing = await inTransaction(database.pool, (db) =>
+    resolveCustomers(db, run, { keepMissing: true, isWhole: true }),
+  );
   expect(missing).toBe(2);
   expect((await rowsOf(database, run)).map(fateOf)).toEqual(['staged', 'staged', UNKNOWN, UNKNOWN]);
 });
@@ -152,7 +154,7 @@ test('ids are compared as they are written, however large', async () => {
     { ...NOBODY, record_id: String(large), email: 'ben@x.de' },
     { ...NOBODY, record_id: '007', email: null },
   ]);
-  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true }));
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));
   const rows = await rowsOf(database, run);
   expect(rows.map((row) => [row.client_id, fateOf(row)])).toEqual([
     [String(large), 'staged'],
@@ -171,7 +173,7 @@ test('an id of another system is told by the e-mail beside it, and no order goes
     { ...NOBODY, record_id: '1', email: 'ann@x.de' },
     { ...NOBODY, record_id: '2', email: null },
   ]);
-  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true }));
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));
   const rows = await rowsOf(database, run);
   expect(rows.map(fateOf)).toEqual(['settled rejected CUSTOMER_CONTRADICTS', 'staged', 'staged']);
   expect(rows[0]?.detail).toMatch(

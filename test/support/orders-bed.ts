@@ -111,7 +111,7 @@ export async function openOrdersBed(options?: BedOptions): Promise<OrdersBed> {
     },
     async reset() {
       await bed.reset();
-      await pool.query('truncate service.orders, ledger.order_keys restart identity cascade');
+      await pool.query('truncate service.orders, ledger.order_keys, ledger.witnesses restart identity cascade');
     },
   };
 }
