@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { addAccounts } from './commands/accounts.ts';
 import { addCall } from './commands/call.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addDemo } from './commands/demo.ts';
@@ -64,6 +65,7 @@ export function buildProgram(
     addRuns,
     addDeliveries,
     addLinks,
+    addAccounts,
     addDoctor,
     addCall,
     addSettings,

@@ -18,6 +18,7 @@ import { isBound, scopeNamed } from '../ledger/scopes.ts';
 import { startReporting } from '../reports/reporting.ts';
 import { readSecret } from '../settings/secrets.ts';
 import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
+import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { type OpenTargets, openTargets } from '../targets/open-targets.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
@@ -64,7 +65,8 @@ export interface StartHow {
 }
 
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const { settings, dataDir, env, log } = options;
+  const { dataDir, env, log } = options;
+  const settings = await withSharedBudgets(options.settings, env);
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) {

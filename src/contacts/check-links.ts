@@ -14,7 +14,8 @@ export const KNOWN = (record: string): string =>
 const KEYS = ['email', 'phone', 'name'];
 /** Links of earlier versions do not say what their customer was: the contact is the best evidence of it. */
 const WAS = `coalesce(l.known, ${KNOWN('s')})`;
-const IS_SAME = `(${WAS} = '{}' or k.contact_id = s.source_id or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')})`;
+/** That a customer names the contact it came from does not count: those ids are small integers at any service, too. */
+const IS_SAME = `(${WAS} = '{}' or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')})`;
 const COMPARABLE = KEYS.map((key) => `(${WAS}->>'${key}' is not null and s.${key} is not null)::int`).join(' + ');
 const IS_ANOTHER_CONTACT = `(${COMPARABLE} >= 2 and not coalesce(${KEYS.map((key) => `${WAS}->>'${key}' = s.${key}`).join(' or ')}, false))`;
 

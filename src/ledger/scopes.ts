@@ -85,6 +85,11 @@ export async function dropIdentities(db: Queryable, scope: string): Promise<void
   await db.query('delete from ledger.identities where scope = $1', [scope]);
 }
 
+/** Until the transaction ends: two processes that see a tenant for the first time must not make two of it. */
+export async function lockIdentities(db: Queryable): Promise<void> {
+  await db.query('lock table ledger.identities in share row exclusive mode');
+}
+
 /** A scope that nothing is known of, called by the account's name, or by the name and a number where that is taken. */
 export async function newScope(db: Queryable, name: string): Promise<string> {
   for (let n = 1; ; n++) {
@@ -105,6 +110,41 @@ export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
     [scope],
   );
   return found.rows[0]?.used === false;
+}
+
+/**
+ * An operator says that the account is the tenant that it was. A changed address or key belongs to it from now on; where
+ * nothing of that has changed, its records have, and what was known of them is learnt again. Undefined: never used.
+ */
+export async function rebindAccount(db: Queryable, name: string, identity: Identity): Promise<string | undefined> {
+  const { bound, known } = await whatIsKnown(db, name, identity);
+  const scope = known ?? bound;
+  if (bound === undefined || scope === undefined) return undefined;
+  await bindAccount(db, name, scope);
+  await addIdentity(db, scope, identity);
+  if (known === bound) {
+    await db.query('update ledger.scopes set is_rebound = true, tenant = null where id = $1', [scope]);
+    await db.query('delete from ledger.witnesses where scope = $1', [scope]);
+  }
+  return scope;
+}
+
+export type Moved =
+  | { readonly status: 'moved'; readonly scope: string }
+  /** The address and key are those of another account's tenant. */
+  | { readonly status: 'known'; readonly scope: string }
+  | { readonly status: 'never-used' };
+
+/** An operator says that the account, and any other name for the same tenant, is another tenant now. */
+export async function moveToFreshScope(db: Queryable, name: string, identity: Identity): Promise<Moved> {
+  const { bound, known } = await whatIsKnown(db, name, identity);
+  if (bound === undefined) return { status: 'never-used' };
+  if (known !== undefined && known !== bound) return { status: 'known', scope: known };
+  const scope = await newScope(db, name);
+  await addIdentity(db, scope, identity);
+  if (known === bound) await db.query('update ledger.accounts set scope = $2 where scope = $1', [bound, scope]);
+  await bindAccount(db, name, scope);
+  return { status: 'moved', scope };
 }
 
 /** Runs that are unfinished and belong to a scope. */

@@ -13,7 +13,8 @@ import { isGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { type Identity, scopeNamed } from '../ledger/scopes.ts';
 import { type AccountSettings, budgetLimits } from '../settings/settings.ts';
-import { identityChanged, identityOf, originOf, recogniseRecords, resolveScope } from './identity.ts';
+import { originOf } from '../settings/shared-accounts.ts';
+import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
 import { type KeyFound, lookAtContacts, tryKey } from './key-check.ts';
 
 export interface Account {

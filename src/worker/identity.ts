@@ -23,6 +23,7 @@ import {
   type Identity,
   isUnused,
   type Known,
+  lockIdentities,
   newScope,
   whatIsKnown,
 } from '../ledger/scopes.ts';
@@ -47,14 +48,6 @@ export type Resolved =
 const ENOUGH = 0.8;
 const MOST_ASKED = 8;
 const RECOGNISING_MS = 30_000;
-
-/** Same address in another spelling is the same: default ports are left out, and every name of this machine is one. */
-export function originOf(baseUrl: string): string {
-  const url = new URL(baseUrl);
-  const host = url.hostname.replace(/\.$/, '');
-  const name = ['localhost', '127.0.0.1', '[::1]'].includes(host) ? 'localhost' : host;
-  return `${url.protocol}//${name}${url.port === '' ? '' : `:${url.port}`}${url.pathname.replace(/\/+$/, '')}`;
-}
 
 export async function identityOf(db: Queryable, origin: string, secret: string): Promise<Identity> {
   return { origin, fingerprint: await fingerprintOf(db, secret) };
@@ -117,6 +110,10 @@ async function newcomer(
     }
   }
   return inTransaction(pool, async (db): Promise<Resolved> => {
+    await lockIdentities(db);
+    const { known, bound } = await whatIsKnown(db, account, identity); // by another process, at this moment
+    if (bound === undefined && known !== undefined) await bindAccount(db, account, known);
+    if (known !== undefined && (bound ?? known) === known) return { status: 'known', scope: known };
     const scope = await newScope(db, account);
     await addIdentity(db, scope, identity);
     await bindAccount(db, account, scope);

@@ -7,6 +7,7 @@ import { renderJsonSchema, settingsJsonSchema } from '../../settings/json-schema
 import { maskSettings } from '../../settings/mask.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { type SharedAccounts, sharedAccounts } from '../../settings/shared-accounts.ts';
 import { DONE, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
@@ -41,7 +42,11 @@ export function addSettings(program: Command, perform: Perform): void {
 
 async function check({ out, env, settings: read }: Session): Promise<ExitCode> {
   const settings = await read();
-  const warnings = [...settings.warnings, ...(await unreadableSecrets(settings, env))];
+  const warnings = [
+    ...settings.warnings,
+    ...(await unreadableSecrets(settings, env)),
+    ...sharedWarnings(await sharedAccounts(settings, env)),
+  ];
   const { accounts, syncs, targets, file } = settings;
   const [a, s, t] = [accounts, syncs, targets].map((entries) => Object.keys(entries).length) as [
     number,
@@ -68,6 +73,20 @@ async function unreadableSecrets(settings: Settings, env: Session['env']): Promi
     await readSecret(secret, env).catch((error: unknown) => problems.push(messageOf(error)));
   }
   return problems;
+}
+
+function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
+  return [
+    ...same.map(
+      (names) =>
+        `accounts ${names.join(' and ')} have the same address and the same key: they are one tenant, share links, runs and ` +
+        'budget, and the strictest of their budgets holds for all of them',
+    ),
+    ...sameKey.map(
+      (names) =>
+        `accounts ${names.join(' and ')} have the same key at different addresses: if that is one service, give them one address`,
+    ),
+  ];
 }
 
 function secretsIn({ accounts, targets, console: web }: Settings): readonly SecretRef[] {

@@ -1,0 +1,107 @@
+/** `lockstep accounts …`: which tenant each account stands for, and what to do when that is in question. */
+import type { Command } from 'commander';
+import { inTransaction } from '../../database/transaction.ts';
+import { endRun, listPaused } from '../../ledger/runs.ts';
+import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../ledger/scopes.ts';
+import { accountNamed } from '../../settings/settings.ts';
+import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { table } from '../output.ts';
+import type { Perform, Session } from '../session.ts';
+import { formatTime, plural } from '../words.ts';
+
+export function addAccounts(program: Command, perform: Perform): void {
+  const accounts = program
+    .command('accounts')
+    .summary('which tenant each account stands for')
+    .description(
+      'Lists the accounts that were used, and which tenant of which service each one stands for. Links, runs and the ' +
+        'budget belong to the tenant. If an account’s address or key changes, Lockstep writes nothing until it knows ' +
+        'that the tenant is the same, or until you say so.',
+    )
+    .allowExcessArguments(false)
+    .action(() => perform(list));
+  accounts
+    .command('rebind')
+    .summary('say that the account is the same tenant as before')
+    .description(
+      'Says that an account whose address, key or records have changed is the same tenant as before: it keeps its links ' +
+        'and its history. Use it after a service has moved to another address, after a key was changed, and after the ' +
+        'service was restored from a backup. Links with customers that are not there any more, or that are other people ' +
+        'now, are dropped by the next contact sync, which matches their contacts again.',
+    )
+    .argument('<account>', 'name of the account in the settings')
+    .action((name: string) => perform((session) => rebind(session, name)));
+  accounts
+    .command('fresh')
+    .summary('say that the account is another tenant than before')
+    .description(
+      'Says that an account is another tenant than before: it starts without links and history, and its unfinished runs ' +
+        'are cancelled. Nothing is created twice because of that: the next contact sync finds the customers that are ' +
+        'there by e-mail and phone, and a load finds the orders that are there by customer and order_id.',
+    )
+    .argument('<account>', 'name of the account in the settings')
+    .action((name: string) => perform((session) => fresh(session, name)));
+}
+
+async function list({ out, openLedger }: Session): Promise<ExitCode> {
+  const { pool } = await openLedger();
+  const accounts = await listAccounts(pool);
+  if (accounts.length === 0) out.say('No account was used yet.');
+  else {
+    const lines = accounts.map(({ name, scope, origins, tenant, boundAt }) => [
+      name,
+      scope,
+      origins.join(', ') || 'not known yet',
+      tenant ?? '',
+      formatTime(boundAt),
+    ]);
+    out.say(...table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines));
+  }
+  out.result({ accounts });
+  return DONE;
+}
+
+async function rebind(session: Session, name: string): Promise<ExitCode> {
+  const { out, hint } = session;
+  accountNamed(await session.settings(), name);
+  const workspace = await session.openWorkspace();
+  const { pool } = workspace.database;
+  const identity = await workspace.accounts.identify(name);
+  const scope = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
+  if (scope === undefined) throw neverUsed(name);
+  out.say(`Account ${name} is ${scope} at ${identity.origin}, with the key that it has now.`);
+  const paused = await listPaused(pool, scope, ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK']);
+  out.say(...paused.map((id) => `Go on with the paused run: ${hint(`runs resume ${id}`)}`));
+  out.result({ account: name, tenant: scope, address: identity.origin, paused });
+  return DONE;
+}
+
+async function fresh(session: Session, name: string): Promise<ExitCode> {
+  const { out } = session;
+  accountNamed(await session.settings(), name);
+  const workspace = await session.openWorkspace();
+  const { pool } = workspace.database;
+  const identity = await workspace.accounts.identify(name);
+  const before = await scopeNamed(pool, name);
+  const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
+  if (moved.status === 'never-used') throw neverUsed(name);
+  if (moved.status === 'known') {
+    throw wrongUse(
+      `Account "${name}" has the address and key of "${moved.scope}", which is known. Say that it is that tenant with: ` +
+        `lockstep accounts rebind ${name}`,
+      'ACCOUNT_KNOWN',
+    );
+  }
+  const cancelled = await unfinishedOf(pool, before);
+  for (const id of cancelled) await endRun(pool, id, 'cancelled');
+  out.say(`Account ${name} is ${moved.scope} at ${identity.origin}: it starts without links and history.`);
+  if (cancelled.length > 0) {
+    out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);
+  }
+  out.result({ account: name, tenant: moved.scope, address: identity.origin, cancelled });
+  return DONE;
+}
+
+function neverUsed(name: string) {
+  return wrongUse(`Account "${name}" was never used, so there is nothing to change.`, 'ACCOUNT_UNUSED');
+}

@@ -1,0 +1,72 @@
+/** Accounts of the settings that are one tenant of one service: the same address and the same key under two names. */
+import { readSecret } from './secrets.ts';
+import type { AccountSettings, BudgetSettings, Settings } from './settings.ts';
+
+/** An address in one spelling: without default ports, and with one name for this machine. */
+export function originOf(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  const host = url.hostname.replace(/\.$/, '');
+  const name = ['localhost', '127.0.0.1', '[::1]'].includes(host) ? 'localhost' : host;
+  return `${url.protocol}//${name}${url.port === '' ? '' : `:${url.port}`}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+export interface SharedAccounts {
+  /** Names of accounts with the same address and key, more than one each. */
+  readonly same: readonly (readonly string[])[];
+  /** Names of accounts with the same key at several addresses. */
+  readonly sameKey: readonly (readonly string[])[];
+}
+
+type Env = Parameters<typeof readSecret>[1];
+
+/** Compares the accounts whose keys can be read here. */
+export async function sharedAccounts({ accounts }: Settings, env: Env): Promise<SharedAccounts> {
+  const keys = new Map<AccountSettings, string>();
+  for (const account of Object.values(accounts)) {
+    const key = account.url === undefined ? undefined : await keyOf(account, env);
+    if (key !== undefined) keys.set(account, key);
+  }
+  const byKey = groupBy([...keys.keys()], (account) => keys.get(account) ?? '');
+  const groups = [...byKey.values()].filter((group) => group.length > 1);
+  const origins = (group: readonly AccountSettings[]) => groupBy(group, ({ url = '' }) => originOf(url));
+  const names = (group: readonly AccountSettings[]) => group.map(({ name }) => name);
+  return {
+    same: groups.flatMap((group) => [...origins(group).values()].filter((one) => one.length > 1).map(names)),
+    sameKey: groups.filter((group) => origins(group).size > 1).map(names),
+  };
+}
+
+/** The settings in which accounts that share a key at one address have one budget: the strictest of theirs. */
+export async function withSharedBudgets(settings: Settings, env: Env): Promise<Settings> {
+  const { same } = await sharedAccounts(settings, env);
+  const shared = same.flatMap((names) => {
+    const accounts = names.flatMap((name) => settings.accounts[name] ?? []);
+    const budget = accounts.map((account) => account.budget).reduce(stricter);
+    return accounts.map((account): [string, AccountSettings] => [account.name, { ...account, budget }]);
+  });
+  if (shared.length === 0) return settings;
+  return { ...settings, accounts: { ...settings.accounts, ...Object.fromEntries(shared) } };
+}
+
+function stricter(one: BudgetSettings, other: BudgetSettings): BudgetSettings {
+  const slower = one.requests * other.perMs <= other.requests * one.perMs ? one : other;
+  return {
+    ...one,
+    mode: one.mode === 'discover' && other.mode === 'discover' ? 'discover' : 'fixed',
+    requests: slower.requests,
+    perMs: slower.perMs,
+    burst: Math.min(one.burst, other.burst),
+    concurrency: Math.min(one.concurrency, other.concurrency),
+    settleMs: Math.max(one.settleMs, other.settleMs),
+  };
+}
+
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return groups;
+}
+
+async function keyOf({ apiKey }: AccountSettings, env: Env): Promise<string | undefined> {
+  return apiKey && readSecret(apiKey, env).catch(() => undefined);
+}
