@@ -107,11 +107,12 @@ async function decideMissing(db: Queryable, run: Run, options: SettleOptions): P
        from ledger.rows s where s.run_id = $1 and s.state in ('acked', 'unknown') and s.action = 'create'
      ), all_of_them as (
        select found.n as found, coalesce($6::bigint, found.n) > found.n as has_strangers,
+         coalesce($6::bigint, found.n) < found.n as has_shrunk,
          (select count(*) from missing where state = 'acked' and is_late) as acked from found
      ), judged as (
        select m.source_id, case
          when m.sends >= $5 then 'GAVE_UP'
-         when not $7 or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
+         when not $7 or a.has_shrunk or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
          when m.state = 'acked' and a.has_strangers then 'NOT_RECOGNISED' end as reason
        from missing m, all_of_them a where m.is_late
      )

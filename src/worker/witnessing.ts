@@ -43,18 +43,23 @@ const MOST_LOOKED_UP = 8;
 /** So many records may be removed by people at any time. */
 const FEW = 2;
 
+const ROUND = 10;
+
 export async function openWitnesses(context: JobContext<unknown>, resource: Resource): Promise<Witnessing> {
   const { pool, run } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
+  const isFirstLook = witnesses.length === 0 && resource !== 'contacts'; // which come in pages, and those are proven
   const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
   const found = new Map<string, RecordKeys>();
   const tenants = new Set<string>();
   const sample = new Sample<{ id: string; record: Json }>();
+  const range = new IdRange();
   return {
     note(id, record) {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
+      range.add(id);
     },
     async isWhole() {
       const [tenant] = tenants;
@@ -62,7 +67,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
       if (isMany(others.length, found.size)) throw otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
-      const judged = await lookAtMissing(context, resource, missing, sample.records[0]?.id);
+      const suspects = isFirstLook ? range.neighbours() : missing.map(({ id }) => id);
+      const judged = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
       if (judged.hidden !== undefined) {
         const lacks = `it lacks ${resource.slice(0, -1)} ${judged.hidden}, which the service shows by its id`;
         await addNote(
@@ -85,6 +91,30 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
   };
 }
 
+/**
+ * Before a scope has witnesses: a list that is cut off at its newest or oldest records leaves out the id before its lowest,
+ * or the one after its highest. Services cut lists off at round numbers.
+ */
+class IdRange {
+  #lowest = Number.POSITIVE_INFINITY;
+  #highest = Number.NEGATIVE_INFINITY;
+  #records = 0;
+
+  add(id: string): void {
+    this.#records++;
+    const number = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN;
+    this.#lowest = Math.min(this.#lowest, number);
+    this.#highest = Math.max(this.#highest, number);
+  }
+
+  /** None where an id is no number. */
+  neighbours(): readonly string[] {
+    const isRound = this.#records >= ROUND && this.#records % ROUND === 0;
+    if (!isRound || !Number.isFinite(this.#lowest)) return [];
+    return [this.#lowest - 1, this.#highest + 1].filter((id) => id > 0).map(String);
+  }
+}
+
 function tenantIn(record: Json): readonly string[] {
   const tenant = isJsonObject(record) ? record.tenant_id : undefined;
   return typeof tenant === 'number' || (typeof tenant === 'string' && tenant !== '') ? [String(tenant)] : [];
@@ -100,11 +130,11 @@ interface Judged {
   readonly hidden: string | undefined;
 }
 
-/** Asks for missing witnesses by id, after one that is in the list: where that is not found, asking shows nothing. */
+/** Asks for records by id that the list does not show, after one that is in the list: where that is not found, asking shows nothing. */
 async function lookAtMissing(
   { account, run, pool, signal, log }: JobContext<unknown>,
   resource: Resource,
-  missing: readonly Witness[],
+  missing: readonly string[],
   control: string | undefined,
 ): Promise<Judged> {
   if (missing.length === 0) return { hidden: undefined };
@@ -115,7 +145,7 @@ async function lookAtMissing(
     if (control !== undefined && !(await isThere(control))) return { hidden: undefined };
     const step = Math.max(1, missing.length / MOST_LOOKED_UP);
     for (let at = 0; at < missing.length; at += step) {
-      const id = missing[Math.floor(at)]?.id;
+      const id = missing[Math.floor(at)];
       if (id !== undefined && (await isThere(id))) return { hidden: id };
     }
   } catch (error) {

@@ -1,61 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { seedWorkspace } from '../../src/service/seed.ts';
-import { startService } from '../../src/service/server.ts';
-import { type CommandResult, command, databaseUrl } from '../cli/command.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { BUDGET, KEYS, type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
 
 const CONTACTS = 20;
-const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
-/** The same in each database, so that ids of one service mean other people at the other. */
-const KEYS = { one: 'the-key-of-tenant-one-0001', two: 'the-key-of-tenant-two-0002' };
-
-let ledger: FreshDatabase;
-let cwd: string;
-let services: TestService[];
-
-interface TestService {
-  readonly database: FreshDatabase;
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-/** A service with a database of its own. `people` draws them: another number, other people under the same ids. */
-async function aService(people: number, tenants: readonly (keyof typeof KEYS)[] = ['one']): Promise<TestService> {
-  const database = await freshDatabase();
-  const named = tenants.map((name) => ({ name, key: KEYS[name] }));
-  await seedWorkspace(database.pool, { contacts: CONTACTS, seed: people, tenants: named });
-  const { url, close } = await startService({ pool: database.pool });
-  const service = { database, url, close };
-  services.push(service);
-  return service;
-}
-
-interface Named {
-  readonly url: string;
-  readonly key?: keyof typeof KEYS;
-  readonly budget?: string;
-}
-
-/** Writes the settings: these accounts, each with a contact sync and a mirror of tasks. */
-async function settle(accounts: Readonly<Record<string, Named>>): Promise<void> {
-  const lines = Object.entries(accounts).map(
-    ([name, { url, key = 'one', budget = BUDGET }]) =>
-      `  ${name}: { url: "${url}", apiKey: { env: KEY_${key.toUpperCase()} }, budget: ${budget} }`,
-  );
-  const syncs = Object.keys(accounts).map((name) => `  sync-${name}: { job: contacts, account: ${name} }`);
-  await writeFile(path.join(cwd, 'lockstep.yaml'), `accounts:\n${lines.join('\n')}\nsyncs:\n${syncs.join('\n')}\n`);
-}
-
-function run(...args: readonly string[]): Promise<CommandResult> {
-  const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
-  return command([...args, '--config', 'lockstep.yaml', '--json'], { cwd, env });
-}
+let at: OwnServices;
+beforeEach(async () => {
+  at = await openOwnServices();
+});
+afterEach(() => at.close());
 
 /** What every customer of the service says, and how often it was written. */
-async function customersOf({ database }: TestService): Promise<readonly string[]> {
+async function customersOf({ database }: OwnService): Promise<readonly string[]> {
   const found = await database.pool.query<{ said: string }>(
     `select concat_ws(' ', tenant_id, id, fields->>'email', fields->>'full_name') as said from service.customers order by 1`,
   );
@@ -63,30 +18,19 @@ async function customersOf({ database }: TestService): Promise<readonly string[]
 }
 
 /** Changes all contacts, so that the next sync would write all customers. */
-async function changeContacts({ database }: TestService): Promise<void> {
+async function changeContacts({ database }: OwnService): Promise<void> {
   await database.pool.query(`update service.contacts set fields = fields || '{"organization": "Changed Ltd"}'::jsonb`);
 }
 
-beforeEach(async () => {
-  services = [];
-  cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-identity-'));
-  ledger = await freshDatabase();
-});
-afterEach(async () => {
-  for (const { close, database } of services) {
-    await close();
-    await database.close();
-  }
-  await ledger.close();
-  await rm(cwd, { recursive: true, force: true });
-});
-
 describe('an account whose service is another one', () => {
   test('is not written to, until an operator says which tenant it is', async () => {
-    const [staging, production] = [await aService(1), await aService(2)];
-    await settle({ acme: { url: staging.url } });
-    expect((await run('run', 'sync-acme')).json.counts.created).toBeGreaterThan(CONTACTS / 2);
-    await settle({ acme: { url: production.url } });
+    const [staging, production] = [
+      await at.start({ contacts: CONTACTS }),
+      await at.start({ contacts: CONTACTS, people: 2 }),
+    ];
+    await at.settle({ acme: { url: staging.url } });
+    expect((await at.run('run', 'sync-acme')).json.counts.created).toBeGreaterThan(CONTACTS / 2);
+    await at.settle({ acme: { url: production.url } });
     // Customers of other people under the ids that the links know.
     await production.database.pool.query(
       `insert into service.customers (tenant_id, fields) select tenant_id, jsonb_build_object('full_name', 'Stranger ' || id)
@@ -94,76 +38,81 @@ describe('an account whose service is another one', () => {
     );
     await changeContacts(production);
     const before = await customersOf(production);
-    const paused = await run('run', 'sync-acme');
+    const paused = await at.run('run', 'sync-acme');
     expect([paused.code, paused.json.error.code]).toEqual([3, 'IDENTITY_CHANGED']);
     expect(paused.json.error.message).toContain('lockstep accounts rebind acme');
     expect(paused.json.error.message).toContain('lockstep accounts fresh acme');
     expect(await customersOf(production)).toEqual(before);
 
-    const fresh = await run('accounts', 'fresh', 'acme');
+    const fresh = await at.run('accounts', 'fresh', 'acme');
     expect([fresh.code, fresh.json.tenant]).toEqual([0, 'acme~2']);
-    const again = await run('run', 'sync-acme');
+    const again = await at.run('run', 'sync-acme');
     expect([again.code, again.json.counts.updated]).toEqual([0, 0]);
     expect(await customersOf(production)).toEqual(expect.arrayContaining([...before]));
   });
 
   test('is not written to after a wrong rebind either: its records are those of others', async () => {
-    const [staging, production] = [await aService(1), await aService(2)];
-    await settle({ acme: { url: staging.url } });
-    await run('run', 'sync-acme');
-    await settle({ other: { url: production.url } });
-    await run('run', 'sync-other');
+    const [staging, production] = [
+      await at.start({ contacts: CONTACTS }),
+      await at.start({ contacts: CONTACTS, people: 2 }),
+    ];
+    await at.settle({ acme: { url: staging.url } });
+    await at.run('run', 'sync-acme');
+    await at.settle({ other: { url: production.url } });
+    await at.run('run', 'sync-other');
     await changeContacts(production);
     const before = await customersOf(production);
-    await ledger.pool.query('delete from ledger.identities where origin like $1', [`%${new URL(production.url).port}`]);
-    await settle({ acme: { url: production.url } });
-    expect((await run('accounts', 'rebind', 'acme')).code).toBe(0);
-    const paused = await run('run', 'sync-acme');
+    await at.ledger.pool.query('delete from ledger.identities where origin like $1', [
+      `%${new URL(production.url).port}`,
+    ]);
+    await at.settle({ acme: { url: production.url } });
+    expect((await at.run('accounts', 'rebind', 'acme')).code).toBe(0);
+    const paused = await at.run('run', 'sync-acme');
     expect(paused.code).toBe(3);
     expect(['IDENTITY_UNCLEAR', 'RUN_PAUSED']).toContain(paused.json.error.code);
     expect(await customersOf(production)).toEqual(before);
   });
 
   test('goes on under its new address once an operator has said that it is the same', async () => {
-    const service = await aService(1);
-    await settle({ acme: { url: service.url } });
-    await run('run', 'sync-acme');
-    await ledger.pool.query(`update ledger.identities set origin = 'https://old.example.com'`);
-    const paused = await run('run', 'sync-acme');
+    const service = await at.start({ contacts: CONTACTS });
+    await at.settle({ acme: { url: service.url } });
+    await at.run('run', 'sync-acme');
+    await at.ledger.pool.query(`update ledger.identities set origin = 'https://old.example.com'`);
+    const paused = await at.run('run', 'sync-acme');
     expect([paused.code, paused.json.error.code]).toEqual([3, 'IDENTITY_CHANGED']);
     expect(paused.json.error.message).toContain('https://old.example.com');
-    expect((await run('accounts', 'rebind', 'acme')).json.tenant).toBe('acme');
-    expect((await run('run', 'sync-acme')).json.counts).toMatchObject({ unchanged: CONTACTS, in: CONTACTS });
+    expect((await at.run('accounts', 'rebind', 'acme')).json.tenant).toBe('acme');
+    expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ unchanged: CONTACTS, in: CONTACTS });
   });
 });
 
 describe('an account whose key is another one', () => {
   test('keeps its links where the key of the tenant was rotated', async () => {
-    const service = await aService(1);
-    await settle({ acme: { url: service.url } });
-    await run('run', 'sync-acme');
+    const service = await at.start({ contacts: CONTACTS });
+    await at.settle({ acme: { url: service.url } });
+    await at.run('run', 'sync-acme');
     await seedWorkspace(service.database.pool, { contacts: 0, tenants: [{ name: 'one', key: KEYS.two }] });
-    await settle({ acme: { url: service.url, key: 'two' } });
-    const rotated = await run('run', 'sync-acme');
+    await at.settle({ acme: { url: service.url, key: 'two' } });
+    const rotated = await at.run('run', 'sync-acme');
     expect([rotated.code, rotated.json.counts.unchanged]).toEqual([0, CONTACTS]);
   });
 
   test('is not written to where the key is that of another tenant', async () => {
-    const service = await aService(1, ['one', 'two']);
-    await settle({ acme: { url: service.url } });
-    await run('run', 'sync-acme');
-    await settle({ acme: { url: service.url, key: 'two' } });
+    const service = await at.start({ contacts: CONTACTS, tenants: ['one', 'two'] });
+    await at.settle({ acme: { url: service.url } });
+    await at.run('run', 'sync-acme');
+    await at.settle({ acme: { url: service.url, key: 'two' } });
     const before = await customersOf(service);
-    const paused = await run('run', 'sync-acme');
+    const paused = await at.run('run', 'sync-acme');
     expect([paused.code, paused.json.error.code]).toEqual([3, 'IDENTITY_CHANGED']);
     expect(await customersOf(service)).toEqual(before);
   });
 });
 
 test('a service that was restored from a backup and gives ids again pauses the run, and writes over nobody', async () => {
-  const service = await aService(1);
-  await settle({ acme: { url: service.url } });
-  await run('run', 'sync-acme');
+  const service = await at.start({ contacts: CONTACTS });
+  await at.settle({ acme: { url: service.url } });
+  await at.run('run', 'sync-acme');
   // As after a restore: the later half is gone, and its ids belong to other people.
   await service.database.pool.query(
     `update service.customers set contact_id = null, fields = jsonb_build_object('full_name', 'Stranger ' || id, 'email', 's' || id || '@x.example')
@@ -172,14 +121,14 @@ test('a service that was restored from a backup and gives ids again pauses the r
   );
   await changeContacts(service);
   const before = await customersOf(service);
-  const paused = await run('run', 'sync-acme');
+  const paused = await at.run('run', 'sync-acme');
   expect(paused.code).toBe(3);
   expect(paused.stderr + JSON.stringify(paused.json)).toContain('restored from a backup');
   expect(await customersOf(service)).toEqual(before);
 
-  expect((await run('accounts', 'rebind', 'acme')).code).toBe(0);
-  const [runId] = (await run('runs')).json.runs.map((one: { run: string }) => one.run);
-  const resumed = await run('runs', 'resume', runId);
+  expect((await at.run('accounts', 'rebind', 'acme')).code).toBe(0);
+  const [runId] = (await at.run('runs')).json.runs.map((one: { run: string }) => one.run);
+  const resumed = await at.run('runs', 'resume', runId);
   expect(resumed.json.counts).toMatchObject({ updated: CONTACTS / 2, created: CONTACTS / 2 });
   const strangers = (await customersOf(service)).filter((said) => said.includes('Stranger'));
   expect(strangers).toHaveLength(CONTACTS / 2);
@@ -187,16 +136,16 @@ test('a service that was restored from a backup and gives ids again pauses the r
 
 describe('two names for one tenant', () => {
   test('share links and budget: nothing is created twice, and the limit holds for both', async () => {
-    const service = await aService(1);
+    const service = await at.start({ contacts: CONTACTS });
     const budget = '{ requests: 15, per: 1s, burst: 15, settle: 200ms, timeout: 2s }';
-    await settle({
+    await at.settle({
       a: { url: service.url, budget },
       b: { url: service.url.replace('127.0.0.1', 'localhost'), budget: BUDGET },
     });
-    const check = await run('settings', 'check');
+    const check = await at.run('settings', 'check');
     expect(check.json.warnings.join()).toContain('accounts a and b have the same address and the same key');
-    const both = await Promise.all([run('run', 'sync-a'), run('run', 'sync-b')]);
-    const again = await run('run', 'sync-b');
+    const both = await Promise.all([at.run('run', 'sync-a'), at.run('run', 'sync-b')]);
+    const again = await at.run('run', 'sync-b');
     expect(again.json.counts).toMatchObject({ created: 0, in: CONTACTS });
     expect(await customersOf(service)).toHaveLength(CONTACTS);
     expect(both.map(({ code }) => code).toSorted()).toSatisfy(([first]: number[]) => first === 0);

@@ -1,0 +1,102 @@
+/** Services with databases of their own, and a ledger with settings that point to them: commands run in this process. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { seedWorkspace } from '../../src/service/seed.ts';
+import { startService } from '../../src/service/server.ts';
+import { createKey, ensureTenant } from '../../src/service/tenants.ts';
+import { type CommandResult, command, databaseUrl } from '../cli/command.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Between, startFrontServer } from '../support/front-server.ts';
+
+export const KEYS = { one: 'the-key-of-tenant-one-0001', two: 'the-key-of-tenant-two-0002' };
+export type KeyName = keyof typeof KEYS;
+
+const FIRST: readonly KeyName[] = ['one'];
+
+export const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
+
+export interface OwnService {
+  readonly database: FreshDatabase;
+  readonly url: string;
+  /** From now on, what stands between the worker and the service. */
+  between(between?: Between): void;
+}
+
+export interface ServiceOptions {
+  /** Sample contacts of the first tenant, and what comes with them. Default 0. */
+  readonly contacts?: number;
+  /** Draws the sample: another number, other people under the same ids. */
+  readonly people?: number;
+  readonly tenants?: readonly KeyName[];
+}
+
+export interface NamedAccount {
+  readonly url: string;
+  readonly key?: KeyName;
+  readonly budget?: string;
+}
+
+export interface OwnServices {
+  readonly ledger: FreshDatabase;
+  readonly cwd: string;
+  start(options?: ServiceOptions): Promise<OwnService>;
+  /** Writes the settings: these accounts, each with a contact sync called `sync-` and its name. */
+  settle(accounts: Readonly<Record<string, NamedAccount>>): Promise<void>;
+  run(...args: readonly string[]): Promise<CommandResult>;
+  /** Writes a file of orders and loads it, all rows with the order_id and customer given. */
+  load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult>;
+  close(): Promise<void>;
+}
+
+export async function openOwnServices(): Promise<OwnServices> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-own-'));
+  const ledger = await freshDatabase();
+  closers.push(
+    () => rm(cwd, { recursive: true, force: true }),
+    () => ledger.close(),
+  );
+  const run: OwnServices['run'] = (...args) => {
+    const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
+    return command([...args, '--config', 'lockstep.yaml', '--json'], { cwd, env });
+  };
+  return {
+    ledger,
+    cwd,
+    async start({ contacts = 0, people = 1, tenants = FIRST } = {}) {
+      const database = await freshDatabase();
+      const named = tenants.map((name) => ({ name, key: KEYS[name] }));
+      const front = await startFrontServer();
+      const service = await startService({ pool: database.pool });
+      if (contacts > 0) await seedWorkspace(database.pool, { contacts, seed: people, tenants: named });
+      for (const { name, key } of named)
+        await createKey(database.pool, (await ensureTenant(database.pool, name)).id, { key });
+      front.passTo(service.url);
+      closers.push(
+        () => database.close(),
+        () => service.close(),
+        () => front.close(),
+      );
+      return { database, url: front.url, between: front.set };
+    },
+    async settle(accounts) {
+      const lines = Object.entries(accounts).map(
+        ([name, { url, key = 'one', budget = BUDGET }]) =>
+          `  ${name}: { url: "${url}", apiKey: { env: KEY_${key.toUpperCase()} }, budget: ${budget} }`,
+      );
+      const syncs = Object.keys(accounts).map((name) => `  sync-${name}: { job: contacts, account: ${name} }`);
+      const text = `accounts:\n${lines.join('\n')}\nsyncs:\n${syncs.join('\n')}\n`;
+      await writeFile(path.join(cwd, 'lockstep.yaml'), text);
+    },
+    run,
+    async load(name, orders) {
+      const lines = orders.map(([label, customer], i) => `${label},${customer},${i}.50,new`);
+      await writeFile(path.join(cwd, name), ['order_id,client_id,amount,status', ...lines, ''].join('\n'));
+      return run('orders', 'load', name, '--account', 'acme', '--yes');
+    },
+    async close() {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+}

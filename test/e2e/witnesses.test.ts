@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Between } from '../support/front-server.ts';
+import { type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
+
+let at: OwnServices;
+let service: OwnService;
+beforeEach(async () => {
+  at = await openOwnServices();
+  service = await at.start();
+  await at.settle({ acme: { url: service.url } });
+});
+afterEach(() => at.close());
+
+async function addCustomers(count: number): Promise<void> {
+  await service.database.pool.query(
+    `insert into service.customers (tenant_id, fields)
+     select (select id from service.tenants limit 1), jsonb_build_object('full_name', 'Customer ' || n, 'email', 'c' || n || '@example.com')
+     from generate_series(1, $1) n`,
+    [count],
+  );
+}
+
+async function addContacts(from: number, to: number): Promise<void> {
+  await service.database.pool.query(
+    `insert into service.contacts (tenant_id, folded, fields)
+     select (select id from service.tenants limit 1), '{}', jsonb_build_object('first_name', 'Contact', 'last_name', n::text, 'email', 'p' || n || '@example.com')
+     from generate_series($1::int, $2::int) n`,
+    [from, to],
+  );
+}
+
+async function ordersThere(): Promise<{ readonly all: number; readonly distinct: number }> {
+  const found = await service.database.pool.query(
+    `select count(*)::int as all, count(distinct fields->>'order_id')::int as distinct from service.orders`,
+  );
+  return found.rows[0];
+}
+
+/** Lists of one kind show only some of their records. */
+const showing =
+  (path: string, some: (records: readonly Record<string, unknown>[]) => readonly unknown[]): Between =>
+  async (request, pass) => {
+    const reply = await pass();
+    if (!request.path.endsWith(path) || typeof reply.body !== 'string') return reply;
+    const answer = JSON.parse(reply.body);
+    return { ...reply, body: JSON.stringify({ ...answer, content: some(answer.content) }) };
+  };
+
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, i): [string, number] => [`O-${from + i}`, ((from + i) % 3) + 1]);
+
+describe('a list of orders that is cut off at its newest 50', () => {
+  test('doubles none of the orders that the ledger knows', async () => {
+    await addCustomers(3);
+    expect((await at.load('first.csv', numbered(1, 60))).json.counts.created).toBe(60);
+    service.between(showing('/orders/getall', (orders) => orders.slice(-50)));
+    const second = await at.load('second.csv', numbered(1, 65));
+    expect([second.code, second.json.counts]).toMatchObject([1, { existing: 50, created: 0, review: 15 }]);
+    expect(await ordersThere()).toEqual({ all: 60, distinct: 60 });
+    const shown = await at.run('runs', 'show', second.json.run);
+    expect(shown.json.notes.join()).toContain('the list of orders is partial');
+  });
+
+  test('doubles none of the orders that were there before Lockstep', async () => {
+    await addCustomers(3);
+    await service.database.pool.query(
+      `insert into service.orders (tenant_id, client_id, fields)
+       select (select id from service.tenants limit 1), n % 3 + 1, jsonb_build_object('order_id', 'O-' || n, 'amount', 1)
+       from generate_series(1, 60) n`,
+    );
+    service.between(showing('/orders/getall', (orders) => orders.slice(-50)));
+    const loaded = await at.load('first.csv', numbered(1, 20));
+    expect(loaded.json.counts).toMatchObject({ created: 0, review: expect.any(Number) });
+    expect(await ordersThere()).toEqual({ all: 60, distinct: 60 });
+  });
+});
+
+test('a list that grows by less than was created in it proves no absence', async () => {
+  await addCustomers(3);
+  expect((await at.load('first.csv', numbered(1, 30))).json.counts.created).toBe(30);
+  // Whole until something was created, from then on without some that nobody asked for.
+  let isCreated = false;
+  const without = showing('/orders/getall', (orders) =>
+    isCreated ? orders.filter(({ id }) => Number(id) % 7 > 0) : orders,
+  );
+  let lost = 0;
+  service.between(async (request, pass) => {
+    if (!request.path.endsWith('/orders/create')) return without(request, pass);
+    isCreated = true;
+    const reply = await pass();
+    return lost++ === 2 ? { status: 502, body: 'bad gateway' } : reply;
+  });
+  await at.load('second.csv', numbered(31, 60));
+  const there = await ordersThere();
+  expect(there.all).toBe(there.distinct);
+});
+
+test('a partial list of customers has no contact imported a second time', async () => {
+  await addContacts(1, 30);
+  expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ created: 30, in: 30 });
+  await addContacts(31, 40);
+  service.between(showing('/customers/getall', (customers) => customers.filter(({ id }) => Number(id) > 15)));
+  const night = await at.run('run', 'sync-acme');
+  expect([night.code, night.json.counts]).toMatchObject([1, { created: 0, in: 40 }]);
+  service.between();
+  const next = await at.run('run', 'sync-acme');
+  expect([next.code, next.json.counts]).toMatchObject([0, { created: 10, unchanged: 30 }]);
+  const found = await service.database.pool.query('select count(*)::int as n from service.customers');
+  expect(found.rows[0].n).toBe(40);
+});
+
+test('removed customers are no partial list: a few that are gone by id stop nothing', async () => {
+  await addContacts(1, 30);
+  await at.run('run', 'sync-acme');
+  await service.database.pool.query('delete from service.customers where id in (3, 4)');
+  await addContacts(31, 35);
+  expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ created: 5, in: 35 });
+});
+
+test('a customer that became another person is not overwritten, and the others are updated', async () => {
+  await addContacts(1, 30);
+  await at.run('run', 'sync-acme');
+  await service.database.pool.query(
+    `update service.customers set fields = '{"full_name": "Somebody Else", "email": "else@example.com"}' where id = 7`,
+  );
+  await service.database.pool.query(
+    `update service.contacts set fields = fields || '{"organization": "New Ltd"}'::jsonb`,
+  );
+  const night = await at.run('run', 'sync-acme');
+  expect([night.code, night.json.counts]).toMatchObject([1, { updated: 29, review: 1, in: 30 }]);
+  const found = await service.database.pool.query('select fields from service.customers where id = 7');
+  expect(found.rows[0].fields).toMatchObject({ full_name: 'Somebody Else', email: 'else@example.com' });
+});
