@@ -14,6 +14,8 @@ export const KNOWN = (record: string): string =>
 const KEYS = ['email', 'phone', 'name'];
 /** Links of earlier versions do not say what their customer was: the contact is the best evidence of it. */
 const WAS = `coalesce(l.known, ${KNOWN('s')})`;
+const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
+
 /** That a customer names the contact it came from does not count: those ids are small integers at any service, too. */
 const IS_SAME = `(${WAS} = '{}' or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')})`;
 const COMPARABLE = KEYS.map((key) => `(${WAS}->>'${key}' is not null and s.${key} is not null)::int`).join(' + ');
@@ -31,7 +33,7 @@ const LINKED = `ledger.rows s
  */
 export async function checkLinks(db: Queryable, run: Run): Promise<void> {
   const values = [run.id, run.scope, CONTACT_LINK];
-  if (await isRebound(db, run.scope)) await dropStaleLinks(db, run);
+  await dropStaleLinks(db, run);
   const counted = await db.query<{ all: number; others: number; example: string | null }>(
     `select count(*)::int as all, (count(*) filter (where not coalesce(${IS_SAME}, false)))::int as others,
        min(format('customer %s was %s and is %s', k.record_id, ${WORDS(WAS)}, ${WORDS(KNOWN('k'))}))
@@ -56,9 +58,10 @@ export async function checkLinks(db: Queryable, run: Run): Promise<void> {
   );
   if (run.dryRun) return;
   await db.query(
-    `update ledger.links l set known = fresh.known
+    `update ledger.links l set known = fresh.known, linked_at = clock_timestamp()
      from (select l.source_id, ${KNOWN('k')} as known from ${LINKED} and coalesce(${IS_SAME}, false)) fresh
-     where l.scope = $2 and l.kind = $3 and l.source_id = fresh.source_id and l.known is distinct from fresh.known`,
+     where l.scope = $2 and l.kind = $3 and l.source_id = fresh.source_id
+       and (l.known is distinct from fresh.known or l.linked_at < ${REBOUND_AT})`,
     values,
   );
 }
@@ -67,19 +70,17 @@ function WORDS(known: string): string {
   return `coalesce(nullif(concat_ws(', ', ${known}->>'name', ${known}->>'email', ${known}->>'phone'), ''), 'without name')`;
 }
 
-async function isRebound(db: Queryable, scope: string): Promise<boolean> {
-  const found = await db.query('select 1 from ledger.scopes where id = $1 and is_rebound', [scope]);
-  return found.rowCount === 1;
-}
-
-/** Links whose customer is another one now, or is not there: their contacts are staged again, and matched by their keys. */
+/**
+ * After an operator has said that the tenant is the same: links whose customer is another one now, or is not there. Their
+ * contacts are staged again, and matched by their keys.
+ */
 async function dropStaleLinks(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with stale as (
        select s.source_id from ledger.rows s
          join ledger.links l on l.scope = $2 and l.kind = $3 and l.source_id = s.source_id
          left join ledger.records k on k.run_id = $1 and k.record_id = l.record_id
-       where s.run_id = $1 and (k.record_id is null or not coalesce(${IS_SAME}, false))
+       where s.run_id = $1 and l.linked_at < ${REBOUND_AT} and (k.record_id is null or not coalesce(${IS_SAME}, false))
      ), dropped as (
        delete from ledger.links l using stale where not $4 and l.scope = $2 and l.kind = $3 and l.source_id = stale.source_id
      )
@@ -87,7 +88,6 @@ async function dropStaleLinks(db: Queryable, run: Run): Promise<void> {
      from stale where s.run_id = $1 and s.source_id = stale.source_id`,
     [run.id, run.scope, CONTACT_LINK, run.dryRun],
   );
-  if (!run.dryRun) await db.query('update ledger.scopes set is_rebound = false where id = $1', [run.scope]);
 }
 
 function otherCustomers({ account, id }: Run, others: number, all: number, example: string): RunPaused {

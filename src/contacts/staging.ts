@@ -35,7 +35,10 @@ export async function stageContacts(
   const distinct = [...new Map(contacts.map((contact) => [contact.id, contact])).values()];
   const column = <K extends keyof ScannedContact>(name: K) => distinct.map((contact) => contact[name] ?? null);
   const staged = await db.query<Kept>(
-    `with input as (
+    `with rebound as (
+       -- A link that is older may be dropped, and its contact sent again.
+       select coalesce((select rebound_at from ledger.scopes where id = $9), '-infinity') as at
+     ), input as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])
          with ordinality as t(source_id, label, hash, email, phone, name, org, fields, ord)
      ), snapshot as (
@@ -47,12 +50,12 @@ export async function stageContacts(
        insert into ledger.rows
          (run_id, source_id, n, pass, label, hash, email, phone, name, org, fields, record_id, state, action, verdict, reason)
        select $10, i.source_id, $11 + i.ord, $12, i.label, i.hash, i.email, i.phone, i.name, i.org,
-         case when l.source_id is null or l.hash <> i.hash then i.fields end, l.record_id,
+         case when l.source_id is null or l.hash <> i.hash or l.linked_at < rebound.at then i.fields end, l.record_id,
          case when l.source_id is null then 'staged' when l.hash <> i.hash and $13 then 'ready' else 'settled' end,
          case when l.hash <> i.hash and $13 then 'update' end,
          case when l.source_id is not null and not (l.hash <> i.hash and $13) then 'unchanged' end,
          case when l.hash <> i.hash and not $13 then 'CHANGE_IGNORED' end
-       from input i left join ledger.links l on l.scope = $9 and l.kind = $14 and l.source_id = i.source_id
+       from input i cross join rebound left join ledger.links l on l.scope = $9 and l.kind = $14 and l.source_id = i.source_id
        on conflict (run_id, source_id) do update set pass = excluded.pass where ledger.rows.pass < excluded.pass
        returning (xmax = 0) as is_new
      )

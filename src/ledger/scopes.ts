@@ -123,7 +123,7 @@ export async function rebindAccount(db: Queryable, name: string, identity: Ident
   await bindAccount(db, name, scope);
   await addIdentity(db, scope, identity);
   if (known === bound) {
-    await db.query('update ledger.scopes set is_rebound = true, tenant = null where id = $1', [scope]);
+    await db.query('update ledger.scopes set rebound_at = clock_timestamp(), tenant = null where id = $1', [scope]);
     await db.query('delete from ledger.witnesses where scope = $1', [scope]);
   }
   return scope;

@@ -19,6 +19,11 @@ export interface KnownTask {
   readonly taskId: string;
   readonly version: number;
   readonly hash: string;
+  /**
+   * Title, description, start and end, as they were last seen; null where the task has none. Null as a whole where an
+   * operator has said since then that the tenant is the same, whatever its records say.
+   */
+  readonly said: readonly (string | null)[] | null;
   readonly isCompleted: boolean;
   readonly isGone: boolean;
   /** Complete scans in a row that have not seen it. */
@@ -47,7 +52,10 @@ export async function knownTasks(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, KnownTask>> {
   const found = await db.query<KnownTask>(
-    `select task_id as "taskId", version, hash, (state->>'isCompleted')::bool as "isCompleted", is_gone as "isGone", missed,
+    `select task_id as "taskId", version, hash,
+       case when changed_at > coalesce((select rebound_at from ledger.scopes where id = $1), '-infinity')
+         then array[state->>'title', state->>'description', state->>'startDate', state->>'endDate'] end as said,
+       (state->>'isCompleted')::bool as "isCompleted", is_gone as "isGone", missed,
        (extract(epoch from clock_timestamp() - changed_at) * 1000)::float8 as "ageMs"
      from ledger.tasks where scope = $1 and sync = $2 and kind = $3 and task_id = any($4)`,
     [scope, sync, kind, ids],

@@ -7,9 +7,18 @@
  */
 import type pg from 'pg';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { keepVersions, knownTasks, type NewVersion, seenAgain, type TaskKind } from '../ledger/task-versions.ts';
+import {
+  type KnownTask,
+  keepVersions,
+  knownTasks,
+  type NewVersion,
+  seenAgain,
+  type TaskKind,
+} from '../ledger/task-versions.ts';
 import type { TaskEvent, TaskState } from '../targets/target.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
+import { waysOn } from '../worker/identity.ts';
+import { RunPaused } from '../worker/trouble.ts';
 import { eventOf } from './events.ts';
 import type { TaskChange } from './task-change.ts';
 import { hashOf } from './task-state.ts';
@@ -55,6 +64,7 @@ export async function keepSeen(
     kind,
     distinct.map(({ id }) => id),
   );
+  if (kind === 'task') checkSameTasks(run, distinct, known);
   const sinceReadMs = performance.now() - readAtMs;
   const changes: Happened[] = [];
   const back: string[] = [];
@@ -71,6 +81,34 @@ export async function keepSeen(
     if (!run.dryRun) await seenAgain(db, run, kind, back);
     await keepChanges(db, watching, kind, changes, { isSilent });
   });
+}
+
+/** So many of the known tasks of a page may become other ones between two scans. */
+const FEW = 2;
+
+/** @throws RunPaused IDENTITY_UNCLEAR where most known ids of a page belong to other tasks now, before anything is kept */
+function checkSameTasks(
+  { account, id }: Run,
+  tasks: readonly TaskState[],
+  known: ReadonlyMap<string, KnownTask>,
+): void {
+  const others = tasks.filter((task) => isAnother(task, known.get(task.id)?.said));
+  if (others.length <= FEW || others.length * 2 <= known.size) return;
+  const [task] = others;
+  throw new RunPaused(
+    'IDENTITY_UNCLEAR',
+    `Of ${known.size} known tasks on a page of account "${account}", ${others.length} are other tasks than before: ` +
+      `task ${task?.id} was "${known.get(task?.id ?? '')?.said?.[0] ?? ''}" and is "${task?.title}". It may be another tenant, or ` +
+      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then go on with: lockstep runs resume ${id}`,
+  );
+}
+
+function isAnother(
+  { title, description, startDate, endDate }: TaskState,
+  said: KnownTask['said'] | undefined,
+): boolean {
+  const says = [title, description, startDate, endDate];
+  return said != null && says.every((text, i) => !text || text !== said[i]);
 }
 
 /** A change with what is kept of it. */

@@ -10,8 +10,8 @@ export const scopes: Migration = {
       id text primary key,
       -- The tenant_id that its records show; null: they show none.
       tenant text,
-      -- An operator has said that it is the same tenant: links that no longer agree are dropped by the next contact sync.
-      is_rebound boolean not null default false,
+      -- When an operator last said that it is still the same tenant: what was known before proves nothing against it.
+      rebound_at timestamptz not null default '-infinity',
       created_at timestamptz not null default clock_timestamp()
     );
     -- How a scope is recognised: where the service is, and the keyed hash of the API key.
