@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { processesNaming } from '../support/processes.ts';
 import { lockstep, type Surroundings, startLockstep } from './cli-process.ts';
 
-const KEY = 'canary-key-of-the-service';
+const KEY = `canary-key-${randomUUID()}`; // of this run: others may run at the same time
 let database: FreshDatabase;
 let around: Surroundings;
 beforeAll(async () => {
