@@ -12,7 +12,7 @@ const payload = z.object({
   issue: z.object({
     number: z.int().positive(),
     state: z.enum(['open', 'closed']),
-    updated_at: z.iso.datetime({ offset: true }).optional(),
+    updated_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
   }),
   repository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }),
 });
