@@ -106,8 +106,7 @@ test('no secret is left in a database, a queue, a log, an export or a list of pr
   expect(placesWith(places, password)).toEqual(['data/postgres/password']);
   const bytes = [...places.values()].reduce((sum, text) => sum + text.length, 0);
   process.stderr.write(
-    `canary sweep: ${Object.keys(secrets).length + 1} secrets, ${places.size} places, ${Math.round(bytes / 1e6)} MB
-`,
+    `canary sweep: ${Object.keys(secrets).length + 1} secrets, ${places.size} places, ${Math.round(bytes / 1e6)} MB\n`,
   );
 }, 120_000);
 
