@@ -1,7 +1,7 @@
 /** The log: on stderr, one line an entry; readable on a terminal, JSON where a machine reads it. */
 import pino, { type Logger } from 'pino';
 import { z } from 'zod';
-import type { TextStream } from './output.ts';
+import type { Screen } from './screen.ts';
 
 const entrySchema = z.looseObject({
   level: z.number(),
@@ -12,7 +12,7 @@ const entrySchema = z.looseObject({
 const FRAME = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
 
 /** Without `isVerbose`: warnings and above, and no stacks. */
-export function createLog(stderr: TextStream, { isVerbose }: { isVerbose: boolean }): Logger {
+export function createLog(stderr: Screen, { isVerbose }: { isVerbose: boolean }): Logger {
   const write = (line: string): void => {
     stderr.write(stderr.isTTY === true ? readable(line, isVerbose) : line);
   };

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DONE, type ExitCode, failureOf } from './errors.ts';
 import { createOutput, OUTPUT_CLOSED } from './output.ts';
 import { buildProgram } from './program.ts';
-import { openSession, type Perform, type Session, type Surroundings } from './session.ts';
+import { screenOf } from './screen.ts';
+import { openSession, type Perform, type Process, type Session, type Surroundings } from './session.ts';
 
 /** What a lost database leaves open must not keep a failed command from ending. */
 const CLOSE_AFTER_FAILURE_MS = 5_000;
@@ -28,7 +29,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** Never rejects: what goes wrong is said, and its exit code answered. */
-export async function runCommand(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+export async function runCommand(argv: readonly string[], process: Process): Promise<ExitCode> {
+  const around = { ...process, stdout: screenOf(process.stdout), stderr: screenOf(process.stderr) };
   let exitCode: ExitCode = DONE;
   let session: Session | undefined;
   try {

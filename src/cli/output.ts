@@ -4,16 +4,10 @@
  */
 
 import { LockstepError } from '../errors.ts';
+import type { Screen } from './screen.ts';
 
 /** The code of the error where whoever read stdout has gone, as in `lockstep runs export … --out - | head`. */
 export const OUTPUT_CLOSED = 'OUTPUT_CLOSED';
-
-/** What is needed of a stream; process.stdout and process.stderr are such. */
-export interface TextStream {
-  write(text: string, done?: (error?: Error | null) => void): unknown;
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
-}
 
 export interface Output {
   readonly isJson: boolean;
@@ -34,14 +28,15 @@ export interface Output {
 const CLEAR_LINE = '\r\u001b[2K';
 const DEFAULT_COLUMNS = 80;
 
-export function createOutput(stdout: TextStream, stderr: TextStream, { isJson }: { isJson: boolean }): Output {
+export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJson: boolean }): Output {
   const isLive = stdout.isTTY === true && !isJson;
   let shown = '';
   const live = (line: string): void => {
     if (!isLive || line === shown) return;
     shown = line;
     const columns = stdout.columns || DEFAULT_COLUMNS; // some terminals say 0
-    stdout.write(`${CLEAR_LINE}${line.length < columns ? line : `${line.slice(0, columns - 2)}…`}`);
+    stdout.writeRaw(CLEAR_LINE);
+    stdout.write(line.length < columns ? line : `${line.slice(0, columns - 2)}…`);
   };
   return {
     isJson,
@@ -56,8 +51,9 @@ export function createOutput(stdout: TextStream, stderr: TextStream, { isJson }:
     },
     content(text) {
       live('');
+      const write = stdout.isTTY === true ? stdout.write : stdout.writeRaw;
       return new Promise((resolve, reject) => {
-        stdout.write(text, (error) => (error ? reject(closed(error)) : resolve()));
+        write(text, (error) => (error ? reject(closed(error)) : resolve()));
       });
     },
     complain(line) {

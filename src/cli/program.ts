@@ -14,7 +14,7 @@ import { addRuns } from './commands/runs.ts';
 import { addService } from './commands/service.ts';
 import { addSettings } from './commands/settings.ts';
 import { addStart } from './commands/start.ts';
-import type { TextStream } from './output.ts';
+import type { TextStream } from './screen.ts';
 import { DEFAULT_DATA, type GlobalOptions, type Perform } from './session.ts';
 
 const EXIT_CODES = `

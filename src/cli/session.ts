@@ -7,13 +7,20 @@ import { loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { createLog } from './log.ts';
-import { createOutput, type Output, type TextStream } from './output.ts';
+import { createOutput, type Output } from './output.ts';
+import { printable, type Screen, type TextStream } from './screen.ts';
 import { listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './store.ts';
 import type { Workspace } from './wire.ts';
 
-/** The process around a command. */
-export interface Surroundings {
+/** The process around a command, whose streams are screens. */
+export interface Surroundings extends Omit<Process, 'stdout' | 'stderr'> {
+  readonly stdout: Screen;
+  readonly stderr: Screen;
+}
+
+/** The process as it is. */
+export interface Process {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -125,7 +132,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       if (!stdin) return false;
       const asking = createInterface({ input: stdin, output: process.stdout });
       try {
-        const answer = await asking.question(`${question} [y/N] `, { signal });
+        const answer = await asking.question(`${printable(question)} [y/N] `, { signal });
         return /^y(es)?$/i.test(answer.trim());
       } catch {
         return false; // stopped, or the input has ended

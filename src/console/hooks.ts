@@ -3,6 +3,7 @@
  * nobody is told that it was received before it is written down.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { LockstepError } from '../errors.ts';
@@ -24,33 +25,55 @@ interface Answer {
     | { readonly status: 'refused'; readonly reason: string };
 }
 
+/**
+ * What a caller gets who has not shown that the target knows it. It is the same for every name, in the same time, so that
+ * it does not tell which targets there are; why is in the log.
+ */
+const NOT_ACCEPTED: Answer = {
+  httpStatus: 401,
+  body: {
+    status: 'refused',
+    reason:
+      'no target of this name takes this call, or its signature is not right: the log of lockstep start --verbose says why',
+  },
+};
+const NOT_ACCEPTED_AFTER_MS = 150;
+
 export function addHooks(app: FastifyInstance, needs: HookNeeds): void {
   app.post<{ Params: { target: string } }>('/hooks/:target', async (request, reply) => {
+    const answerable = delay(NOT_ACCEPTED_AFTER_MS);
     const { httpStatus, body } = await receive(needs, request.params.target, request);
+    if (httpStatus === NOT_ACCEPTED.httpStatus) await answerable;
     return reply.code(httpStatus).send(body);
   });
 }
 
 async function receive({ pool, names, target }: HookNeeds, name: string, request: FastifyRequest): Promise<Answer> {
-  // What there is, and what of it takes calls, is nobody's business: both are answered alike.
-  if (!names.includes(name)) return NO_HOOK;
-  const opened = await target(name).catch((error: unknown) => {
-    if (error instanceof LockstepError) return undefined;
-    throw error;
-  });
-  if (opened === undefined) return refused(503, 'this target cannot be used for now: lockstep settings check says why');
-  if (opened.readHook === undefined) return NO_HOOK;
+  const notAccepted = (why: string): Answer => {
+    request.log.info({ target: name, why }, 'a call from outside is not accepted');
+    return NOT_ACCEPTED;
+  };
+  if (!names.includes(name)) return notAccepted('the settings have no target of that name');
   const call: HookRequest = { headers: headersOf(request), body: bodyOf(request) };
-  const verdict = await opened.readHook(call, new Date());
-  if (verdict.status === 'refused') return refused(verdict.httpStatus, verdict.reason);
-  await keepHook(pool, name, verdict.items, digestOf(call));
-  // Seen in the list of deliveries that most vendors keep: 0 tells a person who sets it up that it is about something else.
-  return { httpStatus: 202, body: { status: 'accepted', items: verdict.items.length } };
+  try {
+    const { readHook } = await target(name);
+    if (readHook === undefined) return notAccepted('this target takes no calls');
+    const verdict = await readHook(call, new Date());
+    if (verdict.status === 'refused') {
+      return verdict.httpStatus === 401 ? notAccepted(verdict.reason) : refused(verdict.httpStatus, verdict.reason);
+    }
+    await keepHook(pool, name, verdict.items, digestOf(call, verdict.id));
+    // Seen in the list of deliveries that most vendors keep: 0 tells a person who sets it up that it is about something else.
+    return { httpStatus: 200, body: { status: 'accepted', items: verdict.items.length } };
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    request.log.error({ target: name, err: error }, 'a call from outside could not be checked');
+    return NOT_ACCEPTED;
+  }
 }
 
-/** Of what the sender has signed: the id of Standard Webhooks, the same over all tries, and the body. */
-function digestOf({ headers, body }: HookRequest): string {
-  const id = headers['webhook-id'] ?? '';
+/** Of what the sender has signed, and nothing else: whoever repeats a call can change the rest. */
+function digestOf({ body }: HookRequest, id = ''): string {
   return createHash('sha256').update(JSON.stringify(id)).update(body).digest('base64url');
 }
 
@@ -65,8 +88,6 @@ function headersOf({ headers }: FastifyRequest): HookRequest['headers'] {
   ]);
   return Object.fromEntries(joined);
 }
-
-const NO_HOOK = refused(404, 'no target of that name takes calls');
 
 function refused(httpStatus: number, reason: string): Answer {
   return { httpStatus, body: { status: 'refused', reason } };

@@ -102,7 +102,8 @@ export const gapsInCalls: readonly Gap[] = [
     id: 'authentication',
     where: 'Authentication',
     question: 'What if API_KEY is missing or unknown, and is Authorization required?',
-    ourService: 'HTTP 401 for both. Authorization is ignored.',
+    ourService:
+      'HTTP 401 for both, and the connection is closed; an address that tries many keys waits a second for each. Authorization is ignored.',
     clientFindsOut:
       'A 401 or 403 suspends the account with a clear message, until a read with the key is accepted again. Where reading works it was one record that was refused.',
     override: 'accounts.*.authorization',
@@ -119,7 +120,7 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Errors',
     question: 'Which statuses and bodies do errors have?',
     ourService:
-      'An envelope with status "error", and HTTP 400 for what was sent, 401 for the key, 404 for what does not exist, 405 for the method, 409 for a conflict, 413 and 415 for the body, 429 for the rate, 500 for a fault of ours.',
+      'An envelope with status "error", and HTTP 400 for what was sent, 401 for the key, 404 for what does not exist, 405 for the method, 408 for a request that does not arrive in time, 409 for a conflict, 413 and 415 for the body, 414 for the path, 429 for the rate, 431 for the headers, 500 for a fault of ours.',
     clientFindsOut:
       'It understands HTTP 200 with a failing envelope, HTML and empty bodies as well; every doubt is read back.',
   },

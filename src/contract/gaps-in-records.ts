@@ -29,7 +29,8 @@ export const gapsInRecords: readonly Gap[] = [
     id: 'unknown-fields',
     where: 'Resources and their fields',
     question: 'What becomes of a field that the contract does not list?',
-    ourService: 'It is ignored, and named in the message of the answer.',
+    ourService:
+      'It is ignored, and named in the message of the answer. One called __proto__, constructor or prototype is refused with HTTP 400.',
     clientFindsOut: 'It sends listed fields only.',
   },
   {

@@ -1,9 +1,12 @@
 /** The database's errors that a person has to act on, said clearly: it cannot be reached, or it has gone away. */
 import { codeOf, LockstepError, messageOf } from '../errors.ts';
 
-/** Why a Postgres could not be used from the start (exit code 2). `where`: `Database.describe`. */
-export function cannotOpen(error: unknown, where: string): LockstepError {
-  const { code, remedy } = openProblem(error);
+/**
+ * Why a Postgres could not be used from the start (exit code 2). `where`: `Database.describe`. `onRefusal`: what to do
+ * when it refuses the login; default: check DATABASE_URL.
+ */
+export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL): LockstepError {
+  const { code, remedy } = openProblem(error, onRefusal);
   return new LockstepError(code, `Cannot use ${where}: ${messageOf(error)}. ${remedy}`, { cause: error, exitCode: 2 });
 }
 
@@ -21,14 +24,13 @@ export function describeDatabaseError(error: unknown, where: string): LockstepEr
   return undefined;
 }
 
-function openProblem(error: unknown): { code: string; remedy: string } {
+const CHECK_URL = 'Check the user and the password in DATABASE_URL (database.url).';
+
+function openProblem(error: unknown, onRefusal: string): { code: string; remedy: string } {
   const code = codeOf(error);
   const said = messageOf(error);
   if (code === '28P01' || code === '28000' || said.startsWith('SASL')) {
-    return {
-      code: 'DATABASE_LOGIN_REFUSED',
-      remedy: 'Check the user and the password in DATABASE_URL (database.url).',
-    };
+    return { code: 'DATABASE_LOGIN_REFUSED', remedy: onRefusal };
   }
   if (code === '3D000') {
     return {

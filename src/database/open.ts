@@ -1,4 +1,5 @@
 /** Opens the database that holds the ledger and the service: the embedded Postgres or one of the user's own. */
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -65,8 +66,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return database;
   } catch (error) {
     await database.close();
-    throw cannotOpen(error, describe);
+    throw cannotOpen(error, describe, embedded && forgottenPassword(options.dataDir));
   }
+}
+
+function forgottenPassword(dataDir: string): string {
+  const file = path.join(dataDir, 'postgres', 'password');
+  return `The password in ${file} is not its own: stop every process that uses ${dataDir}, remove that file and start again.`;
 }
 
 async function find({

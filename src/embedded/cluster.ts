@@ -1,31 +1,38 @@
 /** Postgres' own data directory: made once, whole or not at all, and cleared of what a killed Postgres left. */
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
-import { codeOf, messageOf } from '../errors.ts';
-import { startFailed } from './errors.ts';
-import { type Place, runAs } from './place.ts';
+import { codeOf } from '../errors.ts';
+import { isSecured, secure } from './access.ts';
+import { asNamedUser } from './named-user.ts';
+import { giveTo } from './owner.ts';
+import { type Place, reachable } from './place.ts';
 
-/** The superuser that initdb makes, and the database that is there from the start. */
-export const SUPERUSER = 'postgres';
+/** The superuser that initdb makes, who cannot log in. */
+const SUPERUSER = 'postgres';
 
 const HALF = '.half-';
 
-/** Makes the data directory if there is none. To be called under the place's lock. Throws EMBEDDED_START_FAILED. */
+/**
+ * Makes the data directory if there is none, and closes one of an earlier version to all but our role. To be called under
+ * the place's lock while no server runs. Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT.
+ */
 export async function ensureCluster(place: Place, binaries: string): Promise<void> {
-  if (await exists(path.join(place.data, 'PG_VERSION'))) return;
+  if (place.runAs) await giveTo(place.dir, place.runAs);
+  if (await exists(path.join(place.data, 'PG_VERSION'))) {
+    if (place.runAs) await giveTo(place.data, place.runAs); // a starter that was killed may have lent it out
+    if (!(await isSecured(place))) {
+      await removeStalePostmaster(place);
+      await asNamedUser(place, place.data, (run) => secure(place, binaries, place.data, run));
+    }
+    return;
+  }
   await removeHalfMade(place);
   const half = await fs.mkdtemp(`${place.data}${HALF}`); // a name of its own: a killed starter's initdb may still be at work
-  if (place.runAs) await fs.lchown(half, place.runAs.uid, place.runAs.gid);
   const initdb = path.join(binaries, 'bin', 'initdb');
-  const kind = '-A trust -E UTF8 --locale=C --no-instructions'.split(' ');
-  const args = ['-U', SUPERUSER, ...kind, '-D', reachable(place, half)];
-  const isNameless = !hasName();
-  const [program, before] = isNameless ? ['unshare', [...AS_A_NAMED_USER, initdb]] : [initdb, []];
-  await runAs(place, program, [...before, ...args], half).catch((error) => {
-    const reason = messageOf(error).trim();
-    const nameless = `, since user id ${process.geteuid?.()} has no name: add a line for it to /etc/passwd`;
-    throw startFailed(place.dataDir, `initdb failed${isNameless ? nameless : ''}: ${reason}`, '');
+  const kind = '-A reject -E UTF8 --locale=C --no-instructions'.split(' ');
+  await asNamedUser(place, half, async (run) => {
+    await run(initdb, ['-U', SUPERUSER, ...kind, '-D', reachable(place, half)]);
+    await secure(place, binaries, half, run);
   });
   await fs.rename(half, place.data);
   await sync(place.dir);
@@ -36,14 +43,6 @@ async function sync(dir: string): Promise<void> {
   const handle = await fs.open(dir);
   await handle.sync();
   await handle.close();
-}
-
-/**
- * A path to the working directory `dir` that works for Postgres. An unprivileged user may not get past its parents, such
- * as root's home: then it goes through the kernel's link to the working directory, which needs no parents.
- */
-export function reachable(place: Place, dir: string): string {
-  return place.runAs && process.platform === 'linux' ? '/proc/self/cwd' : dir;
 }
 
 /** What Postgres' own lock file says; undefined while there is none. Lines: pid, directory, start, port, socket, …, state. */
@@ -76,19 +75,6 @@ async function removeHalfMade(place: Place): Promise<void> {
   for (const name of names) {
     // It fails while a killed starter's initdb is still writing; then the next start removes it.
     await fs.rm(path.join(place.dir, name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-/** initdb insists on a user with a name; a container's arbitrary user id has none, but may have a namespace of its own. */
-const AS_A_NAMED_USER = ['--user', '--map-user=65534', '--map-group=65534'];
-
-function hasName(): boolean {
-  if (process.geteuid?.() === 0) return true; // another user runs it then
-  try {
-    os.userInfo();
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -8,13 +8,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { LockstepError } from '../errors.ts';
+import { DATABASE, ROLE, readPassword } from './access.ts';
 import { findPackage, installBinaries } from './binaries.ts';
-import { readPostmaster, SUPERUSER } from './cluster.ts';
-import { elsewhere, notWritable, startFailed } from './errors.ts';
+import { readPostmaster } from './cluster.ts';
+import { elsewhere, lockTaken, notWritable, startFailed } from './errors.ts';
 import { logTail, PORT, startKeeper } from './keeper.ts';
-import { tryLock } from './lock.ts';
+import { lockName, tryLock } from './lock.ts';
 import { type Place, preparePlace } from './place.ts';
-import { hasFamily, isKept, join, type Presence } from './presence.ts';
+import { hasFamily, isKept, isStarting, join, type Presence } from './presence.ts';
 
 export interface EmbeddedPostgres {
   /** For `pg`; everything is given, so that no PG… variable of the environment can redirect it. */
@@ -23,6 +24,7 @@ export interface EmbeddedPostgres {
     readonly host: string;
     readonly port: number;
     readonly user: string;
+    readonly password: string;
     readonly database: string;
     readonly ssl: false;
   };
@@ -39,20 +41,24 @@ export interface EmbeddedOptions {
 const POLL_MS = 10;
 /** Recovery after a crash reads back at most a gigabyte of log. */
 const START_MS = 120_000;
+/** Between taking the lock and showing itself a starter does next to nothing. */
+const SHOWS_ITSELF_MS = 3_000;
 const STOP_MS = 30_000;
+const SLOW_MS = 5_000;
+const SLOW = 'the embedded Postgres is slow to start: it may be recovering from a crash; waiting for it';
 
 /**
  * Starts the Postgres of `dataDir`, or joins the one that runs.
  * Throws a LockstepError EMBEDDED_… (exit code 2): see errors.ts.
  */
 export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { place, host, presence } = await enterDirectory(dataDir).catch((error) => {
+  const { place, host, password, presence } = await enterDirectory(dataDir, log).catch((error) => {
     throw error instanceof LockstepError ? error : notWritable(dataDir, error);
   });
   log?.debug({ dataDir, host }, 'using the embedded Postgres');
   let closing: Promise<void> | undefined;
   return {
-    connection: { host, port: PORT, user: SUPERUSER, database: 'postgres', ssl: false },
+    connection: { host, port: PORT, user: ROLE, password, database: DATABASE, ssl: false },
     close: () => {
       closing ??= leave(place, presence, log);
       return closing;
@@ -60,21 +66,46 @@ export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<
   };
 }
 
-async function enterDirectory(dataDir: string): Promise<{ place: Place; host: string; presence: Presence }> {
-  const binaries = await findPackage();
-  const place = await preparePlace(dataDir, binaries.major);
-  return { place, ...(await enter(place, () => installBinaries(binaries, place))) };
+interface Entered {
+  readonly place: Place;
+  readonly host: string;
+  readonly password: string;
+  readonly presence: Presence;
 }
 
-async function enter(place: Place, install: () => Promise<string>): Promise<{ host: string; presence: Presence }> {
+async function enterDirectory(dataDir: string, log: Logger | undefined): Promise<Entered> {
+  const binaries = await findPackage();
+  const place = await preparePlace(dataDir, binaries.major);
+  const { host, presence } = await enter(place, () => installBinaries(binaries, place), log);
+  try {
+    return { place, host, presence, password: await readPassword(place) };
+  } catch (error) {
+    presence.leave();
+    throw error;
+  }
+}
+
+async function enter(
+  place: Place,
+  install: () => Promise<string>,
+  log: Logger | undefined,
+): Promise<{ host: string; presence: Presence }> {
   const deadline = Date.now() + START_MS;
-  while (Date.now() < deadline) {
-    const joined = await join(place);
-    const presence = joined ?? (await startUnlessStarting(place, install));
-    const host = presence && (await socketDirOrLeave(place, presence, deadline));
-    if (presence && host !== undefined) return { host, presence };
-    if (presence && !joined) throw startFailed(place.dataDir, 'Postgres ended while starting', logTail(place));
-    await sleep(POLL_MS);
+  let lastSign = Date.now();
+  const warning = setTimeout(() => log?.warn({ dataDir: place.dataDir }, SLOW), SLOW_MS);
+  try {
+    while (Date.now() < deadline) {
+      const joined = await join(place);
+      const presence = joined ?? (await startUnlessStarting(place, install));
+      const host = presence && (await socketDirOrLeave(place, presence, deadline));
+      if (presence && host !== undefined) return { host, presence };
+      if (presence && !joined) throw startFailed(place.dataDir, 'Postgres ended while starting', logTail(place));
+      if (presence || isStarting(place) || isKept(place)) lastSign = Date.now();
+      if (Date.now() - lastSign > SHOWS_ITSELF_MS) throw lockTaken(place.dataDir, lockName(place));
+      await sleep(POLL_MS);
+    }
+  } finally {
+    clearTimeout(warning);
   }
   throw startFailed(place.dataDir, `it is not ready after ${START_MS / 1000} seconds`, logTail(place));
 }

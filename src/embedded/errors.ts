@@ -62,6 +62,23 @@ export function notUnprivileged(cause: unknown): LockstepError {
   );
 }
 
+export function olderProcess(dataDir: string): LockstepError {
+  return embeddedError(
+    'EMBEDDED_OLDER_PROCESS',
+    `The embedded Postgres of ${dataDir} has no password yet: a process of an earlier version of Lockstep runs it. Stop ` +
+      `every process that uses ${dataDir} and start again, which sets one`,
+  );
+}
+
+/** `lock`: the name of the abstract socket. */
+export function lockTaken(dataDir: string, lock: string): LockstepError {
+  return embeddedError(
+    'EMBEDDED_LOCK_TAKEN',
+    `The embedded Postgres of ${dataDir} cannot start: another program holds the abstract Unix socket @${lock}, which ` +
+      `serves as its lock. Find the program with "ss -xlp | grep ${lock}" and stop it, or ${ANOTHER_DIRECTORY}`,
+  );
+}
+
 export function elsewhere(dataDir: string, socketDir: string): LockstepError {
   return embeddedError(
     'EMBEDDED_ELSEWHERE',

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
-import { ensureCluster, reachable, readPostmaster, removeStalePostmaster } from './cluster.ts';
+import { ensureCluster, readPostmaster, removeStalePostmaster } from './cluster.ts';
 import { notUnprivileged, startFailed } from './errors.ts';
-import { type Place, plainEnvironment } from './place.ts';
+import { type Place, plainEnvironment, reachable } from './place.ts';
 import { greet, hasFamily, type Presence } from './presence.ts';
 import { makeSocketDir } from './socket-dir.ts';
 

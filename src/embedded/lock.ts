@@ -15,9 +15,25 @@ export interface Lock {
 /** BSD's and macOS' open(2) flag for an exclusive lock; Node has no name for it. */
 const O_EXLOCK = 0x20;
 
-/** The lock of a place, or undefined while another process holds it. */
+/**
+ * The lock of a place, or undefined while another process holds it. Its holder also holds the read end of starter.fifo,
+ * which other users cannot open, while they can take the name of an abstract socket.
+ */
 export async function tryLock(place: Place): Promise<Lock | undefined> {
-  return process.platform === 'linux' ? nameLock(`\0lockstep-${place.id}`) : fileLock(path.join(place.dir, 'lock'));
+  const lock =
+    process.platform === 'linux' ? await nameLock(`\0${lockName(place)}`) : fileLock(path.join(place.dir, 'lock'));
+  if (!lock) return undefined;
+  const starter = fs.openSync(place.starter, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  const release = (): void => {
+    fs.closeSync(starter);
+    lock.release();
+  };
+  return { release };
+}
+
+/** As `ss -xl` shows it, after an @. */
+export function lockName({ id }: Place): string {
+  return `lockstep-${id}`;
 }
 
 async function nameLock(name: string): Promise<Lock | undefined> {

@@ -19,12 +19,7 @@ import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { notUnprivileged, otherVersion } from './errors.ts';
-
-/** A user and group to run a program as. */
-export interface RunAs {
-  readonly uid: number;
-  readonly gid: number;
-}
+import { ownerFor, type RunAs } from './owner.ts';
 
 export interface Place {
   /** As the user named it, for messages. */
@@ -35,20 +30,20 @@ export interface Place {
   readonly users: string;
   readonly peers: string;
   readonly family: string;
+  readonly starter: string;
   readonly acks: string;
+  readonly password: string;
   /** Names the directory, whatever path leads to it: its inode, which a running Postgres keeps from being given again. */
   readonly id: string;
   /** Set when this process is root, which Postgres refuses to run as. */
   readonly runAs?: RunAs;
 }
 
-const NOBODY: RunAs = { uid: 65534, gid: 65534 };
-
 /** Makes the place if it is not there yet. Throws EMBEDDED_OTHER_VERSION, EMBEDDED_ROOT and the file system's errors. */
 export async function preparePlace(dataDir: string, version: string): Promise<Place> {
   const dir = path.join(path.resolve(dataDir), 'postgres');
   await makeDirectory(dir, { mode: 0o700 });
-  const runAs = process.geteuid?.() === 0 ? await ownerOrNobody(dir) : undefined;
+  const runAs = process.geteuid?.() === 0 ? await ownerFor(dir) : undefined;
   const { dev, ino } = await fs.stat(dir);
   const inside = (name: string): string => path.join(dir, name);
   const place: Place = {
@@ -59,25 +54,15 @@ export async function preparePlace(dataDir: string, version: string): Promise<Pl
     users: inside('users.fifo'),
     peers: inside('peers.fifo'),
     family: inside('family.fifo'),
+    starter: inside('starter.fifo'),
     acks: inside('acks'),
+    password: inside('password'),
     id: `${dev.toString(36)}-${ino.toString(36)}`,
     ...(runAs && { runAs }),
   };
   await checkVersion(place, version);
   await makeFifos(place);
   return place;
-}
-
-/** Root runs Postgres as the owner of the data directory, so that this owner can use it too, or as nobody. */
-async function ownerOrNobody(dir: string): Promise<RunAs> {
-  const own = await fs.stat(dir);
-  if (own.uid !== 0) return own;
-  const parent = await fs.stat(path.dirname(dir));
-  const runAs = parent.uid === 0 ? NOBODY : { uid: parent.uid, gid: parent.gid };
-  await fs.lchown(dir, runAs.uid, runAs.gid).catch((error) => {
-    throw ['EPERM', 'EINVAL'].includes(codeOf(error) ?? '') ? notUnprivileged(error) : error;
-  });
-  return runAs;
 }
 
 async function checkVersion(place: Place, version: string): Promise<void> {
@@ -89,13 +74,14 @@ async function checkVersion(place: Place, version: string): Promise<void> {
 }
 
 async function makeFifos(place: Place): Promise<void> {
-  const fifos = [place.users, place.peers, place.family];
+  const fifos = [place.users, place.peers, place.family, place.starter];
   const missing = await absent(fifos);
   let failure: unknown;
   if (missing.length > 0 || (await absent([place.acks])).length > 0) {
     const names = missing.map((file) => path.basename(file));
     const script = 'umask 077; mkdir -p acks; for name; do mkfifo "$name"; done';
-    await runAs(place, 'sh', ['-c', script, 'sh', ...names], place.dir).catch((error) => {
+    const owner = place.runAs && { runAs: await fs.stat(place.dir) };
+    await runAs(owner ?? {}, 'sh', ['-c', script, 'sh', ...names], place.dir).catch((error) => {
       if (codeOf(error) === 'EPERM' || codeOf(error) === 'EINVAL') throw notUnprivileged(error);
       failure = error; // none if they are there now: another process has made them meanwhile
     });
@@ -120,17 +106,29 @@ async function absent(files: readonly string[]): Promise<string[]> {
   return files.filter((_, index) => !found[index]);
 }
 
+/**
+ * A path to the working directory `dir` that works for Postgres. An unprivileged user may not get past its parents, such
+ * as root's home: then it goes through the kernel's link to the working directory, which needs no parents.
+ */
+export function reachable(place: Place, dir: string): string {
+  return place.runAs && process.platform === 'linux' ? '/proc/self/cwd' : dir;
+}
+
 /** The whole environment of what we start: a parent's environment holds secrets that are none of Postgres' business. */
 export function plainEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Runs a program as the user of the place and gives its output; throws execFile's error. */
+/** Runs a program as the user of the place, with `input` on its stdin, and gives its output; throws execFile's error. */
 export async function runAs(
-  place: Pick<Place, 'runAs'>,
+  { runAs: user }: { readonly runAs?: RunAs },
   program: string,
   args: readonly string[],
   cwd: string,
+  input = '',
 ): Promise<{ stdout: string; stderr: string }> {
-  return promisify(execFile)(program, [...args], { cwd, env: plainEnvironment(), ...place.runAs });
+  const as = user && { uid: user.uid, gid: user.gid };
+  const running = promisify(execFile)(program, [...args], { cwd, env: plainEnvironment(), ...as });
+  running.child.stdin?.on('error', () => undefined).end(input); // a program that ends early reports that itself
+  return running;
 }

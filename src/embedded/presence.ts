@@ -30,6 +30,11 @@ export function isKept(place: Place): boolean {
   return isRead(place.users);
 }
 
+/** Is a process starting Postgres at this moment? */
+export function isStarting(place: Place): boolean {
+  return isRead(place.starter);
+}
+
 /** Is the keeper or any process of its Postgres still there? */
 export function hasFamily(place: Place): boolean {
   return isRead(place.family);

@@ -10,7 +10,7 @@ import type { ItemState } from '../targets/target.ts';
 
 /** Longer than the id of any item: nothing can be linked with it. */
 const MAX_ITEM_ID = 500;
-/** A call that is sent again later than this may say something new; by then its sender has given up as well. */
+/** A call that is sent again later than this is too old to be taken in: see targets/item-hook.ts. */
 const REMEMBERED = '7 days';
 
 /** Keeps what a genuine call says. `digest` names the call: the same one, sent again, says nothing new. */

@@ -15,14 +15,19 @@ export interface Admitted {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Admit = (operation: OperationName, headers: IncomingHttpHeaders) => Promise<Admitted | Refused>;
+/** `address`: the caller's. */
+export type Admit = (
+  operation: OperationName,
+  headers: IncomingHttpHeaders,
+  address: string,
+) => Promise<Admitted | Refused>;
 
 export function admission(pool: pg.Pool, behaviour: Behaviour, traffic: TrafficRecorder): Admit {
   const authenticate = authenticator(pool, behaviour.requiredAuthorization);
   const limit = rateLimiter(behaviour.rateLimit, behaviour.rateLimitHeaders);
-  return async (operation, headers) => {
+  return async (operation, headers, address) => {
     const arrivedAtMs = performance.now();
-    const caller = await authenticate(headers);
+    const caller = await authenticate(headers, address);
     if (caller.status === 'refused') {
       traffic.wasUnauthorized();
       return caller;

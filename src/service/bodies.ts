@@ -19,8 +19,8 @@ export class BodyError extends Error {
 /** Accepts application/json only; an empty body is none, since some callers always name the type. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: unknown, text: string) =>
-    parseText(text),
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseBody(body),
   );
 }
 
@@ -34,18 +34,52 @@ export async function readGetBody(request: IncomingMessage): Promise<unknown> {
     if (bytes > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(piece);
   }
-  return parseText(Buffer.concat(chunks).toString('utf8'));
+  return parseBody(Buffer.concat(chunks));
 }
 
 export function tooLarge(): BodyError {
   return new BodyError(413, `body: larger than ${MAX_BODY_BYTES} bytes`);
 }
 
-function parseText(text: string): unknown {
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Members that stand for something else than themselves in JavaScript. */
+const HOSTILE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
+
+function parseBody(body: Buffer): unknown {
+  const text = decode(body);
   if (text.trim() === '') return undefined;
+  const value = parseText(text);
+  const hostile = hostileName(value);
+  if (hostile !== undefined) throw new BodyError(400, `body: a member may not be called ${hostile}`);
+  return value;
+}
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw new BodyError(400, 'body: not valid UTF-8');
+  }
+}
+
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new BodyError(400, `body: not valid JSON (${error instanceof Error ? error.message : 'unreadable'})`);
   }
+}
+
+/** At any depth, without recursion: a body may be nested deeper than the stack. */
+function hostileName(value: unknown): string | undefined {
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one !== 'object' || one === null) continue;
+    for (const [name, inner] of Object.entries(one)) {
+      if (HOSTILE_NAMES.has(name)) return name;
+      open.push(inner);
+    }
+  }
+  return undefined;
 }

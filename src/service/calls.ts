@@ -49,7 +49,7 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
     const handle = handlers[name] as (call: CheckedCall) => Promise<Result>;
     const call = { params: params.value, query: query.value, body: body.value, records: records(pool, tenantId, view) };
     const result = await handle(call);
-    const ignored = Object.keys(sent.value).filter((member) => bodySchema?.shape[member] === undefined);
+    const ignored = Object.keys(sent.value).filter((member) => !Object.hasOwn(bodySchema?.shape ?? {}, member));
     return dialect.answer(result, { onlyBody: asked.value.only_body ?? false, ignored });
   };
 }

@@ -21,7 +21,7 @@ export interface Written {
 /** Nothing was changed. `message` names the field where one is to blame. */
 export interface Refused {
   readonly status: 'refused';
-  readonly httpStatus: 400 | 401 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
+  readonly httpStatus: 400 | 401 | 404 | 405 | 408 | 409 | 413 | 414 | 415 | 429 | 431 | 500 | 503;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 /** The routes, made from the operations table: every operation under every prefix and every documented method. */
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Method, type Operation, type OperationName, operationNames, operations } from '../contract/operations.ts';
 import type { Admit, Admitted } from './admission.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -9,6 +9,7 @@ import type { ServeCall } from './calls.ts';
 import type { Answer, Dialect } from './dialect.ts';
 import type { TestBed } from './faults.ts';
 import { sendAnswer, sendServed } from './reply.ts';
+import type { Refused } from './result.ts';
 
 export interface RouteParts {
   readonly behaviour: Behaviour;
@@ -53,9 +54,10 @@ function addRoute(
     method,
     url,
     async onRequest(request, reply) {
-      const outcome = await admit(name, request.headers);
-      if (outcome.status === 'refused') return sendAnswer(reply, dialect.refusal(outcome));
-      request.admitted = outcome;
+      const outcome = await admit(name, request.headers, request.ip);
+      const refused = outcome.status === 'refused' ? outcome : unreadable(request);
+      if (refused !== undefined) return sendAnswer(closing(reply, refused), dialect.refusal(refused));
+      if (outcome.status === 'admitted') request.admitted = outcome;
     },
     async handler(request, reply) {
       const { admitted, params, query } = request;
@@ -66,6 +68,36 @@ function addRoute(
       return sendServed(reply, await testBed.around(name, run), silent);
     },
   });
+}
+
+/** A caller without a key is not waited for, nor is a body that will not be read; one with a key may have to slow down. */
+function closing(reply: FastifyReply, { httpStatus }: Refused): FastifyReply {
+  return httpStatus === 429 ? reply : reply.header('connection', 'close');
+}
+
+/** What can be told before the body is read. */
+function unreadable({ headers, raw }: FastifyRequest): Refused | undefined {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const message = 'Content-Encoding: only identity is read, so send the body as it is';
+    return { status: 'refused', httpStatus: 415, message, headers: { 'accept-encoding': 'identity' } };
+  }
+  const query = raw.url?.split('?').slice(1).join('?') ?? '';
+  if (isDecodable(query)) return undefined;
+  return {
+    status: 'refused',
+    httpStatus: 400,
+    message: 'the query is not valid: % is not followed by UTF-8 in hexadecimal digits',
+  };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refuseOtherMethods(app: FastifyInstance, dialect: Dialect, url: string, allowed: readonly Method[]): void {

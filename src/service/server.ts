@@ -1,6 +1,13 @@
 /** The Sales & Productivity service, complete: its contract over HTTP, on a Postgres it is given. */
 import type { AddressInfo, Socket } from 'node:net';
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { codeOf, LockstepError, messageOf } from '../errors.ts';
@@ -11,6 +18,7 @@ import { callServer } from './calls.ts';
 import { type Dialect, dialectOf } from './dialect.ts';
 import { addDocumentation } from './documentation.ts';
 import { testBed } from './faults.ts';
+import { CONNECTION_LIMITS, type ConnectionLimits, NO_SNIFFING, refuseConnection } from './limits.ts';
 import { sendAnswer } from './reply.ts';
 import type { Refused } from './result.ts';
 import { addRoutes } from './routes.ts';
@@ -26,6 +34,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Where to leave our choices for the contract's gaps; default: nowhere. */
   readonly behaviour?: BehaviourOptions;
+  /** Default: `CONNECTION_LIMITS`. */
+  readonly limits?: Partial<ConnectionLimits>;
   /** Default: no log. */
   readonly log?: Logger;
 }
@@ -55,16 +65,23 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const bed = testBed(behaviour);
   const silent = new Set<Socket>();
   const dialect = dialectOf(behaviour);
+  const limits: ConnectionLimits = { ...CONNECTION_LIMITS, ...options.limits };
   const logger: FastifyBaseLogger | undefined = log;
   const app: FastifyInstance = Fastify({
     ...(logger === undefined
       ? {}
       : { loggerInstance: logger, logController: new LogController({ disableRequestLogging: true }) }),
     bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: limits.requestMs,
+    http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: limits.checkEveryMs },
+    clientErrorHandler: (error, socket) => refuseConnection(dialect, error, socket),
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, dialect),
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 100 },
   });
+  app.server.maxConnections = limits.connections;
+  app.addHook('onRequest', async (_request, { raw }) => void raw.setHeader(...NO_SNIFFING));
   acceptJsonOnly(app);
   answerErrors(app, dialect);
   await addDocumentation(app);
@@ -98,12 +115,18 @@ function answerErrors(app: FastifyInstance, dialect: Dialect): void {
     const message = `no such operation: ${request.method} ${path}`;
     return sendAnswer(reply, dialect.refusal({ status: 'refused', httpStatus: 404, message }));
   });
-  app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const refused = refusedFor(error);
-    if (refused.httpStatus === 500)
-      request.log.error({ err: error, path: request.routeOptions.url }, 'unexpected error');
-    return sendAnswer(reply, dialect.refusal(refused));
-  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => answerError(error, request, reply, dialect));
+}
+
+function answerError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  dialect: Dialect,
+): FastifyReply {
+  const refused = refusedFor(error);
+  if (refused.httpStatus === 500) request.log.error({ err: error, path: request.routeOptions.url }, 'unexpected error');
+  return sendAnswer(reply.header(...NO_SNIFFING), dialect.refusal(refused));
 }
 
 function refusedFor(error: FastifyError): Refused {
@@ -112,6 +135,8 @@ function refusedFor(error: FastifyError): Refused {
       return { status: 'refused', httpStatus: 400, message: error.message };
     case 413:
       return { status: 'refused', httpStatus: 413, message: tooLarge().message };
+    case 414:
+      return { status: 'refused', httpStatus: 414, message: 'the path is too long' };
     case 415:
       return { status: 'refused', httpStatus: 415, message: 'Content-Type: expected application/json' };
     default:

@@ -56,8 +56,9 @@ export async function createKey(
   options: { readonly key?: string; readonly label?: string } = {},
 ): Promise<{ readonly key: string }> {
   const key = options.key ?? randomBytes(32).toString('base64url');
-  if (!/^[\x21-\x7e]{1,512}$/.test(key)) {
-    const message = 'an API key is sent as a header: 1 to 512 visible ASCII characters without spaces';
+  if (!/^[\x21-\x7e]{20,512}$/.test(key)) {
+    const message =
+      'an API key has 20 to 512 visible ASCII characters without spaces; make one with "openssl rand -base64 32"';
     throw new LockstepError('KEY_UNFIT', message, { exitCode: 2 });
   }
   const { rows } = await pool.query<{ tenant_id: SqlId }>(

@@ -8,7 +8,7 @@ import type { TargetSettings } from './target.ts';
 
 /** Plain values for YAML or JSON. Sources of secrets are shown, secrets are `***`, and so are passwords in URLs. */
 export function maskSettings(settings: Settings): Record<string, unknown> {
-  const { host, port, password } = settings.console;
+  const { host, port } = settings.console;
   return withoutUndefined({
     service: { url: settings.service.url ?? 'embedded' },
     accounts: mapValues(settings.accounts, maskAccount),
@@ -16,10 +16,7 @@ export function maskSettings(settings: Settings): Record<string, unknown> {
     redis: { url: settings.redis.url?.toString() ?? 'none', prefix: settings.redis.prefix },
     syncs: mapValues(settings.syncs, maskSync),
     targets: mapValues(settings.targets, maskTarget),
-    console: withoutUndefined({
-      listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-      password: maskSecret(password),
-    }),
+    console: { listen: `${host.includes(':') ? `[${host}]` : host}:${port}` },
   });
 }
 

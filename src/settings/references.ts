@@ -2,7 +2,6 @@
  * Checks that span sections: names that must exist elsewhere in the file, and keys that another key makes necessary.
  * They read the raw document, so that they report beside the schema's findings instead of after they are repaired.
  */
-import { isLoopback, parseListenAddress } from './fields.ts';
 import type { Finding } from './issues.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
 
@@ -16,7 +15,6 @@ export function checkReferences(document: unknown): Finding[] {
     ...checkSyncs(entriesOf(file.get('syncs')), accounts, targets),
     ...checkTargets(targets, accounts),
     ...checkKeys(accounts, entriesOf(file.get('service')).get('url') ?? 'embedded'),
-    ...checkConsole(entriesOf(file.get('console'))),
   ];
 }
 
@@ -98,14 +96,6 @@ function checkKeys(accounts: Entries, serviceUrl: unknown): Finding[] {
     findings.push({ path: ['accounts', name, 'apiKey'], message, part: 'value' });
   }
   return findings;
-}
-
-function checkConsole(console: Entries): Finding[] {
-  const listen = console.get('listen');
-  const address = typeof listen === 'string' ? parseListenAddress(listen) : undefined;
-  if (address === undefined || isLoopback(address.host) || console.has('password')) return [];
-  const message = 'listening beyond this machine needs console.password; or listen on 127.0.0.1';
-  return [{ path: ['console', 'listen'], message, part: 'value' }];
 }
 
 function entriesOf(value: unknown): Entries {

@@ -58,7 +58,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     redis: { ...parsed.redis, url: 'redisUrl' in overrides ? overrides.redisUrl : parsed.redis.url },
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
-    console: { ...parsed.console.listen, password: optionalAt('console.password', parsed.console.password) },
+    console: parsed.console.listen,
   };
 }
 

@@ -3,7 +3,7 @@
  * What a parse gives is the file's shape with durations in milliseconds; resolve.ts makes `Settings` of it.
  */
 import { z } from 'zod';
-import { listenAddress, name, secret, serviceUrl, storeUrl } from './fields.ts';
+import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
 import { sync } from './schema-sync.ts';
@@ -11,6 +11,9 @@ import { target } from './target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
 export const redisUrl = storeUrl('none', ['redis:', 'rediss:']);
+
+const NO_PASSWORD =
+  'there is nothing yet that a password protects: remove it. Calls to /hooks are checked by the secrets of their targets';
 
 const redisPrefix = z
   .string({
@@ -57,7 +60,7 @@ export const settingsFile = z.strictObject({
       listen: listenAddress
         .prefault('127.0.0.1:4000')
         .describe('Address and port of the web console. Default: 127.0.0.1:4000.'),
-      password: secret.optional().describe('Password of the console; needed to listen beyond this machine.'),
+      password: z.never({ error: NO_PASSWORD }).optional().describe(NO_PASSWORD),
     })
     .prefault({})
     .describe('The web console.'),

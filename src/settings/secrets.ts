@@ -52,7 +52,7 @@ function describe(ref: SecretRef): string {
 }
 
 function remedy(ref: SecretRef): string {
-  if (ref.from === 'env') return `export ${ref.name} before starting, or name another source in the settings`;
+  if (ref.from === 'env') return `export ${ref.name} before starting, or name another source`;
   if (ref.from === 'file') return 'write the secret into that file, readable by this user, or name another source';
   return 'write { env: NAME } or { file: PATH } there';
 }

@@ -27,7 +27,7 @@ export interface Settings {
   readonly redis: { readonly url: Hidden | undefined; readonly prefix: string };
   readonly syncs: Readonly<Record<string, SyncSettings>>;
   readonly targets: Readonly<Record<string, TargetSettings>>;
-  readonly console: ListenAddress & { readonly password: SecretRef | undefined };
+  readonly console: ListenAddress;
 }
 
 export interface AccountSettings {

@@ -2,6 +2,7 @@
 import { isLoopback, isSecretSource } from './fields.ts';
 import type { Finding } from './issues.ts';
 import type { SettingsFile } from './schema.ts';
+import { quote } from './words.ts';
 
 export function findWarnings(parsed: SettingsFile): Finding[] {
   const findings: Finding[] = [];
@@ -29,7 +30,12 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
       warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
     }
   }
-  warnOfLiteral(['console', 'password'], parsed.console.password);
+  const { host } = parsed.console.listen;
+  if (!isLoopback(host))
+    warn(
+      ['console', 'listen'],
+      `${quote(host)} is reached from other machines, without TLS: put a proxy with TLS in front of it`,
+    );
   if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');
   for (const [section, variable] of [
     ['database', 'DATABASE_URL'],

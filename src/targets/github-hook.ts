@@ -9,7 +9,11 @@ import type { HookRequest, HookVerdict } from './target.ts';
 
 const payload = z.object({
   action: z.enum(['closed', 'reopened']),
-  issue: z.object({ number: z.int().positive(), state: z.enum(['open', 'closed']) }),
+  issue: z.object({
+    number: z.int().positive(),
+    state: z.enum(['open', 'closed']),
+    updated_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
+  }),
   repository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }),
 });
 
@@ -17,12 +21,14 @@ export function readGithubHook(
   request: HookRequest,
   secret: SecretRef | undefined,
   needs: TargetNeeds,
+  now: Date,
 ): Promise<HookVerdict> {
   return readHook(
     {
       secret,
       payload,
       verify: verifyGithubSignature,
+      happenedAt: ({ issue }) => (issue.updated_at === undefined ? undefined : new Date(issue.updated_at)),
       itemsOf({ issue, repository }, { headers }) {
         if (headers['x-github-event'] !== 'issues') return [];
         const itemId = githubItemId(repository.owner.login, repository.name, issue.number);
@@ -31,5 +37,6 @@ export function readGithubHook(
     },
     request,
     needs,
+    now,
   );
 }

@@ -75,7 +75,7 @@ export function openGithub(settings: GithubTarget, needs: TargetNeeds): Target {
   };
   return itemTarget(system, needs, {
     itemsIn: (text) => githubItemsIn(text, { ...place, webHost: webHostOf(settings.url) }),
-    readHook: (request) => readGithubHook(request, settings.hookSecret, needs),
+    readHook: (request, now) => readGithubHook(request, settings.hookSecret, needs, now),
   });
 }
 

@@ -10,14 +10,23 @@ export interface Hook<Payload> {
   readonly secret: SecretRef | undefined;
   readonly payload: z.ZodType<Payload>;
   verify(request: HookRequest, secret: string): Verified;
+  /** When it happened, by what is signed; undefined where the payload does not say. */
+  happenedAt(payload: Payload): Date | undefined;
   /** None where it is about something else. */
   itemsOf(payload: Payload, request: HookRequest): readonly ItemState[];
 }
 
+/**
+ * Calls without a time of sending are remembered for seven days (reports/inbox.ts), so that none is taken in twice; an
+ * older one may have been forgotten. Vendors let people send a call again for three days at most.
+ */
+const MAX_AGE_MS = 6 * 24 * 60 * 60 * 1000;
+
 export async function readHook<Payload>(
-  { secret, payload, verify, itemsOf }: Hook<Payload>,
+  { secret, payload, verify, happenedAt, itemsOf }: Hook<Payload>,
   request: HookRequest,
   { readSecret }: TargetNeeds,
+  now: Date,
 ): Promise<HookVerdict> {
   if (secret === undefined) return refused(401, 'this target has no hookSecret in the settings: nothing is accepted');
   const key = await readSecret(secret).catch((error: unknown) => {
@@ -32,7 +41,10 @@ export async function readHook<Payload>(
   if (json === undefined) return refused(400, 'the body is no JSON: choose the content type application/json');
   const read = payload.safeParse(json);
   // Genuine and about something else, which the vendor sends along: not to be sent again.
-  return { status: 'accepted', items: read.success ? itemsOf(read.data, request) : [] };
+  if (!read.success) return { status: 'accepted', items: [] };
+  const at = happenedAt(read.data)?.getTime() ?? now.getTime();
+  if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it tells of something that is more than six days old');
+  return { status: 'accepted', items: itemsOf(read.data, request) };
 }
 
 function parse(body: Buffer): unknown {

@@ -12,6 +12,8 @@ import { type Verified, verifyGithubSignature, verifySharedSecret } from './sign
 import type { HookRequest, HookVerdict } from './target.ts';
 
 const payload = z.object({
+  /** Milliseconds. An automation rule may leave it out. */
+  timestamp: z.number().optional(),
   webhookEvent: z.literal('jira:issue_updated'),
   issue: jiraIssue,
   changelog: z.object({ items: z.array(z.object({ field: z.string().optional() })) }).optional(),
@@ -22,12 +24,14 @@ export function readJiraHook(
   secret: SecretRef | undefined,
   needs: TargetNeeds,
   doneStatus: string | undefined,
+  now: Date,
 ): Promise<HookVerdict> {
   return readHook(
     {
       secret,
       payload,
       verify,
+      happenedAt: ({ timestamp }) => (timestamp === undefined ? undefined : new Date(timestamp)),
       itemsOf({ issue, changelog }) {
         // Without a changelog nobody knows what changed; with one, other fields are none of our business.
         const isStatus = changelog === undefined || changelog.items.some(({ field }) => field === 'status');
@@ -36,6 +40,7 @@ export function readJiraHook(
     },
     request,
     needs,
+    now,
   );
 }
 

@@ -80,7 +80,7 @@ export function openJira(settings: JiraTarget, needs: TargetNeeds): Target {
   };
   return itemTarget(system, needs, {
     itemsIn: (text) => jiraItemsIn(text, settings),
-    readHook: (request) => readJiraHook(request, settings.hookSecret, needs, doneStatus),
+    readHook: (request, now) => readJiraHook(request, settings.hookSecret, needs, doneStatus, now),
   });
 }
 

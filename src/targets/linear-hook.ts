@@ -34,12 +34,14 @@ export function readLinearHook(
       secret,
       payload,
       verify: (received, key) => verify(received, key, now),
+      happenedAt: () => undefined, // the time of sending is checked with the signature
       itemsOf: ({ data: { identifier, state } }) => [
         { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name },
       ],
     },
     request,
     needs,
+    now,
   );
 }
 

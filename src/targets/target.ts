@@ -87,8 +87,11 @@ export interface HookRequest {
 }
 
 export type HookVerdict =
-  /** Genuine; the items that it tells of, none where it is about something else. */
-  | { readonly status: 'accepted'; readonly items: readonly ItemState[] }
+  /**
+   * Genuine; the items that it tells of, none where it is about something else. `id`: the sender's own name for the call,
+   * where it is signed together with the body.
+   */
+  | { readonly status: 'accepted'; readonly items: readonly ItemState[]; readonly id?: string }
   | { readonly status: 'refused'; readonly httpStatus: 400 | 401; readonly reason: string };
 
 export interface CallContext {

@@ -55,7 +55,10 @@ export async function openWebhook(settings: WebhookTarget, needs: WebhookNeeds):
     async readHook(request, at) {
       const { keys } = await readSecrets();
       const verified = verifyStandardWebhook(request, keys, at);
-      return verified.status === 'genuine' ? readItems(request) : verified;
+      if (verified.status === 'refused') return verified;
+      const verdict = readItems(request);
+      const id = request.headers['webhook-id'];
+      return verdict.status === 'accepted' && id !== undefined ? { ...verdict, id } : verdict;
     },
     close: () => caller.close(),
   };

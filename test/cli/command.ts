@@ -6,7 +6,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { afterEach } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
-import type { TextStream } from '../../src/cli/output.ts';
+import type { TextStream } from '../../src/cli/screen.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -20,11 +20,13 @@ export interface CommandResult {
 export interface Around {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether it writes to a terminal. */
+  readonly isTTY?: boolean;
 }
 
 /** Runs a command to its end; it must not need a signal. */
-export async function command(args: readonly string[], { cwd, env = {} }: Around): Promise<CommandResult> {
-  const [stdout, stderr] = [textStream(), textStream()];
+export async function command(args: readonly string[], { cwd, env = {}, isTTY }: Around): Promise<CommandResult> {
+  const [stdout, stderr] = [textStream(isTTY), textStream(isTTY)];
   const abort = () => undefined;
   const code = await runCommand(args, { stdout, stderr, env, cwd, signals: new EventEmitter(), abort });
   const last = stdout.text().trimEnd().split('\n').at(-1) ?? '';

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/cli/log.ts';
 import { createOutput, table } from '../../src/cli/output.ts';
+import { screenOf } from '../../src/cli/screen.ts';
 import { textStream } from './command.ts';
 
 test('with --json nothing but the object is written to stdout', () => {
   const stdout = textStream(true);
-  const out = createOutput(stdout, textStream(), { isJson: true });
+  const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: true });
   out.say('for people');
   out.live('progress');
   out.result({ run: 'x' });
@@ -14,7 +15,7 @@ test('with --json nothing but the object is written to stdout', () => {
 
 test('a live line is rewritten, cut to the terminal, and gone before anything else is said', () => {
   const stdout = textStream(true);
-  const out = createOutput(stdout, textStream(), { isJson: false });
+  const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: false });
   out.live('x'.repeat(100));
   out.say('done');
   const [, live, cleared] = stdout.text().split('\r\u001b[2K');
@@ -40,7 +41,7 @@ test.each([
   [false, expect.stringMatching(/^\{"level":40,.*"message":"away".*"msg":"late"\}\n$/)],
 ])('the log is readable on a terminal (%s) and JSON elsewhere, without stacks', (isTTY, written) => {
   const stderr = textStream(isTTY);
-  const log = createLog(stderr, { isVerbose: false });
+  const log = createLog(screenOf(stderr), { isVerbose: false });
   log.info('not shown');
   log.warn({ err: new Error('away'), run: 'r1' }, 'late');
   expect(stderr.text()).toEqual(written);

@@ -89,18 +89,18 @@ const WAITING = { state: 'waiting', has_moved: false, revision: 1 };
 
 test('a genuine call is kept before it is answered', async () => {
   const response = await post('issues', githubCall());
-  expect([response.status, await response.json()]).toEqual([202, { status: 'accepted', items: 1 }]);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'accepted', items: 1 }]);
   expect(await reports()).toEqual([{ target: 'issues', item_id: 'octo/shop#7', is_completed: true, ...WAITING }]);
 });
 
 test('a genuine call about something else is accepted, and says that it names no item', async () => {
   const response = await post('issues', githubCall(JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1 })));
-  expect([response.status, await response.json()]).toEqual([202, { status: 'accepted', items: 0 }]);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'accepted', items: 0 }]);
   expect(await reports()).toEqual([]);
 });
 
 test('a signed call of a receiver of ours names the task itself', async () => {
-  expect((await post('hook', standardCall({ id: 12, isCompleted: true }))).status).toBe(202);
+  expect((await post('hook', standardCall({ id: 12, isCompleted: true }))).status).toBe(200);
   expect(await reports()).toEqual([{ target: 'hook', item_id: '12', is_completed: true, ...WAITING }]);
 });
 
@@ -108,7 +108,7 @@ test('a call that comes again says nothing new, whatever came between', async ()
   const first = standardCall({ id: '12', isCompleted: true }, { id: 'msg_a' });
   await post('hook', first);
   await post('hook', standardCall({ id: '12', isCompleted: false }, { id: 'msg_b' }));
-  expect((await post('hook', first)).status).toBe(202);
+  expect((await post('hook', first)).status).toBe(200);
   expect(await reports()).toMatchObject([{ is_completed: false, has_moved: true, revision: 2 }]);
 });
 
@@ -118,8 +118,40 @@ test('what cannot be written down is not accepted', async () => {
   await database.pool.query('alter table ledger.away rename to item_reports');
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
   expect(await reports()).toEqual([]);
-  expect((await post('issues', githubCall())).status).toBe(202); // nor remembered
+  expect((await post('issues', githubCall())).status).toBe(200); // nor remembered
   expect(await reports()).toHaveLength(1);
+});
+
+test('a call of GitHub that comes again says nothing new, whatever is changed about it that GitHub does not sign', async () => {
+  await post('issues', githubCall());
+  for (const header of ['webhook-id', 'x-github-delivery', 'x-request-id']) {
+    expect((await post('issues', githubCall(ISSUE, HOOK_SECRET, { [header]: 'another' }))).status).toBe(200);
+  }
+  expect(await reports()).toMatchObject([{ revision: 1 }]);
+});
+
+test.each([
+  ['of six days ago', 6, 401, 0],
+  ['of five days ago', 5, 200, 1],
+])('a call of GitHub about something %s, which may have been forgotten here', async (_when, days, status, kept) => {
+  const updated_at = new Date(Date.now() - (days * 24 + 1) * 60 * 60_000).toISOString().replace(/\.\d+/, '');
+  const issue = JSON.stringify({ ...JSON.parse(ISSUE), issue: { number: 7, state: 'closed', updated_at } });
+  expect((await post('issues', githubCall(issue))).status).toBe(status);
+  expect(await reports()).toHaveLength(kept);
+});
+
+test('a caller who is not accepted cannot tell which targets there are, by the answer or its time', async () => {
+  const unsigned = { method: 'POST', body: ISSUE };
+  const answers = [];
+  for (const name of ['issues', 'hook', 'todos', 'broken', 'nobody', 'constructor']) {
+    await post(name, unsigned); // the first call opens the target
+    const startedAt = performance.now();
+    const response = await post(name, unsigned);
+    const { date: _date, ...headers } = Object.fromEntries(response.headers);
+    answers.push(JSON.stringify([response.status, headers, await response.text()]));
+    expect(performance.now() - startedAt).toBeGreaterThan(140);
+  }
+  expect(new Set(answers).size).toBe(1);
 });
 
 const OLD = new Date(Date.now() - 6 * 60_000);
@@ -134,10 +166,10 @@ test.each<[string, number, string, RequestInit]>([
   ['without a body', 401, 'issues', { method: 'POST' }],
   ['about no state', 400, 'hook', standardCall({ id: '1', isCompleted: 'yes' })],
   ['of 2 MiB', 413, 'issues', githubCall(Buffer.alloc(2 * 1024 * 1024, ' '))],
-  ['for a target that is not there', 404, 'nobody', githubCall()],
-  ['for one of every object', 404, 'constructor', githubCall()],
-  ['for a target that takes no calls', 404, 'todos', githubCall()],
-  ['for a target that cannot be used', 503, 'broken', githubCall()],
+  ['for a target that is not there', 401, 'nobody', githubCall()],
+  ['for one of every object', 401, 'constructor', githubCall()],
+  ['for a target that takes no calls', 401, 'todos', githubCall()],
+  ['for a target that cannot be used', 401, 'broken', githubCall()],
   ['by GET', 405, 'issues', {}],
   ['by PUT', 405, 'issues', { ...githubCall(), method: 'PUT' }],
 ])('a call %s is refused with %i, and nothing is kept', async (_what, status, name, call) => {
@@ -149,14 +181,14 @@ test.each<[string, number, string, RequestInit]>([
 });
 
 test('a genuine call about something else is accepted, and keeps nothing', async () => {
-  expect((await post('issues', githubCall(ISSUE, HOOK_SECRET, { 'x-github-event': 'star' }))).status).toBe(202);
+  expect((await post('issues', githubCall(ISSUE, HOOK_SECRET, { 'x-github-event': 'star' }))).status).toBe(200);
   expect(await reports()).toEqual([]);
 });
 
 test('a genuine call about an item that no ledger could hold is accepted, and keeps nothing', async () => {
-  expect((await post('hook', standardCall({ id: 'a\0b', isCompleted: true }))).status).toBe(202);
+  expect((await post('hook', standardCall({ id: 'a\0b', isCompleted: true }))).status).toBe(200);
   expect((await post('hook', standardCall({ id: 'x'.repeat(501), isCompleted: true }, { id: 'msg_2' }))).status).toBe(
-    202,
+    200,
   );
   expect(await reports()).toEqual([]);
 });

@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.close());
 
-/** A URL of the run's Postgres, over its Unix socket. */
-function urlOf(database: string | undefined, user = 'postgres'): string {
+/** A URL of the run's Postgres, over its Unix socket; it asks the tests for no password. */
+function urlOf(database: string | undefined, user = 'tests'): string {
   return `postgres://${user}:hush@${encodeURIComponent(String(fresh.connection.host))}:5432/${database}`;
 }
 const dataDir = '/nonexistent';

@@ -32,7 +32,7 @@ export async function openWorkspace(options: WorkspaceOptions = {}): Promise<E2e
   const database = await freshDatabase();
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-e2e-'));
   const around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection), E2E_KEY: KEY } };
-  const args = ['service', '--json', '--port', '0', '--tenant', 'acme', '--key', KEY];
+  const args = ['service', '--json', '--port', '0', '--tenant', 'acme', '--key-env', 'E2E_KEY'];
   const service = startLockstep([...args, '--testbed', JSON.stringify(testbed)], around);
   const { url } = await service.ready();
   await seedWorkspace(database.pool, { contacts, tenants: [{ name: 'acme', key: KEY }] });

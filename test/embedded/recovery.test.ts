@@ -12,6 +12,7 @@ const newDir = scratch();
 const moments: [string, (place: string) => boolean][] = [
   ['has made its folder', (place) => fs.existsSync(path.join(place, 'acks'))],
   ['is running initdb', (place) => fs.readdirSync(place).some((name) => name.startsWith('data.half-'))],
+  ['has written the password', (place) => fs.existsSync(path.join(place, 'password'))],
   ['has made the data directory', (place) => fs.existsSync(path.join(place, 'data/PG_VERSION'))],
   ['has started the keeper', (place) => fs.existsSync(path.join(place, 'log'))],
   ['has started Postgres', (place) => fs.existsSync(path.join(place, 'data/postmaster.pid'))],

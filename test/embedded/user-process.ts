@@ -8,7 +8,14 @@ import { z } from 'zod';
 
 const said = z.object({
   connection: z
-    .object({ host: z.string(), port: z.number(), user: z.string(), database: z.string(), ssl: z.literal(false) })
+    .object({
+      host: z.string(),
+      port: z.number(),
+      user: z.string(),
+      password: z.string(),
+      database: z.string(),
+      ssl: z.literal(false),
+    })
     .optional(),
   code: z.string().optional(),
   message: z.string().optional(),

@@ -44,13 +44,31 @@ if (isLinux) {
 }
 
 if (isRoot && isLinux) {
-  test('for root, Postgres runs as nobody, in a directory that only root can enter', async () => {
+  test('for root, Postgres runs as a user that no other process is, so that none can read, connect or signal', async () => {
     const dataDir = path.join(await newDir(), '.lockstep');
+    fs.chmodSync(path.dirname(dataDir), 0o755);
     const user = startUser(dataDir);
-    await user.said;
-    expect(fs.statSync(`/proc/${postmasterOf(dataDir)}`).uid).toBe(NOBODY);
-    expect(fs.statSync(path.dirname(dataDir))).toMatchObject({ uid: 0, mode: 0o40700 });
+    const { host } = (await user.said).connection ?? {};
+    const postmaster = postmasterOf(dataDir);
+    const { uid } = fs.statSync(`/proc/${postmaster}`);
+    expect(fs.readFileSync('/etc/passwd', 'utf8')).not.toContain(`:${uid}:`);
+    expect([0, NOBODY]).not.toContain(uid);
+    for (const attempt of [
+      `cat ${dataDir}/postgres/password`,
+      `cat ${dataDir}/postgres/data/postgresql.conf`,
+      `ls ${host}`,
+      `ls /proc/${postmaster}/cwd/`,
+      `kill -0 ${postmaster}`,
+    ]) {
+      expect([attempt, spawnSync('sh', ['-c', attempt], { uid: NOBODY, gid: NOBODY }).status]).not.toEqual([
+        attempt,
+        0,
+      ]);
+    }
     await user.close();
+    const again = await startEmbedded({ dataDir });
+    expect(fs.statSync(`/proc/${postmasterOf(dataDir)}`).uid).toBe(uid);
+    await again.close();
   });
 
   test('for root, Postgres runs as the owner of the data directory, who can then use it too', async () => {
@@ -73,7 +91,7 @@ if (isRoot && othersCanRun(NOBODY)) {
   ])('an ordinary user starts it with %s', async (_, uid, HOME) => {
     const dataDir = await newDir({ uid });
     const user = startUser(dataDir, { uid, gid: uid, env: { PATH: process.env.PATH, ...(HOME && { HOME }) } });
-    expect(await user.said).toHaveProperty('connection.user', 'postgres');
+    expect(await user.said).toHaveProperty('connection.user', 'lockstep');
     await user.close();
   });
 
@@ -89,7 +107,7 @@ if (isRoot && othersCanRun(NOBODY)) {
     const dataDir = await newDir({ uid: NAMELESS });
     const user = startUser(dataDir, { uid: NAMELESS, gid: NAMELESS, env: { PATH: process.env.PATH } });
     const { connection, message } = await user.said;
-    expect(mayMap ? connection?.user : message).toMatch(mayMap ? 'postgres' : 'has no name');
+    expect(mayMap ? connection?.user : message).toMatch(mayMap ? 'lockstep' : 'has no name');
     await user.close();
   });
 }

@@ -204,7 +204,8 @@ let events = 0;
 function hookBody(number: number, state: string): string {
   return JSON.stringify({
     action: state === 'closed' ? 'closed' : 'reopened',
-    issue: { number, state, updated_at: ++events },
+    issue: { number, state, updated_at: new Date().toISOString() },
+    event: ++events,
     repository: { name: 'shop', owner: { login: 'octo' } },
   });
 }

@@ -72,6 +72,10 @@ test.each<[string, string, Sent, number, RegExp]>([
   ['an unknown pipeline', '/pipelines/get-pipeline?pipeline_id=1', { method: 'POST' }, 404, /^no pipeline 1 /],
   ['an unknown contact', '/customers/import', post({ contact_id: 9_999 }), 404, /^no contact 9999 /],
   ['an import of nobody', '/customers/import', post({}), 400, /^contact_id: /],
+  ['a query that is not UTF-8', '/contacts/search?search_term=%ff', {}, 400, /^the query is not valid/],
+  ['a query with a lone %', '/contacts/search?search_term=100%', {}, 400, /^the query is not valid/],
+  ['a path that is not UTF-8', '/contacts/%ff/update', put({}), 400, /is not a valid url component$/],
+  ['a path with a long part', `/contacts/${'9'.repeat(200)}/update`, put({}), 414, /^the path is too long/],
   [
     'an unknown path',
     '/contacts/delete',
@@ -99,10 +103,35 @@ test('fields that an operation does not know are ignored and named', async () =>
   expect(json).toEqual({ status: 'success', content: null, message: 'OK; ignored: has_client_portal, id, nonsense' });
 });
 
-test('a hostile member name changes nothing', async () => {
-  const body = '{"first_name":"A","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
-  expect((await at.call('contacts.create', { body })).status).toBe(200);
+test.each([
+  ['{"first_name":"A","__proto__":{"polluted":true}}', '__proto__'],
+  ['{"first_name":"A","constructor":{"polluted":true}}', 'constructor'],
+  ['{"first_name":"A","\\u005f_proto__":1}', '__proto__'],
+  ['{"task_id":1,"taskItem_assignee":[{"name":{"prototype":1}}]}', 'prototype'],
+])('a member that JavaScript takes for something else is refused and named: %s', async (body, name) => {
+  const { status, json } = await at.call('contacts.create', { body });
+  expect([status, json.message]).toEqual([400, `body: a member may not be called ${name}`]);
   expect('polluted' in {}).toBe(false);
+});
+
+test('a member that every object has in JavaScript is ignored and named like any other', async () => {
+  const { json } = await at.call('contacts.create', { body: '{"first_name":"A","toString":1,"valueOf":2}' });
+  expect(json.message).toBe('OK; ignored: toString, valueOf');
+});
+
+test.each([
+  ['gzip', 415, /^Content-Encoding: /],
+  ['br', 415, /^Content-Encoding: /],
+  ['identity, gzip', 415, /^Content-Encoding: /],
+  ['identity', 200, /^OK/],
+])('a body with content-encoding %s is answered %i', async (encoding, status, words) => {
+  const sent = { body: { first_name: 'A' }, headers: { 'content-encoding': encoding } };
+  const received = await at.call('contacts.create', sent);
+  expect([received.status, received.headers['accept-encoding']]).toEqual([
+    status,
+    status === 415 ? 'identity' : undefined,
+  ]);
+  expect(received.json.message).toMatch(words);
 });
 
 test('an unexpected error is an envelope that tells nothing of its cause', async () => {

@@ -70,7 +70,7 @@ test('the same seed gives the same workspace, another seed another one', async (
     );
     return (await db.query(`select ${hashes.join(', ')} from service.tenants t where name = $1`, [name])).rows[0];
   };
-  await seedWorkspace(other.pool, { tenants: [{ name: 'same', key: 'same-key' }] });
+  await seedWorkspace(other.pool, { tenants: [{ name: 'same', key: 'the-same-key-of-both' }] });
   await seedWorkspace(other.pool, { tenants: [{ name: 'different' }], seed: 2 });
   expect(await fields(other.pool, 'same')).toEqual(await fields(at.pool, first.name));
   expect(await fields(other.pool, 'different')).not.toEqual(await fields(at.pool, first.name));

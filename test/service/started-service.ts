@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { Agent, request } from 'undici';
 import { type Operation, type OperationName, operations } from '../../src/contract/operations.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import type { ConnectionLimits } from '../../src/service/limits.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -46,9 +47,12 @@ export interface StartedService {
   close(): Promise<void>;
 }
 
-export async function startedService(behaviour: BehaviourOptions = {}): Promise<StartedService> {
+export async function startedService(
+  behaviour: BehaviourOptions = {},
+  limits: Partial<ConnectionLimits> = {},
+): Promise<StartedService> {
   const database = await freshDatabase();
-  const started = await over(database.pool, behaviour);
+  const started = await over(database.pool, behaviour, limits);
   return {
     ...started,
     close: async () => {
@@ -58,8 +62,12 @@ export async function startedService(behaviour: BehaviourOptions = {}): Promise<
   };
 }
 
-async function over(pool: pg.Pool, behaviour: BehaviourOptions): Promise<StartedService> {
-  const service = await startService({ pool, behaviour });
+async function over(
+  pool: pg.Pool,
+  behaviour: BehaviourOptions,
+  limits: Partial<ConnectionLimits> = {},
+): Promise<StartedService> {
+  const service = await startService({ pool, behaviour, limits });
   const { id: tenantId } = await ensureTenant(pool, 'first');
   const { key } = await createKey(pool, tenantId, { key: 'key-of-the-first-tenant' });
   const dispatcher = new Agent();

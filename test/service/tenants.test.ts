@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createPipeline, deleteRecord } from '../../src/service/administration.ts';
 import { createKey, createTenant, ensureTenant, listKeys, listTenants, revokeKey } from '../../src/service/tenants.ts';
-import { type Sent, type StartedService, startedService } from './started-service.ts';
+import { type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;
 let stranger: string;
@@ -24,57 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.close());
 
-/** Every operation that names a record, with the number it names it by, and what the refusal begins with. */
-const naming = (n: typeof ids): [Parameters<StartedService['call']>[0], Sent, string][] => [
-  ['contacts.update', { params: { contact_id: n.contact }, body: { first_name: 'x' } }, 'no contact'],
-  ['contacts.get', { query: { contact_id: n.contact } }, 'no contact'],
-  ['contacts.comment', { body: { module_type: 'contact', module_id: n.contact, comment_text: 'x' } }, 'no contact'],
-  ['customers.import', { body: { contact_id: n.contact } }, 'no contact'],
-  ['customers.update', { body: { id: n.customer, full_name: 'x' } }, 'no customer'],
-  ['customers.get', { query: { id: n.customer } }, 'no customer'],
-  ['orders.create', { body: { client_id: n.customer } }, 'client_id: no customer'],
-  ['orders.update', { body: { id: n.order, status: 'x' } }, 'no order'],
-  ['orders.get', { query: { id: n.order } }, 'no order'],
-  ['tasks.update', { params: { task_id: n.task }, body: { taskName: 'x' } }, 'no task'],
-  ['tasks.get', { query: { id: n.task } }, 'no task'],
-  ['tasks.complete', { params: { task_id: n.task }, body: { isCompleted: true } }, 'no task'],
-  ['tasks.complete', { params: { task_id: n.task }, method: 'GET' }, 'no task'],
-  ['subtasks.create', { body: { task_id: n.task, item_name: 'x' } }, 'task_id: no task'],
-  ['subtasks.update', { params: { task_id: n.task }, body: { id: n.subtask, item_name: 'x' } }, 'no subtask'],
-  ['subtasks.getall', { params: { task_id: n.task } }, 'no task'],
-  ['pipelines.get', { query: { pipeline_id: n.pipeline } }, 'no pipeline'],
-  ['pipelines.moveCard', { body: { card_id: n.card, column_id: n.column } }, 'no card'],
-  ['pipelines.comment', { body: { module_type: 'card', module_id: n.card, comment_text: 'x' } }, 'no card'],
-];
-const absent = Object.fromEntries(Object.keys(ids).map((kind) => [kind, 999_999])) as typeof ids; // as: the same keys
-
 describe('a record of another tenant', () => {
-  test.each(naming(absent).map(([name, , words], place) => [name, words, place] as const))(
-    '%s answers as for one that never was: %s',
-    async (name, words, place) => {
-      const before = await everything();
-      for (const prefix of ['/api/v1', '/v1']) {
-        const foreign = await at.call(name, { ...naming(ids)[place]?.[1], prefix, key: stranger });
-        const never = await at.call(name, { ...naming(absent)[place]?.[1], prefix, key: stranger });
-        expect(never.json.message.startsWith(words)).toBe(true);
-        expect(anonymous(foreign)).toEqual(anonymous(never));
-      }
-      expect(await everything()).toEqual(before);
-    },
-  );
-
-  test.each([
-    ['contacts.getall', {}],
-    ['contacts.search', { query: { search_term: 'secret' } }],
-    ['customers.getall', {}],
-    ['orders.getall', {}],
-    ['tasks.getall', {}],
-    ['pipelines.getall', {}],
-  ] as const)('%s does not list it', async (name, sent) => {
-    expect((await at.content(name, sent)).length).toBeGreaterThan(0);
-    expect(await at.content(name, { ...sent, key: stranger })).toEqual([]);
-  });
-
   test('cannot become the parent of an order by an update, nor the column of a card', async () => {
     const own = { key: stranger };
     await at.content('customers.create', { ...own, body: { full_name: 'Own' } });
@@ -102,12 +52,14 @@ describe('a key', () => {
 
   test('that is given is taken as it is, as often as it is given, by one tenant only', async () => {
     const [first, second] = [await createTenant(at.pool, 'k1'), await createTenant(at.pool, 'k2')];
-    const key = 'given-key';
+    const key = 'a-key-that-is-given-by-hand';
     for (let times = 0; times < 2; times++) expect(await createKey(at.pool, first.id, { key })).toEqual({ key });
     expect(await listKeys(at.pool, first.id)).toHaveLength(1);
     await expect(createKey(at.pool, second.id, { key })).rejects.toMatchObject({ code: 'KEY_TAKEN', exitCode: 2 });
     await expect(createKey(at.pool, 999_999)).rejects.toMatchObject({ code: 'NO_SUCH_TENANT' });
-    await expect(createKey(at.pool, first.id, { key: 'a b' })).rejects.toMatchObject({ code: 'KEY_UNFIT' });
+    await expect(createKey(at.pool, first.id, { key: 'a key with blanks in it' })).rejects.toMatchObject({
+      code: 'KEY_UNFIT',
+    });
   });
 
   test('that is revoked stops working within a second, and works again when it is given again', async () => {
@@ -153,14 +105,3 @@ test('a tenant name is taken once; ensuring it gives the same tenant, also to se
   expect(new Set(ensured.map((tenant) => tenant.id)).size).toBe(1);
   expect(await listTenants(at.pool)).toContainEqual(made);
 });
-
-/** Ids differ between a record that is somebody else's and one that never was; nothing else may. */
-function anonymous({ status, text }: { status: number; text: string }): [number, string] {
-  return [status, text.replace(/ \d+ in /, ' N in ')];
-}
-
-async function everything(): Promise<unknown> {
-  const tables = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'cards', 'comments', 'commits'];
-  const rows = tables.map((table) => `(select jsonb_agg(t order by t::text) from service.${table} t) as ${table}`);
-  return (await at.pool.query(`select ${rows.join(', ')}`)).rows[0];
-}

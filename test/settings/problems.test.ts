@@ -219,19 +219,14 @@ test.each([
   ],
   ['console: { listen: "h:99999" }', 'console.listen: expected an address and a port'],
   [
-    'console: { listen: "0.0.0.0:4000" }',
-    'console.listen: listening beyond this machine needs console.password; or listen on 127.0.0.1',
+    'console: { password: { env: PASSWORD } }',
+    'console.password: there is nothing yet that a password protects: remove it',
   ],
-  ['console: { password: {env: A, file: b} }', 'console.password: expected exactly one of env, file'],
-  [
-    'console: { password: $PASSWORD }',
-    'console.password: variables are not replaced in settings: write { env: NAME } instead',
-  ],
-  ['console: { password: { env: $PASSWORD } }', 'console.password.env: expected the name of an environment variable'],
-  [
-    'console: { password: 1234 }',
-    'console.password: expected { env: NAME }, { file: PATH } or the secret as text, got the number 1234',
-  ],
+  ['console: { password: "" }', 'console.password: there is nothing yet that a password protects: remove it'],
+  [hook('{env: A, file: b}'), 'targets.h.secret: expected exactly one of env, file'],
+  [hook('$SECRET'), 'targets.h.secret: variables are not replaced in settings: write { env: NAME } instead'],
+  [hook('{ env: $SECRET }'), 'targets.h.secret.env: expected the name of an environment variable'],
+  [hook('1234'), 'targets.h.secret: expected { env: NAME }, { file: PATH } or the secret as text, got the number 1234'],
 ])('an address or a secret that cannot work is refused: %s', (line, expected) => {
   const problems = problemsIn(`accounts: { demo: { apiKey: { env: K } } }\n${line}\n`);
   expect(problems).toEqual([expect.stringContaining(expected)]);
@@ -261,3 +256,7 @@ test('wrong URLs in the environment are named beside the problems of the file, a
   ]);
   expect(problems.join()).not.toContain('tiger');
 });
+
+function hook(secret: string): string {
+  return `targets: { h: { type: webhook, url: https://h.example, secret: ${secret} } }`;
+}

@@ -19,7 +19,7 @@ database: { url: "postgres://u:${CANARY}@h/d?password=${CANARY}" }
 redis: { url: "redis://:${CANARY}@h" }
 syncs: { mirror: { job: tasks, account: demo, schedule: { every: 90s }, targets: [hook] } }
 targets: { hook: { type: webhook, url: "https://h.example/a?t=${CANARY}", secret: ${CANARY}, previousSecret: ${CANARY} } }
-console: { listen: "[::]:4000", password: ${CANARY} }
+console: { listen: "[::]:4000" }
 `;
 let directory: string;
 
@@ -38,7 +38,7 @@ const fromFile = (name: string): SecretRef => ({
 
 test('a secret is read from the environment, from a file or from the settings, without white space around it', async () => {
   await writeFile(join(directory, 'key'), ` ${CANARY}\n`);
-  const literal: SecretRef = { from: 'literal', value: new Hidden(CANARY), where: 'console.password' };
+  const literal: SecretRef = { from: 'literal', value: new Hidden(CANARY), where: 'accounts.demo.apiKey' };
   expect(await readSecret(fromEnv, { DEMO_KEY: `${CANARY}\n` })).toBe(CANARY);
   expect(await readSecret(fromFile('key'), {})).toBe(CANARY);
   expect(await readSecret(literal, {})).toBe(CANARY);
@@ -64,7 +64,7 @@ test.each([
   await expect(readSecret(fromEnv, env)).rejects.toMatchObject({
     code: 'SECRET_MISSING',
     exitCode: 2,
-    message: `The secret for accounts.demo.apiKey is missing: ${reason}; export DEMO_KEY before starting, or name another source in the settings`,
+    message: `The secret for accounts.demo.apiKey is missing: ${reason}; export DEMO_KEY before starting, or name another source`,
   });
 });
 

@@ -2,11 +2,11 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded/embedded.ts';
 import { startRedis } from './redis-server.ts';
 import { suitesNeedingRedis } from './redis-suites.ts';
+import { superuserOf } from './superuser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function start(): Promise<Stores> {
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
   const postgres = await startEmbedded({ dataDir: dir });
-  await forgetDurability(postgres.connection);
+  const connection = await openToTests(postgres, dir);
   const redis = await startRedis(dir);
   if (!redis) process.stderr.write(await withoutRedis());
   const close = async (): Promise<void> => {
@@ -52,7 +52,7 @@ async function start(): Promise<Stores> {
     await postgres.close();
     await fs.rm(dir, { recursive: true, force: true });
   };
-  return { postgres: postgres.connection, redisUrl: redis?.url ?? null, close };
+  return { postgres: connection, redisUrl: redis?.url ?? null, close };
 }
 
 async function withoutRedis(): Promise<string> {
@@ -61,13 +61,18 @@ async function withoutRedis(): Promise<string> {
   return `No Redis (${remedy}), so the suites that need one did not run: ${suites.join(', ') || 'none'}\n`;
 }
 
-/** The data of a test run need not outlive a power failure, and waiting for the disk is most of its time. */
-async function forgetDurability(connection: pg.PoolConfig): Promise<void> {
-  const db = new pg.Client(connection);
-  await db.connect();
+/**
+ * A role for the tests, without superuser's rights like Lockstep's own, which may make databases and roles. The data of a
+ * test run need not outlive a power failure, and waiting for the disk is most of its time.
+ */
+async function openToTests({ connection }: EmbeddedPostgres, dataDir: string): Promise<EmbeddedPostgres['connection']> {
+  const db = await superuserOf(dataDir, connection);
+  await db.query('create role tests login createdb createrole');
+  await db.query("alter role tests set createrole_self_grant = 'set, inherit'");
   for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
     await db.query(`alter system set ${setting} = off`);
   }
   await db.query('select pg_reload_conf()');
   await db.end();
+  return { ...connection, user: 'tests' };
 }

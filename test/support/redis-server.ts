@@ -17,17 +17,25 @@ const START_MS = 10_000;
 export async function startRedis(dir: string): Promise<TestRedis | undefined> {
   const given = process.env.REDIS_URL;
   if (given) return { url: given, close: async () => undefined };
+  return startOwnRedis(dir, FORGETFUL);
+}
+
+const FORGETFUL = ['--save', '', '--appendonly', 'no'];
+/** Writes everything it is told into `dir`, as plain text. */
+export const LASTING = ['--appendonly', 'yes', '--rdbcompression', 'no'];
+
+/** Undefined where no Redis is installed. */
+export async function startOwnRedis(dir: string, options: readonly string[]): Promise<TestRedis | undefined> {
   for (const program of PROGRAMS) {
-    const started = await startProgram(program, dir);
+    const started = await startProgram(program, dir, options);
     if (started) return started;
   }
   return undefined;
 }
 
-async function startProgram(program: string, dir: string): Promise<TestRedis | undefined> {
+async function startProgram(program: string, dir: string, options: readonly string[]): Promise<TestRedis | undefined> {
   const port = await freePort();
-  const quiet = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1', '--dir', dir];
-  const command = [program, '--port', String(port), ...quiet];
+  const command = [program, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir, ...options];
   const child = spawn('sh', ['-c', UNTIL_WE_END, 'sh', ...command], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -305,13 +305,13 @@ test.each([
   ['[]', []],
 ])('a genuine call back is read: %s', async (body, items) => {
   const target = await openTarget('http://127.0.0.1:9');
-  expect(await target.readHook?.(hook(body), new Date())).toEqual({ status: 'accepted', items });
+  expect(await target.readHook?.(hook(body), new Date())).toEqual({ status: 'accepted', items, id: 'msg_9' });
 });
 
 test('a call back that is signed with the previous secret is genuine as well', async () => {
   const target = await openTarget('http://127.0.0.1:9', { previousSecret });
   const request = hook('{}', signingKey(OLD_SECRET, ''));
-  expect(await target.readHook?.(request, new Date())).toEqual({ status: 'accepted', items: [] });
+  expect(await target.readHook?.(request, new Date())).toEqual({ status: 'accepted', items: [], id: 'msg_9' });
 });
 
 test.each([

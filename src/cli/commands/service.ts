@@ -1,11 +1,14 @@
 /** `lockstep service`: the Sales & Productivity service alone, over the same database. */
-import type { Command } from 'commander';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
 import { type BehaviourOptions, behaviourSchema } from '../../service/behaviour.ts';
+import { readSecret } from '../../settings/secrets.ts';
 import { DONE, type ExitCode, wrongUse } from '../errors.ts';
 import { readJsonArgument } from '../json-argument.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { portNumber } from './arguments.ts';
+import { warnBeyondLoopback } from './listening.ts';
 import { addAdministration } from './service-admin.ts';
 import { addSeed } from './service-seed.ts';
 import { refuseUnknownWord } from './unknown-word.ts';
@@ -17,6 +20,8 @@ interface ServiceOptions {
   readonly listen: string;
   readonly tenant?: string;
   readonly key?: string;
+  readonly keyEnv?: string;
+  readonly keyFile?: string;
   readonly testbed?: string;
 }
 
@@ -31,8 +36,17 @@ export function addService(program: Command, perform: Perform): void {
     )
     .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
     .option('--listen <host>', 'address to listen on', '127.0.0.1')
-    .option('--tenant <name>', 'a tenant that exists from the start; with --key')
-    .option('--key <key>', 'the API key of that tenant')
+    .option('--tenant <name>', 'a tenant that exists from the start; with --key-env or --key-file')
+    .addOption(
+      new Option('--key-env <name>', 'environment variable with the API key of that tenant').conflicts('keyFile'),
+    )
+    .option('--key-file <file>', 'file with the API key of that tenant')
+    .addOption(
+      new Option('--key <key>', 'the API key itself (deprecated: others see it in the list of processes)').conflicts([
+        'keyEnv',
+        'keyFile',
+      ]),
+    )
     .option('--testbed <json>', 'how it answers where its contract is silent, and what goes wrong: JSON or @FILE')
     .addHelpText(
       'after',
@@ -40,7 +54,7 @@ export function addService(program: Command, perform: Perform): void {
 With --json, the first line of stdout says that it is ready: {"url": …, "docs": …}.
 
 Examples:
-  $ lockstep service --port 4100 --tenant acme --key my-own-key
+  $ lockstep service --port 4100 --tenant acme --key-env ACME_KEY
   $ lockstep service --testbed '{"rateLimit": {"requestsPerSecond": 10}}'
   $ lockstep service tenants add acme
   $ lockstep service keys add --tenant acme`,
@@ -56,8 +70,12 @@ Examples:
 
 async function serve(session: Session, options: ServiceOptions): Promise<ExitCode> {
   const { out, log } = session;
-  const { port, listen: host, tenant, key } = options;
-  if ((tenant === undefined) !== (key === undefined)) throw wrongUse('--tenant and --key go together');
+  const { port, listen: host, tenant } = options;
+  const key = await readKey(session, options);
+  if ((tenant === undefined) !== (key === undefined)) {
+    throw wrongUse('--tenant goes together with --key-env or --key-file');
+  }
+  warnBeyondLoopback(log, host);
   const behaviour = await readBehaviour(session, options.testbed);
   const signal = session.untilStopped('Finishing what is being answered, then stopping; once more stops at once.');
   const { pool, describe } = await session.openServiceStore();
@@ -78,6 +96,19 @@ async function serve(session: Session, options: ServiceOptions): Promise<ExitCod
   out.result({ url: service.url, docs, openapi: `${service.url}/openapi.json`, tenant: tenant ?? null });
   await aborted(signal);
   return DONE;
+}
+
+async function readKey(
+  { env, cwd, log }: Session,
+  { key, keyEnv, keyFile }: ServiceOptions,
+): Promise<string | undefined> {
+  if (keyEnv !== undefined) return readSecret({ from: 'env', name: keyEnv, where: '--key-env' }, env);
+  if (keyFile !== undefined) {
+    return readSecret({ from: 'file', path: path.resolve(cwd, keyFile), where: '--key-file' }, env);
+  }
+  if (key !== undefined)
+    log.warn('--key shows the key in the list of processes: use --key-env NAME or --key-file FILE');
+  return key;
 }
 
 async function readBehaviour({ cwd }: Session, text: string | undefined): Promise<BehaviourOptions> {

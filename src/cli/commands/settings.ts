@@ -89,10 +89,10 @@ function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
   ];
 }
 
-function secretsIn({ accounts, targets, console: web }: Settings): readonly SecretRef[] {
+function secretsIn({ accounts, targets }: Settings): readonly SecretRef[] {
   const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
   const ofTargets = Object.values(targets).flatMap((target) => Object.values(target).filter(isSecretRef));
-  return [...ofAccounts, ...ofTargets, web.password].filter((ref) => ref !== undefined);
+  return [...ofAccounts, ...ofTargets].filter((ref) => ref !== undefined);
 }
 
 async function print({ out, settings }: Session): Promise<ExitCode> {

@@ -11,6 +11,7 @@ import { aborted } from '../signals.ts';
 import type { Workspace } from '../wire.ts';
 import { formatCount } from '../words.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
+import { warnBeyondLoopback } from './listening.ts';
 import { DEFAULT_PORT } from './service.ts';
 
 const ROLES = ['worker', 'scheduler', 'console', 'service'] as const;
@@ -86,7 +87,7 @@ interface Ready {
 
 /** The service first: a worker of the same process then uses it rather than one of its own. */
 async function begin(
-  { out }: Session,
+  { out, log }: Session,
   workspace: Workspace,
   roles: ReadonlySet<Role>,
   { port, listen }: StartOptions,
@@ -94,6 +95,7 @@ async function begin(
   out.say(`Working on ${workspace.database.describe}.`);
   const ready: Ready = {};
   if (roles.has('service')) {
+    warnBeyondLoopback(log, listen);
     ready.url = (await workspace.service.listen({ host: listen, port })).url;
     out.say(`service: ${ready.url} (documentation: ${ready.url}/docs)`);
   }

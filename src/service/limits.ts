@@ -1,0 +1,52 @@
+/** What a connection may cost: how long a request may take to arrive, and how many connections there may be. */
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { codeOf } from '../errors.ts';
+import type { Dialect } from './dialect.ts';
+import type { Refused } from './result.ts';
+
+/** Our choices: the contract names none ("Limits" 3). */
+export interface ConnectionLimits {
+  /** For the request line and the headers to arrive. */
+  readonly headersMs: number;
+  /** For the whole request to arrive, body included. */
+  readonly requestMs: number;
+  /** How often late requests are looked for. */
+  readonly checkEveryMs: number;
+  /** More are closed at once. */
+  readonly connections: number;
+}
+
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkEveryMs: 1_000,
+  connections: 1_000,
+};
+
+/** Sent with every answer, so that no browser takes it for a page or a script. */
+export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
+
+/** Answers what is no HTTP request, or one that did not arrive in time, and closes its connection. */
+export function refuseConnection(dialect: Dialect, error: unknown, socket: Socket): void {
+  if (socket.writable && codeOf(error) !== 'ECONNRESET') {
+    const { httpStatus, headers, body } = dialect.refusal(refusedFor(codeOf(error)));
+    const text = typeof body === 'string' ? body : ''; // only a list comes in chunks
+    const length = ['content-length', String(Buffer.byteLength(text))];
+    const all = [...Object.entries(headers), length, NO_SNIFFING, ['connection', 'close']];
+    const lines = all.map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\n${lines.join('')}\r\n${text}`);
+  }
+  socket.destroySoon();
+}
+
+function refusedFor(code: string | undefined): Refused {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 'refused', httpStatus: 408, message: 'the request did not arrive in time' };
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 'refused', httpStatus: 431, message: 'the headers are too large' };
+    default:
+      return { status: 'refused', httpStatus: 400, message: 'this is not a valid HTTP request' };
+  }
+}

@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Around, command, databaseUrl, scratchFolders } from './command.ts';
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.close());
+
+/** Renames the terminal, clears it, answers its question about itself, and turns the direction of text. */
+const HOSTILE = 'a\u001b]0;owned\u0007\u001b[2J\u009b6n\u202efdp\u2066\rb\bc\u007f';
+/** Line ends, tabs, and what a live line begins with. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const OBEYED = /[\0-\x08\v-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/;
+
+const around = async (given: Partial<Around>): Promise<Around> => ({
+  cwd: await folder(),
+  env: { DATABASE_URL: databaseUrl(database.connection) },
+  ...given,
+});
+const shown = (text: string) => text.replaceAll('\r\u001b[2K', '');
+
+test.each([true, false])('a hostile name never reaches the screen as it is (terminal: %s)', async (isTTY) => {
+  const given = await around({ isTTY });
+  await writeFile(path.join(given.cwd, 's.yaml'), `accounts: { acme: {} }\nsyncs: { ${JSON.stringify(HOSTILE)}: 1 }\n`);
+  for (const args of [
+    ['service', 'tenants', 'add', HOSTILE],
+    ['service', 'tenants'],
+    ['service', 'keys', '--tenant', `${HOSTILE}?`],
+    ['orders', 'load', `${HOSTILE}.csv`, '--account', 'demo'],
+    ['settings', 'check', '--config', 's.yaml'],
+    ['settings', 'check', '--config', `${HOSTILE}.yaml`],
+    [HOSTILE],
+    ['call', HOSTILE, '--account', 'demo', '--verbose'],
+  ]) {
+    const { stdout, stderr } = await command(args, given);
+    expect([args, shown(stdout + stderr)]).toEqual([args, expect.not.stringMatching(OBEYED)]);
+    expect(shown(stdout + stderr)).not.toBe('');
+  }
+});
+
+test('JSON holds the name exactly, written with escapes', async () => {
+  const { json, stdout } = await command(['service', 'tenants', 'add', `${HOSTILE} 2`, '--json'], await around({}));
+  expect(json.tenant.name).toBe(`${HOSTILE} 2`);
+  expect(stdout).not.toMatch(OBEYED);
+});
