@@ -8,7 +8,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { LockstepError } from '../src/errors.ts';
-import { countRows, VERDICTS } from '../src/ledger/rows.ts';
+import { countRows } from '../src/ledger/rows.ts';
 import { addNote, type Queryable, type Run, readRun, recordProgress, resumeRun } from '../src/ledger/runs.ts';
 import type { Folder } from '../src/open-folder.ts';
 import { refusalOf } from '../src/orders/file-refusal.ts';
@@ -26,7 +26,8 @@ import {
 import { notDoneAsAsked, ordersOptions } from '../src/orders/options.ts';
 import { receiveLoad } from '../src/orders/receive-load.ts';
 import { writeResults } from '../src/orders/results.ts';
-import { newFileId, OUTCOMES, type Outcome, TakenFiles } from '../src/orders/taken-files.ts';
+import { newFileId, type Outcome, TakenFiles } from '../src/orders/taken-files.ts';
+import { checkpointSchema, type WatchedFile } from '../src/orders/watch-checkpoint.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { RunFailed } from '../src/worker/trouble.ts';
@@ -37,42 +38,17 @@ const watchOptions = ordersOptions.omit({ confirm: true }).extend({
   map: z.partialRecord(z.enum(FIELDS), z.string()).optional(),
 });
 
-/** How a file ends. Kept before it is moved, so that it is moved to one place however often that is interrupted. */
-const endSchema = z.object({
-  outcome: z.enum(OUTCOMES),
-  place: z.string(),
-  problem: z.string().optional(),
-  verdict: z.object({ verdict: z.enum(VERDICTS), reason: z.string(), detail: z.string() }),
-});
-/** What the run knows of a file that is not over. */
-const fileSchema = z.object({
-  /** Its name in the folder, as bytes in base64. Absent where an earlier run has taken it. */
-  entry: z.string().optional(),
-  name: z.string(),
-  /** As it was when the run began, and since when. */
-  version: z.string(),
-  sinceMs: z.number(),
-  /** The run that loads it, whether that had ended before this one began, and the fingerprint of what it loads. */
-  load: z.string().optional(),
-  isBefore: z.boolean().default(false),
-  sha256: z.string().optional(),
-  end: endSchema.optional(),
-});
-/** Files by an id of their own. What an older version has kept in another form is listed again. */
-const checkpointSchema = z
-  .object({ isListed: z.boolean(), files: z.record(z.string(), fileSchema) })
-  .catch({ isListed: false, files: {} });
-type Known = z.infer<typeof fileSchema>;
-
 type JobNeeds = JobContext<z.infer<typeof watchOptions>> & { readonly exclusive: Exclusive };
 interface Context extends JobNeeds {
   readonly folder: Folder;
   readonly taken: TakenFiles;
   /** Those that are not over, by id. */
-  readonly files: Map<string, Known>;
+  readonly files: Map<string, WatchedFile>;
 }
 
 const LOOK_MS = 500;
+/** Of one run: its checkpoint holds them all. */
+const MOST_FILES = 1_000;
 
 export const watchOrders = defineJob({
   name: 'watch-orders',
@@ -125,7 +101,10 @@ async function list(context: Context): Promise<void> {
     isBefore: false,
   });
   for (const file of left) files.set(file.id, known(file));
-  for (const file of await entriesIn(folder)) files.set(newFileId(), { ...known(file), entry: file.entry });
+  const entries = await entriesIn(folder);
+  const more = entries.length - MOST_FILES;
+  if (more > 0) await addNote(pool, run.id, `${more} more files are left for the next run`);
+  for (const file of entries.slice(0, MOST_FILES)) files.set(newFileId(), { ...known(file), entry: file.entry });
   await keep(context, pool);
 }
 
@@ -139,7 +118,7 @@ async function keep({ run, files }: Pick<Context, 'run' | 'files'>, db: Queryabl
 }
 
 /** Brings one file as far as it gets without waiting. */
-async function goOn(context: Context, id: string, file: Known): Promise<void> {
+async function goOn(context: Context, id: string, file: WatchedFile): Promise<void> {
   if (file.end === undefined && file.load === undefined) await begin(context, id, file);
   else if (file.end === undefined) await follow(context, id, file);
   const { end } = context.files.get(id) ?? {};
@@ -147,7 +126,7 @@ async function goOn(context: Context, id: string, file: Known): Promise<void> {
 }
 
 /** Takes a file aside once it is complete, and has it loaded from there. A dry run reads it where it is. */
-async function begin(context: Context, id: string, file: Known): Promise<void> {
+async function begin(context: Context, id: string, file: WatchedFile): Promise<void> {
   const { run, folder, taken } = context;
   const { entry, name } = file;
   const aside = await taken.find(id);
@@ -178,7 +157,7 @@ async function leaveToNextRun(context: Context, id: string, name: string): Promi
 async function receive(
   context: Context,
   id: string,
-  file: Known,
+  file: WatchedFile,
   { seen, at }: { readonly seen: SeenFile; readonly at: string | Buffer },
 ): Promise<void> {
   const { pool, run, account, options, signal } = context;
@@ -195,8 +174,10 @@ async function receive(
       signal,
     });
     if (begun.status === 'unfinished' && begun.run.status === 'failed') await resumeRun(pool, begun.run.id);
-    const endedBefore = (begun.run.endedAt?.getTime() ?? Number.POSITIVE_INFINITY) < run.createdAt.getTime();
-    const isBefore = begun.status === 'finished' && endedBefore && file.entry !== undefined;
+    // A load of this very file, which an interrupted run has begun, is not one from before.
+    const hasEnded = (begun.run.endedAt?.getTime() ?? Number.POSITIVE_INFINITY) < run.createdAt.getTime();
+    const isOther = hasEnded || begun.run.title !== file.name;
+    const isBefore = begun.status !== 'new' && file.entry !== undefined && isOther;
     context.files.set(id, { ...file, load: begun.run.id, isBefore, sha256 });
     await keep(context, pool);
   } catch (error) {
@@ -210,7 +191,7 @@ async function receive(
 }
 
 /** Looks whether a file's load has ended. */
-async function follow(context: Context, id: string, file: Known): Promise<void> {
+async function follow(context: Context, id: string, file: WatchedFile): Promise<void> {
   const { pool, run, taken } = context;
   const load = await readRun(pool, file.load ?? '');
   if (load.status === 'running') return;
@@ -246,7 +227,7 @@ async function end(context: Context, id: string, verdict: FileVerdict, outcome: 
 /** The results beside such a file are not all that there is to say. */
 const TOLD_BESIDE = new Set(['FILE_CHANGED', 'LOADED_WITH_OTHER_OPTIONS']);
 
-async function putAway(context: Context, id: string, end: NonNullable<Known['end']>): Promise<void> {
+async function putAway(context: Context, id: string, end: NonNullable<WatchedFile['end']>): Promise<void> {
   const { pool, taken, files } = context;
   const load = files.get(id)?.load;
   await taken.putAway(id, end, async (folder, base) => {

@@ -32,6 +32,8 @@ export interface ReadOptions {
 
 export const MAX_ROW_CHARS = 256 * 1024;
 const SAMPLE_BLOCK = 64 * 1024;
+const SPACE = 0x20;
+const RETURN = 0x0d;
 
 /** Reads `text` block by block; each is a batch of rows in the file's order, without blank ones (only empty cells). */
 export async function* readRows(
@@ -105,6 +107,7 @@ class RowScanner {
   #scan(isLast: boolean): void {
     while (this.#text !== '') {
       if (this.#isSkipping && !this.#skipLine()) return;
+      this.#skipBlankLines();
       const block = parseBlock(this.#text, this.#dialect, isLast);
       const bad = block.faults.find((fault) => spansLines(block.rows[fault.row] ?? [], this.#dialect));
       if (bad) {
@@ -116,6 +119,20 @@ class RowScanner {
       if (!isRowLeft) return;
       this.#cut();
     }
+  }
+
+  /** Those that the text begins with: a parser makes a row of each, and a small archive can hold millions. */
+  #skipBlankLines(): void {
+    const lineEnd = this.#dialect.newline.charCodeAt(0);
+    let taken = 0;
+    for (let at = 0; at < this.#text.length; at += 1) {
+      const code = this.#text.charCodeAt(at);
+      if (code === lineEnd) {
+        taken = at + 1;
+        this.#line += 1;
+      } else if (code !== SPACE && code !== RETURN) break;
+    }
+    if (taken > 0) this.#text = this.#text.slice(taken);
   }
 
   /** Takes all rows of a block. */

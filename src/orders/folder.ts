@@ -39,7 +39,10 @@ export async function openWatched(folder: string): Promise<Folder> {
   return readable(folder, () => openRealFolder(folder));
 }
 
-/** What is to be loaded by its name, the oldest first; hidden files belong to other programs. @throws FOLDER_UNREADABLE */
+/**
+ * What is to be loaded by its name, the oldest first, and last what is no plain file; hidden files belong to other programs.
+ * @throws LockstepError FOLDER_UNREADABLE
+ */
 export async function entriesIn(folder: Folder): Promise<readonly Entry[]> {
   return readable(folder.path, async () => {
     const found: Entry[] = [];
@@ -49,7 +52,8 @@ export async function entriesIn(folder: Folder): Promise<readonly Entry[]> {
       const seen = await see(pathOf(folder, entry), nameOf(entry));
       if (seen) found.push({ ...seen, entry });
     }
-    return found.sort((a, b) => a.modifiedMs - b.modifiedMs || a.name.localeCompare(b.name));
+    const rank = ({ oddity }: Entry) => (oddity === undefined ? 0 : 1);
+    return found.sort((a, b) => rank(a) - rank(b) || a.modifiedMs - b.modifiedMs || a.name.localeCompare(b.name));
   });
 }
 

@@ -1,7 +1,7 @@
 /**
  * Files that have been taken aside from a watched folder, to be loaded as they are: what arrives there under the same name
- * meanwhile is another file. They are kept in `.lockstep/<run>/<id>/` within the folder, where only this user may write, until
- * they go to `done` or `failed`. A run takes over what a run left that has ended.
+ * meanwhile is another file. They are kept in `.lockstep-files/<run>/<id>/` within the folder, where only this user may
+ * write, until they go to `done` or `failed`. A run takes over what a run left that has ended.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export interface TakenFile extends SeenFile {
   readonly path: string;
 }
 
-const WORK = '.lockstep';
+const WORK = '.lockstep-files';
 const BLOCK_BYTES = 1024 * 1024;
 const OTHERS_MAY_WRITE = 0o022;
 
@@ -94,12 +94,12 @@ export class TakenFiles {
     if (!work) return [];
     return this.#guard(async () => {
       for (const run of await readdir(work.at('.'))) {
-        if (run === this.#run || !(await isOver(run))) continue;
+        if (run === this.#run || !run.startsWith('run-') || !(await isOver(run))) continue;
         for (const id of await readdir(work.at(run))) {
           await mkdir(work.at(this.#run), { recursive: true, mode: 0o700 });
           await rename(work.at(`${run}/${id}`), work.at(`${this.#run}/${newFileId()}`));
         }
-        await rmdir(work.at(run));
+        await rmdir(work.at(run)).catch(unlessInUse);
       }
       const ids = await readdir(work.at(this.#run)).catch(nothing);
       const files = await Promise.all(ids.map((id) => this.find(id)));

@@ -1,6 +1,7 @@
 /** Files of a watched folder that change, are replaced or come again while a run is at work, and runs that are killed. */
 import { open, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eachOnce, ordersCsv } from '../support/orders-bed.ts';
 import { type Failpoint, unanswered, writing } from './failpoints.ts';
@@ -60,6 +61,15 @@ test('a file that its writer goes on with while it is being loaded is for a pers
   expect(await bed.names('failed')).toEqual(['may.created.csv', 'may.csv', 'may.csv.problem.txt']);
 });
 
+test('one file as it is and packed is loaded once, and neither overwrites the results of the other', async () => {
+  await bed.drop('may.csv', ordersCsv(30));
+  await bed.drop('may.csv.gz', gzipSync(ordersCsv(30)));
+  const { code, json } = await bed.here(...WATCH);
+  expect([code, json.counts.created, json.counts.existing, await bed.orderCommits()]).toEqual([0, 1, 1, eachOnce(30)]);
+  const done = ['may.created.csv', 'may.csv', 'may.csv.gz', 'may.csv.gz.created.csv'];
+  expect(await bed.names('done')).toEqual(done);
+});
+
 test('files that arrive all the time are for later runs: the run ends, and its checkpoint holds nothing', async () => {
   await bed.drop('first.csv', ordersCsv(20));
   let arrived = 0;
@@ -81,7 +91,7 @@ test('a load that waits for a person stops no other file, and its own file is fi
   const first = await whileLoading(async () => {
     await pool.query(`update ledger.runs set status = 'paused', error = 'see to it' where title = 'a.csv'`);
   });
-  expect([first.code, await bed.names()]).toEqual([1, ['.lockstep']]);
+  expect([first.code, await bed.names()]).toEqual([1, ['.lockstep-files']]);
   expect((await bed.verdicts(first.json.run)).get('a.csv')).toMatchObject({ reason: 'LOAD_PAUSED' });
   await bed.drop('b.csv', ordersCsv(5, { from: 6 }));
   const second = await bed.here(...WATCH);
@@ -148,7 +158,7 @@ test('killed and cancelled while it loads: the next run takes over what it had t
   await release();
   const { rows } = await bed.database.pool.query(`select id from ledger.runs where sync = 'files'`);
   await bed.here('runs', 'cancel', rows[0].id);
-  expect(await bed.names()).toEqual(['.lockstep']);
+  expect(await bed.names()).toEqual(['.lockstep-files']);
   const { code, json } = await bed.here(...WATCH);
   expect([code, (await bed.verdicts(json.run)).get('may.csv')?.reason]).toEqual([0, 'LOADED']);
   expect(await bed.orderCommits()).toEqual(eachOnce(40));
