@@ -72,7 +72,7 @@ test('a file of one unclosed quote and many rows is read in bounded memory', asy
 });
 
 test('an unclosed quote before 140,000 short lines is told, and the lines are read', async () => {
-  const { rows } = await loaded(`order_id,client_id\nA,"7\n${'B,7\n'.repeat(140_000)}`);
+  const { rows } = await loaded(`client_id\n"7\n${'1\n'.repeat(140_000)}`);
   expect(rows).toHaveLength(140_001);
   expect(verdicts(rows.slice(0, 2))).toEqual(['2 UNCLOSED_QUOTE', '3 ok']);
 });

@@ -76,7 +76,7 @@ const poison: readonly Poison[] = [
   refused('sparse.csv', (file) => writeFile(file, HEADER).then(() => truncate(file, 3 * 1024 * MIB)), 'CSV_TOO_LARGE'),
   refused('columns.csv', `${'a,'.repeat(1_000_000)}client_id\n1\n`, 'CSV_HEADER_INVALID'),
   refused('line.csv', 'x'.repeat(3 * MIB), 'CSV_HEADER_INVALID'),
-  refused('quote.csv', `a,b\nA,"1\n${'B,7\n'.repeat(140_000)}`, 'CSV_NO_CUSTOMER_COLUMN'),
+  refused('quote.csv', `a\n"1\n${'1\n'.repeat(140_000)}`, 'CSV_NO_CUSTOMER_COLUMN'),
   refused('escapes.csv', `a\x1b]0;owned\x07,b\x1b[2J\n${'1,2\n'.repeat(20)}`, 'CSV_NO_CUSTOMER_COLUMN'),
   refused(`${'n'.repeat(246)}.csv`, 'a,b\n1,2\n', 'CSV_NO_CUSTOMER_COLUMN'),
   refused('unreadable.csv', (file) => writeFile(file, good()).then(() => chmod(file, 0)), 'CSV_UNREADABLE'),
