@@ -16,6 +16,9 @@ test('line ends count as one, also at the end of a block, and a plain file has t
 
 test('lines are counted, blank ones too, and too many are refused', async () => {
   const file = await received(`a\n${'\n'.repeat(99)}`);
-  await expect(contentSha256(file, { maxLines: 99 })).rejects.toMatchObject({ code: 'CSV_TOO_MANY_LINES', exitCode: 2 });
+  await expect(contentSha256(file, { maxLines: 99 })).rejects.toMatchObject({
+    code: 'CSV_TOO_MANY_LINES',
+    exitCode: 2,
+  });
   await expect(contentSha256(file, { maxLines: 100 })).resolves.toHaveLength(64);
 });

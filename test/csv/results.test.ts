@@ -101,7 +101,7 @@ const ELSEWHERE = SEPARATORS.flatMap((separator) => [
   `a"${separator}"=1+1`,
   `a\n"${separator}+1`,
   `"${separator}\t-2+3`,
-  `a${separator}'=1`,
+  `a${separator}＝1+1`,
 ]);
 
 /** What a program may take for cells: by its own separator, with quotes or without. */
