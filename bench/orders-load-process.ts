@@ -75,7 +75,8 @@ for (const file of loading.alone ?? []) {
 const { behind } = loading;
 const { ms, run } =
   behind === undefined ? await load(loading.file, 'batch', phases) : await loadBehind(loading.file, behind);
-if (loading.withResults) await timed('results', () => writeResults(pool, run.id, path.join(dataDir, 'results')));
+if (loading.withResults)
+  await timed('results', () => writeResults(pool, run.id, { dir: path.join(dataDir, 'results') }));
 const { created } = await countRows(pool, run.id);
 await workspace.close();
 const peakRssMb = process.resourceUsage().maxRSS / 1024;

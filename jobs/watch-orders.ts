@@ -1,21 +1,34 @@
 /**
- * Loads the files of orders that have appeared in a folder, once each: takes in every complete one as a load of its own,
- * waits for the loads, and moves each file to done/ or failed/ with its results beside it. Each file is a row of the run.
+ * Loads the files of orders that are in a folder, once each: takes every complete one aside, so that what is loaded is what
+ * was checked, waits for the loads, and moves each file to done/ or failed/ with its results beside it. Each file is a row of
+ * the run. What arrives while a run is at work is for the next one.
  */
-import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { LockstepError } from '../src/errors.ts';
 import { countRows } from '../src/ledger/rows.ts';
-import { addNote, type Run, readRun, recordProgress, resumeRun } from '../src/ledger/runs.ts';
+import { addNote, type Queryable, type Run, readRun, recordProgress, resumeRun } from '../src/ledger/runs.ts';
+import type { Folder } from '../src/open-folder.ts';
+import { refusalOf } from '../src/orders/file-refusal.ts';
 import { type FileVerdict, settleFile } from '../src/orders/file-rows.ts';
-import { filesIn, isComplete, isSame, placeFor, putAway, type SeenFile, sameSince } from '../src/orders/folder.ts';
+import {
+  entriesIn,
+  isComplete,
+  openSeen,
+  openWatched,
+  pathOf,
+  type SeenFile,
+  sameSince,
+  see,
+} from '../src/orders/folder.ts';
 import { notDoneAsAsked, ordersOptions } from '../src/orders/options.ts';
 import { receiveLoad } from '../src/orders/receive-load.ts';
 import { writeResults } from '../src/orders/results.ts';
-import { exclusively } from '../src/worker/exclusive.ts';
+import { newFileId, type Outcome, TakenFiles } from '../src/orders/taken-files.ts';
+import { checkpointSchema, type WatchedFile } from '../src/orders/watch-checkpoint.ts';
+import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { RunFailed } from '../src/worker/trouble.ts';
 
@@ -25,75 +38,135 @@ const watchOptions = ordersOptions.omit({ confirm: true }).extend({
   map: z.partialRecord(z.enum(FIELDS), z.string()).optional(),
 });
 
-type Context = JobContext<z.infer<typeof watchOptions>>;
-
-/** What the run knows of a file: since when it is the same, then the run that loads it, until that is over. */
-const fileSchema = z.object({
-  sizeBytes: z.number(),
-  modifiedMs: z.number(),
-  sinceMs: z.number(),
-  load: z.string().optional(),
-  isBefore: z.boolean().default(false),
-  isOver: z.boolean().default(false),
-});
-const checkpointSchema = z.object({ files: z.record(z.string(), fileSchema).default({}) });
-type Known = z.infer<typeof fileSchema>;
+type JobNeeds = JobContext<z.infer<typeof watchOptions>> & { readonly exclusive: Exclusive };
+interface Context extends JobNeeds {
+  readonly folder: Folder;
+  readonly taken: TakenFiles;
+  /** Those that are not over, by id. */
+  readonly files: Map<string, WatchedFile>;
+}
 
 const LOOK_MS = 500;
+/** Of one run: its checkpoint holds them all. */
+const MOST_FILES = 1_000;
 
 export const watchOrders = defineJob({
   name: 'watch-orders',
-  summary: 'loads the files of orders that have appeared in a folder',
+  summary: 'loads the files of orders that are in a folder',
   options: watchOptions,
   waitsInPlace: true,
-  run: (context) => exclusively(context, () => look(context).catch(asFailure)),
+  run: (context) => exclusively(context, (exclusive) => look({ ...context, exclusive }).catch(asFailure)),
 });
 
-async function look(context: Context): Promise<JobResult> {
-  const { pool, run, options } = context;
-  const known = new Map(Object.entries(checkpointSchema.parse((await readRun(pool, run.id)).checkpoint).files));
-  const keep = () => recordProgress(pool, run.id, { checkpoint: { files: Object.fromEntries(known) } });
-  for (const file of await filesIn(options.folder)) {
-    const next = await lookAt(context, file, known.get(file.name));
-    known.set(file.name, next);
-    if (next.load !== undefined || next.isOver) await keep();
+async function look(needs: JobNeeds): Promise<JobResult> {
+  const { run, options, pool } = needs;
+  const folder = await openWatched(options.folder);
+  const taken = new TakenFiles(folder, run.id);
+  try {
+    await taken.check();
+    const { isListed, files } = checkpointSchema.parse((await readRun(pool, run.id)).checkpoint);
+    const context: Context = { ...needs, folder, taken, files: new Map(Object.entries(files)) };
+    if (!isListed) await list(context);
+    for (const [id, file] of [...context.files]) await goOn(context, id, file);
+    return context.files.size === 0 ? { status: 'finished' } : { status: 'again', inMs: LOOK_MS };
+  } finally {
+    await taken.close();
+    await folder.close();
   }
-  for (const [name, file] of known) {
-    if (file.load === undefined || file.isOver) continue;
-    if (await isOver(context, name, file)) known.set(name, { ...file, isOver: true });
-  }
-  await keep();
-  return [...known.values()].every((file) => file.isOver) ? { status: 'finished' } : { status: 'again', inMs: LOOK_MS };
 }
 
-/** A folder that cannot be used, or a full disk, is for a person to mend. */
+/** A folder that cannot be used, or a full disk, is for a person to fix. */
 function asFailure(error: unknown): never {
-  if (!(error instanceof LockstepError) || !MENDED_BY_PEOPLE.has(error.code)) throw error;
+  if (!(error instanceof LockstepError) || !FIXED_BY_PEOPLE.has(error.code)) throw error;
   throw new RunFailed(error.code, error.message, { cause: error });
 }
 
-const MENDED_BY_PEOPLE = new Set(['FOLDER_UNREADABLE', 'FOLDER_UNWRITABLE', 'DISK_FULL', 'RESULTS_NOT_WRITTEN']);
+const FIXED_BY_PEOPLE = new Set([
+  'FOLDER_UNREADABLE',
+  'FOLDER_UNSAFE',
+  'FOLDER_UNWRITABLE',
+  'DISK_FULL',
+  'RESULTS_NOT_WRITTEN',
+]);
 
-async function lookAt(context: Context, file: SeenFile, known: Known | undefined): Promise<Known> {
-  const { sizeBytes, modifiedMs } = file;
-  const isNew = known === undefined || (known.isOver && !context.run.dryRun); // the other one has been put away
-  if (!isNew && (known.load !== undefined || known.isOver)) return known;
+/** A run's files are those that are there when it begins, so that it ends however many arrive. */
+async function list(context: Context): Promise<void> {
+  const { pool, run, folder, taken, files } = context;
+  const left = run.dryRun ? [] : await taken.takeOver((other) => isOver(pool, other));
   const nowMs = Date.now();
-  const isAsBefore = !isNew && isSame(file, known);
-  const fresh = { sizeBytes, modifiedMs, sinceMs: sameSince(file, nowMs), isBefore: false, isOver: false };
-  const current = isAsBefore ? known : fresh;
-  return isComplete(file, nowMs - current.sinceMs) ? { ...current, ...(await takeIn(context, file)) } : current;
+  const known = (seen: SeenFile) => ({
+    name: seen.name,
+    version: seen.version,
+    sinceMs: sameSince(seen, nowMs),
+    isBefore: false,
+  });
+  for (const file of left) files.set(file.id, known(file));
+  const entries = await entriesIn(folder);
+  const more = entries.length - MOST_FILES;
+  if (more > 0) await addNote(pool, run.id, `${more} more files are left for the next run`);
+  for (const file of entries.slice(0, MOST_FILES)) files.set(newFileId(), { ...known(file), entry: file.entry });
+  await keep(context, pool);
 }
 
-/** Its load's run; over at once where the file is none that can be loaded, and was put away. */
-async function takeIn(context: Context, { name }: SeenFile): Promise<Partial<Known>> {
+async function isOver(db: Queryable, runId: string): Promise<boolean> {
+  const found = await db.query(`select 1 from ledger.runs where id = $1 and status in ('running', 'paused')`, [runId]);
+  return found.rowCount === 0;
+}
+
+async function keep({ run, files }: Pick<Context, 'run' | 'files'>, db: Queryable): Promise<void> {
+  await recordProgress(db, run.id, { checkpoint: { isListed: true, files: Object.fromEntries(files) } });
+}
+
+/** Brings one file as far as it gets without waiting. */
+async function goOn(context: Context, id: string, file: WatchedFile): Promise<void> {
+  if (file.end === undefined && file.load === undefined) await begin(context, id, file);
+  else if (file.end === undefined) await follow(context, id, file);
+  const { end } = context.files.get(id) ?? {};
+  if (end) await putAway(context, id, end);
+}
+
+/** Takes a file aside once it is complete, and has it loaded from there. A dry run reads it where it is. */
+async function begin(context: Context, id: string, file: WatchedFile): Promise<void> {
+  const { run, folder, taken } = context;
+  const { entry, name } = file;
+  const aside = await taken.find(id);
+  const seen = aside ?? (entry === undefined ? undefined : await see(pathOf(folder, entry), name));
+  if (!seen) return forget(context, id); // somebody has taken it away
+  if (seen.oddity !== undefined) return refuseOdd(context, id, seen.oddity, aside !== undefined);
+  if (seen.version !== file.version) return leaveToNextRun(context, id, name);
+  if (!isComplete(seen, Date.now() - file.sinceMs)) return;
+  if (entry !== undefined && run.dryRun) return receive(context, id, file, { seen, at: pathOf(folder, entry) });
+  const ready = aside ?? (entry === undefined ? undefined : await taken.take(id, { entry, name }));
+  // One that was replaced in between is found to be another one at the next look.
+  if (ready?.version === file.version) await receive(context, id, file, { seen: ready, at: ready.path });
+}
+
+/** A link, a folder, a pipe: never opened, and left where it is, unless it took the place of a file that was being taken. */
+async function refuseOdd(context: Context, id: string, oddity: string, isTaken: boolean): Promise<void> {
+  const detail = `It ${oddity}, and is not opened. Put a plain file in its place`;
+  const verdict: FileVerdict = { verdict: 'rejected', reason: 'NOT_A_PLAIN_FILE', detail };
+  if (isTaken) await end(context, id, verdict, 'failed');
+  else await settle(context, id, verdict);
+}
+
+async function leaveToNextRun(context: Context, id: string, name: string): Promise<void> {
+  await addNote(context.pool, context.run.id, `${name} is still being written: it is left for the next run`);
+  await forget(context, id);
+}
+
+async function receive(
+  context: Context,
+  id: string,
+  file: WatchedFile,
+  { seen, at }: { readonly seen: SeenFile; readonly at: string | Buffer },
+): Promise<void> {
   const { pool, run, account, options, signal } = context;
   const { folder, map = {}, existing, createCustomers } = options;
   const told = FIELDS.flatMap((field): [Field, string][] => (map[field] === undefined ? [] : [[field, map[field]]]));
   try {
-    const { begun } = await receiveLoad(pool, {
+    const { begun, sha256 } = await receiveLoad(pool, {
       account,
-      source: path.join(folder, name),
+      source: { name: path.join(folder, file.name), handle: await openSeen(at, seen) },
       choices: { map: new Map(told) },
       options: { existing, createCustomers, confirm: false },
       dryRun: run.dryRun,
@@ -101,50 +174,82 @@ async function takeIn(context: Context, { name }: SeenFile): Promise<Partial<Kno
       signal,
     });
     if (begun.status === 'unfinished' && begun.run.status === 'failed') await resumeRun(pool, begun.run.id);
-    return { load: begun.run.id, isBefore: begun.status === 'finished' };
+    // A load of this very file, which an interrupted run has begun, is not one from before.
+    const hasEnded = (begun.run.endedAt?.getTime() ?? Number.POSITIVE_INFINITY) < run.createdAt.getTime();
+    const isOther = hasEnded || begun.run.title !== file.name;
+    const isBefore = begun.status !== 'new' && file.entry !== undefined && isOther;
+    context.files.set(id, { ...file, load: begun.run.id, isBefore, sha256 });
+    await keep(context, pool);
   } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    const { code, message, exitCode } = error;
-    if (NOT_YET.has(code)) return {};
-    if (exitCode !== 2) throw error;
-    if (!run.dryRun) {
-      const place = await placeFor(folder, name, 'failed');
-      await writeProblem(place, code, message);
-      await putAway(folder, name, place);
-    }
-    await settleFile(pool, run.id, name, { verdict: 'rejected', reason: code, detail: message });
-    return { isOver: true };
+    if (signal.aborted) throw error;
+    const refusal = refusalOf(error);
+    if (refusal === 'changed') return leaveToNextRun(context, id, file.name);
+    if (refusal === 'later') return;
+    if (refusal === 'not of the file') throw error;
+    await end(context, id, { verdict: 'rejected', ...refusal }, 'failed');
   }
 }
 
-/** Somebody writes the file, or takes it in, at this moment. */
-const NOT_YET = new Set(['CSV_CHANGED', 'LOAD_TAKEN_OVER']);
-
-/** Whether a file's load has ended; then the file is put away with its results. */
-async function isOver({ pool, run, options }: Context, name: string, { load: id, isBefore }: Known): Promise<boolean> {
-  const load = await readRun(pool, id ?? '');
-  if (load.status === 'running') return false;
+/** Looks whether a file's load has ended. */
+async function follow(context: Context, id: string, file: WatchedFile): Promise<void> {
+  const { pool, run, taken } = context;
+  const load = await readRun(pool, file.load ?? '');
+  if (load.status === 'running') return;
   if (load.status === 'paused') {
-    await addNote(pool, run.id, `${name} waits for a person: ${load.error ?? 'its load is paused'} (run ${load.id})`);
-    return false;
+    const detail = `it waits for a person: ${load.error ?? 'its load is paused'} (run ${load.id})`;
+    // It stays aside: the next run finds it, and its load.
+    return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', detail });
   }
-  const verdict = await verdictOf({ pool, options }, load, isBefore);
-  if (!run.dryRun) {
-    const place = await placeFor(options.folder, name, load.status === 'done' ? 'done' : 'failed');
-    await writeResults(pool, load.id, path.dirname(place), path.basename(place));
-    // Its results are of another time, and look as if they were of this one.
-    if (verdict.reason === OTHER_OPTIONS) await writeProblem(place, verdict.reason, verdict.detail);
-    await putAway(options.folder, name, place);
-  }
-  await settleFile(pool, run.id, name, verdict);
-  return true;
+  const verdict = await verdictOf(context, load, file.isBefore);
+  const sha256 = run.dryRun ? undefined : await taken.sha256(id);
+  if (sha256 !== undefined && sha256 !== file.sha256) return end(context, id, hasChanged(load), 'failed');
+  await end(context, id, verdict, load.status === 'done' ? 'done' : 'failed');
 }
 
-/** The file was loaded by other options than the sync has now. */
-const OTHER_OPTIONS = 'LOADED_WITH_OTHER_OPTIONS';
+/** Its writer had it open all the time. Loading the rest by itself could create orders without an order_id twice. */
+function hasChanged({ id, account }: Run): FileVerdict {
+  const detail = `the file was written to while it was being loaded; run ${id} loaded what it held before. Compare them, and load what is missing with: lockstep orders load FILE --account ${account}`;
+  return { verdict: 'review', reason: 'FILE_CHANGED', detail };
+}
 
-async function writeProblem(place: string, code: string, message: string): Promise<void> {
-  await writeFile(`${place}.problem.txt`, `${code}: ${message}\n`);
+/** Says where a file goes, before anything is moved. */
+async function end(context: Context, id: string, verdict: FileVerdict, outcome: Outcome): Promise<void> {
+  const { pool, run, taken, files } = context;
+  const file = files.get(id);
+  if (!file || run.dryRun) return settle(context, id, verdict);
+  const place = await taken.placeFor(file.name, outcome);
+  const isTold = file.load === undefined || TOLD_BESIDE.has(verdict.reason);
+  const problem = isTold ? `${verdict.reason}: ${verdict.detail}` : undefined;
+  files.set(id, { ...file, end: { outcome, place, verdict, ...(problem !== undefined && { problem }) } });
+  await keep(context, pool);
+}
+
+/** The results beside such a file are not all that there is to say. */
+const TOLD_BESIDE = new Set(['FILE_CHANGED', 'LOADED_WITH_OTHER_OPTIONS']);
+
+async function putAway(context: Context, id: string, end: NonNullable<WatchedFile['end']>): Promise<void> {
+  const { pool, taken, files } = context;
+  const load = files.get(id)?.load;
+  await taken.putAway(id, end, async (folder, base) => {
+    if (load !== undefined) await writeResults(pool, load, { dir: folder.path, folder, base });
+  });
+  await settle(context, id, end.verdict);
+}
+
+/** The file is over: its row says how, and the run's checkpoint holds it no longer. */
+async function settle(context: Context, id: string, verdict: FileVerdict): Promise<void> {
+  const { run, files, exclusive } = context;
+  const name = files.get(id)?.name ?? '';
+  files.delete(id);
+  await exclusive.transaction(async (db) => {
+    await settleFile(db, run.id, name, verdict);
+    await keep(context, db);
+  });
+}
+
+async function forget(context: Context, id: string): Promise<void> {
+  context.files.delete(id);
+  await keep(context, context.pool);
 }
 
 async function verdictOf(
@@ -164,7 +269,7 @@ async function verdictOf(
   if (changes.length > 0) {
     const asked = changes.join(' and ');
     const detail = `${words}: the same file was loaded without ${asked}, and its results are of that load. Load it anew with: lockstep orders load FILE --account ${load.account} ${changes.join(' ')} --again`;
-    return { verdict: 'review', reason: OTHER_OPTIONS, detail };
+    return { verdict: 'review', reason: 'LOADED_WITH_OTHER_OPTIONS', detail };
   }
   if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', detail: words };
   const { in: rows, invalid, rejected, review, unknown } = await countRows(pool, load.id);

@@ -9,6 +9,7 @@ const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[]
   ['504b0304', 'an Excel workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
   ['d0cf11e0a1b11ae1', 'an old Excel workbook', SAVE_AS],
   ['25504446', 'a PDF', 'Export the table as CSV where it was made.'],
+  ['1f8b08', 'gzip inside gzip', 'Unpack it once, and load what is inside.'],
   ['377abcaf271c', 'a 7z archive', UNPACK],
   ['425a68', 'a bzip2 archive', UNPACK],
   ['fd377a585a00', 'an xz archive', UNPACK],

@@ -5,6 +5,7 @@
  * on at the line below it; a row longer than the cap is skipped to its end. Both cost time linear in the file.
  */
 import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
+import type { ReadingTime } from './reading-time.ts';
 
 export interface TextRow {
   /** From 1, as an editor counts: a quoted cell may hold line breaks. */
@@ -25,21 +26,29 @@ export interface ReadOptions {
   readonly maxRowChars?: number;
   /** The line that `text` begins on; default 1. */
   readonly firstLine?: number;
+  /** What reading may still take; what the caller does with the rows does not count. */
+  readonly time?: ReadingTime;
 }
 
 export const MAX_ROW_CHARS = 256 * 1024;
 const SAMPLE_BLOCK = 64 * 1024;
+const SPACE = 0x20;
+const RETURN = 0x0d;
 
 /** Reads `text` block by block; each is a batch of rows in the file's order, without blank ones (only empty cells). */
 export async function* readRows(
   text: AsyncIterable<string>,
   dialect: Dialect,
-  { maxRowChars = MAX_ROW_CHARS, firstLine = 1 }: ReadOptions = {},
+  { maxRowChars = MAX_ROW_CHARS, firstLine = 1, time }: ReadOptions = {},
 ): AsyncGenerator<readonly TextRow[]> {
   const scanner = new RowScanner(dialect, maxRowChars, firstLine);
+  time?.go();
   for await (const block of text) {
     const rows = scanner.add(block);
-    if (rows.length > 0) yield rows;
+    time?.spend();
+    if (rows.length === 0) continue;
+    yield rows;
+    time?.go();
   }
   const rows = scanner.end();
   if (rows.length > 0) yield rows;
@@ -48,9 +57,10 @@ export async function* readRows(
 /** The rows at a file's beginning, without blank ones. `isWhole`: the sample is all of it, so its last line is complete. */
 export function readSample(text: string, dialect: Dialect, isWhole: boolean): readonly TextRow[] {
   const scanner = new RowScanner(dialect, MAX_ROW_CHARS, 1);
-  const rows: TextRow[] = [];
-  for (let at = 0; at < text.length; at += SAMPLE_BLOCK) rows.push(...scanner.add(text.slice(at, at + SAMPLE_BLOCK)));
-  return isWhole ? [...rows, ...scanner.end()] : rows;
+  const batches: (readonly TextRow[])[] = [];
+  for (let at = 0; at < text.length; at += SAMPLE_BLOCK) batches.push(scanner.add(text.slice(at, at + SAMPLE_BLOCK)));
+  if (isWhole) batches.push(scanner.end());
+  return batches.flat();
 }
 
 /** After so many characters read twice because of bad quotes, rows are taken to end with their line. */
@@ -97,6 +107,7 @@ class RowScanner {
   #scan(isLast: boolean): void {
     while (this.#text !== '') {
       if (this.#isSkipping && !this.#skipLine()) return;
+      this.#skipBlankLines();
       const block = parseBlock(this.#text, this.#dialect, isLast);
       const bad = block.faults.find((fault) => spansLines(block.rows[fault.row] ?? [], this.#dialect));
       if (bad) {
@@ -108,6 +119,20 @@ class RowScanner {
       if (!isRowLeft) return;
       this.#cut();
     }
+  }
+
+  /** Those that the text begins with: a parser makes a row of each, and a small archive can hold millions. */
+  #skipBlankLines(): void {
+    const lineEnd = this.#dialect.newline.charCodeAt(0);
+    let taken = 0;
+    for (let at = 0; at < this.#text.length; at += 1) {
+      const code = this.#text.charCodeAt(at);
+      if (code === lineEnd) {
+        taken = at + 1;
+        this.#line += 1;
+      } else if (code !== SPACE && code !== RETURN) break;
+    }
+    if (taken > 0) this.#text = this.#text.slice(taken);
   }
 
   /** Takes all rows of a block. */

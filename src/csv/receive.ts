@@ -2,12 +2,13 @@
  * Takes in a CSV once, from a file or from stdin, plain or gzip: how long it is, its fingerprint, and whether it is text.
  *
  * Everything is streamed under caps, before and after unpacking, so a small archive that unpacks without end stops at a
- * cap. What can be read only once (stdin, a pipe) is kept in a private file until `close`, because a load reads its file
- * more than once; every later read fails with CSV_CHANGED when it met other bytes than the first.
+ * cap. A file is opened once and held until `close`: what replaces it under its name is another file. What can be read only
+ * once (stdin, a pipe) is kept in a private file. Every later read fails with CSV_CHANGED when it met other bytes than the
+ * first.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import fs from 'node:fs/promises';
+import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { pipeline as piped } from 'node:stream/promises';
@@ -16,6 +17,7 @@ import { codeOf, LockstepError, messageOf } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { refuseBinary } from './binary.ts';
 import { Utf8Check } from './encoding.ts';
+import { ReadingTime } from './reading-time.ts';
 
 const MIB = 1024 * 1024;
 const BLOCK_BYTES = 64 * 1024;
@@ -27,6 +29,14 @@ export interface ReceiveLimits {
   readonly maxBytes: number;
   /** After unpacking gzip; default 4 GiB. */
   readonly maxUnpackedBytes: number;
+  /** That reading may take, all passes together; default 10 minutes. */
+  readonly maxReadMs: number;
+}
+
+/** A file that the caller has opened; `close` of what was received closes it. */
+export interface OpenedFile {
+  readonly name: string;
+  readonly handle: FileHandle;
 }
 
 export interface ReceiveOptions {
@@ -40,8 +50,6 @@ export interface ReceiveOptions {
 export interface Received {
   /** As the user named it; `stdin` for `-`. */
   readonly name: string;
-  /** Where its bytes lie: the file itself, or the private copy of what came from stdin. */
-  readonly path: string;
   readonly sizeBytes: number;
   readonly unpackedBytes: number;
   /** Hex, of the bytes as received (before unpacking). */
@@ -50,37 +58,37 @@ export interface Received {
   readonly isUtf8: boolean;
   /** The first MiB, unpacked. */
   readonly sample: Buffer;
-  /** Reads it once more, unpacked. Throws CSV_CHANGED at the end if these were not the bytes received. */
+  readonly time: ReadingTime;
+  /** Reads it again, unpacked. Throws CSV_CHANGED at the end if these were not the bytes received. */
   read(): AsyncGenerator<Buffer>;
-  /** Removes the private copy, if there is one. */
+  /** Closes the file, and removes the private copy if there is one. */
   close(): Promise<void>;
 }
 
 /** Throws CSV_NOT_FOUND, CSV_IS_DIRECTORY, CSV_UNREADABLE, CSV_EMPTY, CSV_BINARY, CSV_TOO_LARGE or CSV_GZIP_BROKEN. */
-export async function receive(source: string, options: ReceiveOptions): Promise<Received> {
-  const limits = { maxBytes: 2048 * MIB, maxUnpackedBytes: 4096 * MIB, ...options.limits };
+export async function receive(source: string | OpenedFile, options: ReceiveOptions): Promise<Received> {
+  const limits = { maxBytes: 2048 * MIB, maxUnpackedBytes: 4096 * MIB, maxReadMs: 600_000, ...options.limits };
   const place = await locate(source, limits, options);
   try {
-    const input: Input = { ...place, limits, signal: options.signal, isGzip: await beginsWithGzip(place.path) };
+    const { name, handle, close } = place;
+    const time = new ReadingTime(name, limits.maxReadMs);
+    const input: Input = { name, handle, limits, time, signal: options.signal, isGzip: await beginsWithGzip(handle) };
     const facts = await survey(input);
-    return { ...place, ...facts, isGzip: input.isGzip, read: () => readAgain(input, facts) };
+    return { name, close, time, ...facts, isGzip: input.isGzip, read: () => readAgain(input, facts) };
   } catch (error) {
     await place.close();
     throw asReadError(error, place.name);
   }
 }
 
-interface Place {
-  readonly name: string;
-  readonly path: string;
+interface Place extends OpenedFile {
   close(): Promise<void>;
 }
 
-interface Input {
-  readonly name: string;
-  readonly path: string;
+interface Input extends OpenedFile {
   readonly isGzip: boolean;
   readonly limits: ReceiveLimits;
+  readonly time: ReadingTime;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -93,19 +101,24 @@ interface Facts {
   readonly modifiedMs: number;
 }
 
-async function locate(source: string, limits: ReceiveLimits, options: ReceiveOptions): Promise<Place> {
+async function locate(source: string | OpenedFile, limits: ReceiveLimits, options: ReceiveOptions): Promise<Place> {
   if (source === '-') return spool(options.stdin ?? process.stdin, 'stdin', limits, options);
+  const name = typeof source === 'string' ? source : source.name;
+  let opened = typeof source === 'string' ? undefined : source.handle;
   try {
-    const stat = await fs.stat(source);
+    const stat = await (opened ? opened.stat() : fs.stat(name));
     if (stat.isDirectory()) {
-      throw new LockstepError('CSV_IS_DIRECTORY', `${source} is a directory. Name one CSV file.`, { exitCode: 2 });
+      throw new LockstepError('CSV_IS_DIRECTORY', `${name} is a directory. Name one CSV file.`, { exitCode: 2 });
     }
     // A pipe, as of bash's <(…), can be read once only.
-    if (!stat.isFile()) return await spool(createReadStream(source), source, limits, options);
-    if (stat.size > limits.maxBytes) throw tooLarge(source, limits.maxBytes);
-    return { name: source, path: source, close: async () => {} };
+    if (!stat.isFile()) return await spool(createReadStream(name), name, limits, options);
+    if (stat.size > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
+    const handle = opened ?? (await fs.open(name, 'r'));
+    opened = undefined;
+    return { name, handle, close: once(() => handle.close()) };
   } catch (error) {
-    throw asReadError(error, source);
+    await opened?.close();
+    throw asReadError(error, name);
   }
 }
 
@@ -118,7 +131,7 @@ async function spool(
 ): Promise<Place> {
   await makeDirectory(spoolDir);
   const file = path.join(spoolDir, `received-${randomUUID()}.csv`);
-  const close = () => fs.rm(file, { force: true });
+  const remove = () => fs.rm(file, { force: true });
   async function* capped(): AsyncGenerator<Uint8Array> {
     let total = 0;
     for await (const block of bytes) {
@@ -129,23 +142,27 @@ async function spool(
   }
   try {
     await piped(capped, createWriteStream(file, { mode: 0o600 }), signal === undefined ? {} : { signal });
-    return { name, path: file, close };
+    const handle = await fs.open(file, 'r');
+    return { name, handle, close: once(() => handle.close().then(remove)) };
   } catch (error) {
-    await close();
+    await remove();
     if (codeOf(error) !== 'ENOSPC') throw error;
     const message = `There is no space left in ${spoolDir} to keep ${name}. Free some space and load it again.`;
     throw new LockstepError('DISK_FULL', message, { cause: error });
   }
 }
 
-async function beginsWithGzip(file: string): Promise<boolean> {
-  const handle = await fs.open(file, 'r');
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await handle.close();
-  }
+function once(act: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= act();
+    return done;
+  };
+}
+
+async function beginsWithGzip(handle: FileHandle): Promise<boolean> {
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+  return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
 }
 
 /** Reads everything once: the encoding and the fingerprint cannot be told from less. */
@@ -154,7 +171,9 @@ async function survey(input: Input): Promise<Facts> {
   const utf8 = new Utf8Check();
   const head: Buffer[] = [];
   let unpackedBytes = 0;
+  input.time.go();
   for await (const block of unpacked(raw, input)) {
+    input.time.spend();
     if (unpackedBytes === 0) refuseBinary(block, input.name);
     if (unpackedBytes < SAMPLE_BYTES) head.push(block.subarray(0, SAMPLE_BYTES - unpackedBytes));
     utf8.add(block);
@@ -164,18 +183,18 @@ async function survey(input: Input): Promise<Facts> {
     const message = `${input.name} is empty. It needs a line of headers and at least one row.`;
     throw new LockstepError('CSV_EMPTY', message, { exitCode: 2 });
   }
-  const { mtimeMs: modifiedMs } = await fs.stat(input.path);
+  const { mtimeMs: modifiedMs } = await input.handle.stat();
   const { sizeBytes, sha256 } = raw.end();
   return { sizeBytes, unpackedBytes, sha256, isUtf8: utf8.end(), sample: Buffer.concat(head), modifiedMs };
 }
 
 async function* readAgain(input: Input, facts: Facts): AsyncGenerator<Buffer> {
   try {
-    const before = await fs.stat(input.path);
+    const before = await input.handle.stat();
     if (before.size !== facts.sizeBytes || before.mtimeMs !== facts.modifiedMs) throw changed(input.name);
     const raw = new RawBytes(input);
     yield* unpacked(raw, input);
-    const after = await fs.stat(input.path);
+    const after = await input.handle.stat();
     if (raw.end().sha256 !== facts.sha256 || after.mtimeMs !== facts.modifiedMs) throw changed(input.name);
   } catch (error) {
     throw asReadError(error, input.name);
@@ -193,12 +212,15 @@ class RawBytes {
   }
 
   async *read(): AsyncGenerator<Buffer> {
-    const { name, path: file, limits, signal } = this.#input;
-    const from = createReadStream(file, { highWaterMark: BLOCK_BYTES, ...(signal && { signal }) });
-    for await (const block of from as AsyncIterable<Buffer>) {
-      // no encoding is set: a stream of buffers
-      this.#sizeBytes += block.length;
+    const { name, handle, limits, signal } = this.#input;
+    for (;;) {
+      signal?.throwIfAborted();
+      // No stream of the handle, which would keep it from being closed until it has ended.
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(BLOCK_BYTES), 0, BLOCK_BYTES, this.#sizeBytes);
+      if (bytesRead === 0) return;
+      this.#sizeBytes += bytesRead;
       if (this.#sizeBytes > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
+      const block = buffer.subarray(0, bytesRead);
       this.#hash.update(block);
       yield block;
     }

@@ -3,13 +3,15 @@
  *
  * The added columns come first, so that a row with too few or too many cells keeps its own in place. Files may be corrected
  * and loaded again as they are: `addedColumnsOf` knows them by their header, and the guard against formulas is undone.
- * Each file appears whole or not at all (written aside, synced, renamed).
+ * Each file appears whole or not at all, and only its owner reads it: written aside under a name that no file has, synced,
+ * renamed. A link in the place of a file is replaced, not followed.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, LockstepError, messageOf } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
+import { type Folder, openFolder } from '../open-folder.ts';
 import { guarded } from './formulas.ts';
 
 export const RESULT_KINDS = ['created', 'existing', 'invalid', 'rejected', 'review', 'unprocessed'] as const;
@@ -30,7 +32,10 @@ export interface ResultRow {
 }
 
 export interface ResultForm {
+  /** Made where it is missing. */
   readonly dir: string;
+  /** The same, where it is open already; the caller closes it. */
+  readonly folder?: Folder;
   /** The files are `<base>.<kind>.csv`. */
   readonly base: string;
   /** The original header. */
@@ -59,13 +64,14 @@ export function addedColumnsOf(header: readonly string[]): number {
 export class ResultFiles {
   readonly #form: ResultForm;
   readonly #files = new Map<ResultKind, OpenFile>();
+  #folder: Folder | undefined;
 
   constructor(form: ResultForm) {
     this.#form = form;
   }
 
   async write(kind: ResultKind, row: ResultRow): Promise<void> {
-    const file = this.#files.get(kind) ?? (await this.#guard(() => this.#open(kind)));
+    const file = this.#files.get(kind) ?? (await this.#guard(() => this.#begin(kind)));
     const { line, verdict, code, reason, id = '', cells } = row;
     const added = [String(line), verdict, code, reason];
     file.pending += this.#line(kind === 'created' ? [String(id), ...added, ...cells] : [...added, ...cells]);
@@ -81,14 +87,16 @@ export class ResultFiles {
         await file.handle.sync();
         await file.handle.close();
       }
+      const folder = await this.#open();
       const written = new Map<ResultKind, WrittenResult>();
       for (const kind of RESULT_KINDS) {
-        const [file, target] = [this.#files.get(kind), this.#path(kind)];
-        if (file) await fs.rename(file.aside, target);
-        else await fs.rm(target, { force: true });
-        if (file) written.set(kind, { path: target, rows: file.rows });
+        const [file, name] = [this.#files.get(kind), this.#name(kind)];
+        if (file) await fs.rename(folder.at(file.aside), folder.at(name));
+        else await fs.rm(folder.at(name), { force: true });
+        if (file) written.set(kind, { path: path.join(folder.path, name), rows: file.rows });
       }
       this.#files.clear();
+      await this.#closeFolder();
       return written;
     });
   }
@@ -97,24 +105,40 @@ export class ResultFiles {
   async abort(): Promise<void> {
     for (const { handle, aside } of this.#files.values()) {
       await handle.close().catch(() => {}); // closed already, or failing for what made us give up
-      await fs.rm(aside, { force: true });
+      await fs.rm((await this.#open()).at(aside), { force: true });
     }
     this.#files.clear();
+    await this.#closeFolder();
   }
 
-  async #open(kind: ResultKind): Promise<OpenFile> {
-    const { dir, columns, withBom, open = (file: string) => fs.open(file, 'wx', 0o600) } = this.#form;
-    await makeDirectory(dir);
-    const aside = path.join(dir, `.${path.basename(this.#path(kind))}.${randomUUID()}`);
+  async #begin(kind: ResultKind): Promise<OpenFile> {
+    const { columns, withBom, open = (file: string) => fs.open(file, 'wx', 0o600) } = this.#form;
+    const folder = await this.#open();
+    const aside = `.lockstep-${kind}-${randomUUID()}`;
     const names = kind === 'created' ? ADDED_WITH_ID : ADDED;
     const header = this.#line([...names, ...columns]);
-    const file = { handle: await open(aside), aside, pending: withBom ? `\ufeff${header}` : header, rows: 0 };
+    const handle = await open(folder.at(aside));
+    const file = { handle, aside, pending: withBom ? `\ufeff${header}` : header, rows: 0 };
     this.#files.set(kind, file);
     return file;
   }
 
-  #path(kind: ResultKind): string {
-    return path.join(this.#form.dir, `${this.#form.base}.${kind}.csv`);
+  async #open(): Promise<Folder> {
+    const { dir, folder } = this.#form;
+    if (folder) return folder;
+    if (!this.#folder) await makeDirectory(dir, { mode: 0o700 });
+    this.#folder ??= await openFolder(dir);
+    return this.#folder;
+  }
+
+  async #closeFolder(): Promise<void> {
+    const folder = this.#folder;
+    this.#folder = undefined;
+    await folder?.close();
+  }
+
+  #name(kind: ResultKind): string {
+    return `${this.#form.base}.${kind}.csv`;
   }
 
   #line(cells: readonly string[]): string {
@@ -142,6 +166,7 @@ export class ResultFiles {
 
 interface OpenFile {
   readonly handle: fs.FileHandle;
+  /** Its name until it is whole. */
   readonly aside: string;
   pending: string;
   rows: number;
@@ -149,7 +174,7 @@ interface OpenFile {
 
 const BUFFER_CHARS = 64 * 1024;
 const LINE_ENDS = { LF: '\n', CRLF: '\r\n', CR: '\r' } as const;
-const TO_QUOTE = /["\r\n]|^[\s']|\s$/;
+const TO_QUOTE = /["\r\n]|^[\s']|[,;\t|]'|\s$/;
 
 async function flush(file: OpenFile): Promise<void> {
   const text = file.pending;

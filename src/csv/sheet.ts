@@ -113,7 +113,7 @@ export async function* tableRows(received: Received, table: Table): AsyncGenerat
   const decoded = decodeText(received.read(), encoding.encoding);
   const text = format.skippedLines === 0 ? decoded : withoutFirst(decoded);
   let isHeaderDue = format.hasHeader;
-  for await (const rows of readRows(text, format, { firstLine: 1 + format.skippedLines })) {
+  for await (const rows of readRows(text, format, { firstLine: 1 + format.skippedLines, time: received.time })) {
     const body = isHeaderDue ? rows.slice(1) : rows;
     isHeaderDue = false;
     if (body.length > 0) yield addedColumns === 0 ? body : body.map((row) => original(row, addedColumns));

@@ -85,6 +85,15 @@ export async function dropIdentities(db: Queryable, scope: string): Promise<void
   await db.query('delete from ledger.identities where scope = $1', [scope]);
 }
 
+/** What the service of a scope was called when it was first used, which is now where it was never used. */
+export async function firstService(db: Queryable, scope: string, now: string): Promise<string> {
+  const found = await db.query<{ service: string | null }>('select service from ledger.scopes where id = $1', [scope]);
+  const service = found.rows[0]?.service ?? undefined;
+  if (service !== undefined) return service;
+  await db.query('update ledger.scopes set service = $2 where id = $1 and service is null', [scope, now]);
+  return now;
+}
+
 /** Until the transaction ends: two processes that see a tenant for the first time must not make two of it. */
 export async function lockIdentities(db: Queryable): Promise<void> {
   await db.query('lock table ledger.identities in share row exclusive mode');

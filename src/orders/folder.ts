@@ -1,43 +1,69 @@
 /**
- * A folder in which files of orders appear: which of them are complete, and where they go when they have been loaded.
+ * A folder in which files of orders appear, written by people who are trusted less than this process: what is in it, and
+ * which files are complete. Nothing in it is opened but plain files, no link is followed, and no open waits for a writer.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { codeOf, LockstepError, messageOf } from '../errors.ts';
+import { type Folder, openRealFolder } from '../open-folder.ts';
+import { visibleName } from '../visible.ts';
 
 /** A file as one look saw it. */
 export interface SeenFile {
+  /** Without control characters. */
   readonly name: string;
-  readonly sizeBytes: number;
+  /** Which file it is, how long, and of when: another text as soon as any of that changes. */
+  readonly version: string;
   readonly modifiedMs: number;
-  /** The last byte ends a line: whoever writes it may be done. */
+  /** The last byte ends a line: its writer may be done. */
   readonly endsLine: boolean;
+  /** Why it is not loaded, where it is no plain file. */
+  readonly oddity: string | undefined;
 }
 
-/** Where a file goes once its load has ended. */
-export type Outcome = 'done' | 'failed';
+export interface Entry extends SeenFile {
+  /** Its name as bytes, in base64: a name need not be text. */
+  readonly entry: string;
+}
 
 /** A file that ends with a line is complete when it has been the same for so long … */
 const QUIET_MS = 3_000;
-/** … and one that ends in the midst of a line, or is packed, when nobody can still be writing it. */
+/** … and one that ends in the midst of a line, or is packed, when it is unlikely that anything still writes it. */
 const LONG_QUIET_MS = 30_000;
 const OLD_MS = 60_000;
 const LOADED = /\.(csv|txt|tsv)(\.gz)?$/i;
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** The files to load, the oldest first; names that begin with a dot are somebody's business. @throws FOLDER_UNREADABLE */
-export async function filesIn(folder: string): Promise<readonly SeenFile[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const names = entries.filter((entry) => entry.isFile() && isLoaded(entry.name)).map(({ name }) => name);
-    const files = await Promise.all(names.map((name) => seen(folder, name)));
-    return files
-      .flatMap((file) => file ?? [])
-      .sort((a, b) => a.modifiedMs - b.modifiedMs || a.name.localeCompare(b.name));
-  } catch (error) {
-    const message = `The folder ${folder} cannot be read: ${messageOf(error)}. Make it, or name another in the sync's options.folder.`;
-    throw new LockstepError('FOLDER_UNREADABLE', message, { cause: error });
-  }
+/** @throws LockstepError FOLDER_UNREADABLE, FOLDER_UNSAFE */
+export async function openWatched(folder: string): Promise<Folder> {
+  return readable(folder, () => openRealFolder(folder));
+}
+
+/**
+ * What is to be loaded by its name, the oldest first, and last what is no plain file; hidden files belong to other programs.
+ * @throws LockstepError FOLDER_UNREADABLE
+ */
+export async function entriesIn(folder: Folder): Promise<readonly Entry[]> {
+  return readable(folder.path, async () => {
+    const found: Entry[] = [];
+    for (const raw of await readdir(folder.at('.'), { encoding: 'buffer' })) {
+      if (!isLoaded(raw.toString())) continue;
+      const entry = raw.toString('base64');
+      const seen = await see(pathOf(folder, entry), nameOf(entry));
+      if (seen) found.push({ ...seen, entry });
+    }
+    const rank = ({ oddity }: Entry) => (oddity === undefined ? 0 : 1);
+    return found.sort((a, b) => rank(a) - rank(b) || a.modifiedMs - b.modifiedMs || a.name.localeCompare(b.name));
+  });
+}
+
+/** The path to an entry; bytes, because its name need not be text. */
+export function pathOf(folder: Folder, entry: string): Buffer {
+  return Buffer.concat([Buffer.from(folder.at('')), Buffer.from(entry, 'base64')]);
+}
+
+export function nameOf(entry: string): string {
+  return visibleName(Buffer.from(entry, 'base64').toString());
 }
 
 /** Since when a file seen for the first time is as it is: its own time is believed where no clock is off by so much. */
@@ -50,64 +76,77 @@ export function isComplete({ endsLine }: SeenFile, sameForMs: number): boolean {
   return sameForMs >= (endsLine ? QUIET_MS : LONG_QUIET_MS);
 }
 
-export function isSame(file: SeenFile, other: Pick<SeenFile, 'sizeBytes' | 'modifiedMs'>): boolean {
-  return file.sizeBytes === other.sizeBytes && file.modifiedMs === other.modifiedMs;
+/** Undefined where there is no such file. */
+export async function see(file: Buffer | string, name: string): Promise<SeenFile | undefined> {
+  const stat = await lstat(file, { bigint: true }).catch(unlessMissing);
+  if (!stat) return undefined;
+  const oddity = oddityOf(stat);
+  const facts = {
+    name,
+    version: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`,
+    modifiedMs: Number(stat.mtimeMs),
+    oddity,
+  };
+  const isTold = oddity !== undefined || stat.size === 0n || /\.gz$/i.test(name);
+  return { ...facts, endsLine: !isTold && (await endsWithLine(file, facts.version)) };
 }
 
-/** Where a file is to be put away: in `done` or `failed` within its folder, under a name that nothing there has. */
-export async function placeFor(folder: string, name: string, outcome: Outcome): Promise<string> {
-  const dir = path.join(folder, outcome);
-  return guarded(folder, async () => {
-    await mkdir(dir, { recursive: true });
-    const taken = await stat(path.join(dir, name)).catch(() => undefined);
-    return path.join(dir, taken === undefined ? name : `${randomBytes(3).toString('hex')}-${name}`);
+/** Opens a plain file that is still the one that was seen. @throws LockstepError CSV_CHANGED, CSV_UNREADABLE */
+export async function openSeen(
+  file: Buffer | string,
+  { name, version }: Pick<SeenFile, 'name' | 'version'>,
+): Promise<FileHandle> {
+  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    const message = `Cannot read ${name}: ${messageOf(error)}. Check the file and its permissions.`;
+    throw new LockstepError('CSV_UNREADABLE', message, { cause: error, exitCode: 2 });
   });
+  const { dev, ino, size, mtimeNs } = await handle.stat({ bigint: true });
+  if (`${dev}:${ino}:${size}:${mtimeNs}` === version) return handle;
+  await handle.close();
+  throw new LockstepError('CSV_CHANGED', `${name} was changed or replaced before it was read.`);
 }
 
-/** Moves a file; one that is gone is somebody's business. @throws FOLDER_UNWRITABLE */
-export async function putAway(folder: string, name: string, place: string): Promise<void> {
-  await guarded(folder, () =>
-    rename(path.join(folder, name), place).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error;
-    }),
-  );
-}
-
-async function guarded<T>(folder: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    const message = `Files cannot be moved within ${folder}: ${messageOf(error)}. Give the worker's user the right to write there.`;
-    throw new LockstepError('FOLDER_UNWRITABLE', message, { cause: error });
-  }
+function oddityOf(stat: {
+  readonly nlink: bigint;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}): string | undefined {
+  if (stat.isSymbolicLink()) return 'is a symbolic link';
+  if (stat.isDirectory()) return 'is a folder';
+  if (!stat.isFile()) return 'is a pipe, a socket or a device';
+  return stat.nlink > 1n ? 'has another name elsewhere (a hard link)' : undefined;
 }
 
 function isLoaded(name: string): boolean {
   return !name.startsWith('.') && !name.startsWith('~$') && LOADED.test(name); // the one of Excel's that it keeps while a file is open
 }
 
-/** Undefined where the file has gone since it was listed. */
-async function seen(folder: string, name: string): Promise<SeenFile | undefined> {
-  const file = path.join(folder, name);
+/** In UTF-16 the last byte of a line's end may be a zero. False where the file cannot be read: loading it says why. */
+async function endsWithLine(file: Buffer | string, version: string): Promise<boolean> {
+  const handle = await openSeen(file, { name: '', version }).catch(() => undefined);
+  if (!handle) return false;
   try {
-    const { size, mtimeMs } = await stat(file);
-    const endsLine = size > 0 && !/\.gz$/i.test(name) && (await lastByteEndsLine(file, size));
-    return { name, sizeBytes: size, modifiedMs: mtimeMs, endsLine };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** In UTF-16 the last byte of a line's end may be a zero. */
-async function lastByteEndsLine(file: string, sizeBytes: number): Promise<boolean> {
-  const handle = await open(file, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, Math.max(0, sizeBytes - 2));
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, Math.max(0, size - 2));
     const end = buffer.subarray(0, bytesRead);
     const last = end.at(-1) === 0 ? end.at(0) : end.at(-1);
     return last === 0x0a || last === 0x0d;
   } finally {
     await handle.close();
   }
+}
+
+async function readable<T>(folder: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof LockstepError) throw error;
+    const message = `The folder ${folder} cannot be read: ${messageOf(error)}. Make it, or name another in the sync's options.folder.`;
+    throw new LockstepError('FOLDER_UNREADABLE', message, { cause: error });
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
 }

@@ -7,8 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { behind } from '../behind.ts';
 import type { Lane } from '../budget/budget.ts';
+import { contentSha256 } from '../csv/content.ts';
 import { FIELDS, type Field } from '../csv/fields.ts';
-import { type Received, receive } from '../csv/receive.ts';
+import { type OpenedFile, type Received, receive } from '../csv/receive.ts';
 import { RepeatFinder, repeatProblem } from '../csv/repeats.ts';
 import { checkedRows, examine, type Sheet, type SheetChoices, validatorOf } from '../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../csv/validate.ts';
@@ -23,9 +24,9 @@ import { settleRepeats } from './repeated-rows.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad {
-  readonly account: Pick<Account, 'name' | 'scope'>;
-  /** A path, or `-` for stdin. */
-  readonly source: string;
+  readonly account: Pick<Account, 'name' | 'scope' | 'service'>;
+  /** A path, or `-` for stdin; or a file that is open already, which is closed at the end. */
+  readonly source: string | OpenedFile;
   readonly choices: SheetChoices;
   readonly options: OrdersOptions;
   /** Default: interactive for a small file, which somebody waits for; batch for a large one. */
@@ -45,6 +46,8 @@ export interface FileLoad {
 
 export interface ReceivedLoad {
   readonly begun: BegunLoad;
+  /** Hex, of the bytes that were received. */
+  readonly sha256: string;
   /** Rows that were checked, where the load is new. */
   readonly rows: number;
   /** The first problems, in the order of the file, where the load is new. */
@@ -67,12 +70,15 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const recalled = await rememberedColumns(pool, load.account.scope);
     const sheet = examine(received, { ...load.choices, recall: (signature) => recalled.get(signature) });
     load.onSheet?.(sheet, received);
-    const begun = await beginOrJoin(pool, specOf(load, received, sheet), load);
-    if (begun.status !== 'new') return { begun, rows: 0, problems: [], currencies: [] };
-    const staged = await stageAll(pool, begun.run, load, received, sheet);
+    const fingerprint = await fingerprintOf(pool, load, received);
+    const { sha256 } = received;
+    const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
+    if (begun.status !== 'new') return { begun, sha256, rows: 0, problems: [], currencies: [] };
+    const labels = labelsFor(load, fingerprint);
+    const staged = await stageAll(pool, begun.run, load, received, sheet, labels);
     await rememberColumns(pool, load.account.scope, sheet);
     await releaseLoad(pool, begun.run.id);
-    return { begun, ...staged };
+    return { begun, sha256, ...staged };
   } finally {
     await received.close();
   }
@@ -98,12 +104,25 @@ export interface ResultFormat {
   readonly withBom: boolean;
 }
 
-function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
+/**
+ * What makes two files the same load: what they say, not how it is packed. Loads used to be known by the bytes of their
+ * file; one that is, is found by them.
+ */
+async function fingerprintOf(pool: pg.Pool, { account }: FileLoad, received: Received): Promise<string> {
+  const content = await contentSha256(received);
+  const found = await pool.query('select 1 from ledger.loads where scope = $1 and sha256 = $2 limit 1', [
+    account.scope,
+    received.sha256,
+  ]);
+  return found.rowCount === 0 ? content : received.sha256;
+}
+
+function specOf(load: FileLoad, received: Received, sheet: Sheet, sha256: string): LoadSpec {
   const { mapping, amounts, columns, format, encoding } = sheet;
   const { account, options, dryRun, salt = '' } = load;
   const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
   const told = mapping.columns.map(({ field, index }) => [field, index]);
-  const identity = [account.scope, received.sha256, told, amounts, salt];
+  const identity = [account.scope, account.service, sha256, told, amounts, salt];
   const form: ResultFormat = {
     delimiter: format.delimiter,
     lineEnd: format.lineEnd,
@@ -114,7 +133,7 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
     scope: account.scope,
     loadId: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
     fileName: received.name,
-    sha256: received.sha256,
+    sha256,
     bytes: received.sizeBytes,
     header: columns,
     form,
@@ -125,8 +144,8 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet): LoadSpec {
 }
 
 /** Of orders without an order_id: the same whatever the file's columns were taken for, so that no order comes twice of it. */
-function labelsFor({ account }: FileLoad, { sha256 }: Received): string {
-  const identity = JSON.stringify([account.scope, sha256]);
+function labelsFor({ account }: FileLoad, sha256: string): string {
+  const identity = JSON.stringify([account.scope, account.service, sha256]);
   return `LS-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
 }
 
@@ -138,13 +157,13 @@ async function stageAll(
   load: FileLoad,
   received: Received,
   sheet: Sheet,
-): Promise<Omit<ReceivedLoad, 'begun'>> {
+  labels: string,
+): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'>> {
   const problems: Problem[] = [];
   const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
   const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
   const staging = behind();
-  const labels = labelsFor(load, received);
   let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
   const stage = async () => {

@@ -2,8 +2,10 @@
 import path from 'node:path';
 import type pg from 'pg';
 import { z } from 'zod';
+import { resultsBase } from '../csv/file-names.ts';
 import { ResultFiles, type ResultKind } from '../csv/results.ts';
 import { LockstepError } from '../errors.ts';
+import type { Folder } from '../open-folder.ts';
 import { readLoad } from './begin.ts';
 import { type LoadedRow, loadedRows } from './staging.ts';
 
@@ -15,17 +17,16 @@ export interface ResultFile {
   readonly rows: number;
 }
 
-/** `fileName`: what the files are named after; default: the file that was loaded. @throws LockstepError DISK_FULL, RESULTS_NOT_WRITTEN */
+/** `base`: what the files are named after; default: the file that was loaded. @throws LockstepError DISK_FULL, RESULTS_NOT_WRITTEN */
 export async function writeResults(
   pool: pg.Pool,
   runId: string,
-  dir: string,
-  fileName?: string,
+  place: { readonly dir: string; readonly folder?: Folder; readonly base?: string },
 ): Promise<readonly ResultFile[]> {
   const load = await readLoad(pool, runId);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
-  const base = path.basename(fileName ?? load.fileName).replace(/(\.csv)?(\.gz)?$/i, '') || 'orders';
-  const files = new ResultFiles({ dir, base, columns: load.header, ...formSchema.parse(load.form) });
+  const base = resultsBase(path.basename(load.fileName));
+  const files = new ResultFiles({ base, ...place, columns: load.header, ...formSchema.parse(load.form) });
   try {
     for await (const row of loadedRows(pool, runId)) {
       await files.write(kindOf(row), {

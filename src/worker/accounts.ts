@@ -11,7 +11,7 @@ import { guardClient } from '../client/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../contract/operations.ts';
 import { isGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
-import { type Identity, scopeNamed } from '../ledger/scopes.ts';
+import { firstService, type Identity, scopeNamed } from '../ledger/scopes.ts';
 import { type AccountSettings, budgetLimits } from '../settings/settings.ts';
 import { originOf } from '../settings/shared-accounts.ts';
 import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
@@ -22,7 +22,7 @@ export interface Account {
   /** The tenant that the name stands for; what the ledger knows belongs to it. */
   readonly scope: string;
   readonly baseUrl: string;
-  /** The service that it is at, as the settings have it: its address, or `embedded`. */
+  /** The service as the settings named it when the tenant was first used: its address, or `embedded`. */
   readonly service: string;
   readonly client: Client;
   readonly dialect: Dialect;
@@ -188,7 +188,7 @@ async function openAccount(
     name,
     scope,
     baseUrl,
-    service: settings.url ?? 'embedded',
+    service: await firstService(pool, scope, settings.url ?? 'embedded'),
     client: guardClient(client, {
       breaker: createBreaker(),
       probe: (options) => lookAtContacts(client, settings.dialect, options),

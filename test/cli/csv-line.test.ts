@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvLine } from '../../src/cli/csv-line.ts';
+import { withoutGuard } from '../../src/csv/formulas.ts';
 
 const CELLS: readonly (readonly [cell: string | number | null, written: string])[] = [
   [null, ''],
@@ -15,7 +16,8 @@ const CELLS: readonly (readonly [cell: string | number | null, written: string])
   ['@cmd', "'@cmd"],
   ['-2+3', "'-2+3"],
   ['\tx', "'\tx"],
-  ['two\n=1+1', '"\'two\n=1+1"'],
+  ['two\n=1+1', '"two\n\'=1+1"'],
+  ['a;=1+1', "a;'=1+1"],
   ['-12.50', '-12.50'],
   ['+4915123', '+4915123'],
   ['00012', '00012'],
@@ -29,13 +31,9 @@ test('no cell begins like a formula, and every cell is read back', () => {
   const cell = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '"', ',', "'", 'a', '1', ' ') });
   fc.assert(
     fc.property(cell, cell, (first, second) => {
-      const [one, other, ...more] = readLine(csvLine([first, second]));
-      expect([[first, `'${first}`], [second, `'${second}`], more]).toEqual([
-        expect.arrayContaining([one]),
-        expect.arrayContaining([other]),
-        [],
-      ]);
-      for (const read of [one, other]) if (!/^[+-]?\d+$/.test(read ?? '')) expect(read).not.toMatch(/^[=+\-@\t\r]/);
+      const read = readLine(csvLine([first, second]));
+      expect(read.map(withoutGuard)).toEqual([first, second]);
+      for (const one of read) if (!/^[+-]?\d+$/.test(one)) expect(one).not.toMatch(/^[=+\-@\t\r]/);
     }),
     { numRuns: 2_000 },
   );

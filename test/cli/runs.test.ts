@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
@@ -127,6 +128,27 @@ test('rows are exported whole, to a file or to stdout, and harmless to a spreads
   const created = await runs('export', id, '--verdict', 'created', '--out', '-', '--json');
   expect(created.stdout.split('\r\n').slice(0, -1)).toEqual([titles, rows[1]]);
   expect(created.json).toEqual({ run: id, verdict: 'created', rows: 1, file: null });
+});
+
+test('an export is for its owner only, replaces a link without following it, and is written into a pipe', async () => {
+  const id = await runWith(['1 created - a;=1+1'], 'done');
+  const dir = await folder();
+  const [link, victim, pipe] = ['link.csv', 'victim', 'pipe'].map((name) => path.join(dir, name)) as [
+    string,
+    string,
+    string,
+  ]; // three
+  await writeFile(victim, 'as it was');
+  await symlink(victim, link);
+  expect((await runs('export', id, '--out', link)).code).toBe(0);
+  expect([await readFile(victim, 'utf8'), (await lstat(link)).mode & 0o777]).toEqual(['as it was', 0o600]);
+  expect(await readFile(link, 'utf8')).toContain("a;'=1+1");
+  const long = path.join(dir, `${'x'.repeat(251)}.csv`);
+  expect((await runs('export', id, '--out', long)).code).toBe(0);
+  execFileSync('mkfifo', [pipe]);
+  const [read, exported] = await Promise.all([readFile(pipe, 'utf8'), runs('export', id, '--out', pipe)]);
+  expect([exported.code, read]).toEqual([0, await readFile(long, 'utf8')]);
+  expect((await lstat(pipe)).isFIFO()).toBe(true);
 });
 
 test('a run that is not there, or a file that cannot be written, is told', async () => {

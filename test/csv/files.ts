@@ -21,7 +21,9 @@ export async function fileOf(content: string | Uint8Array, name = 'orders.csv'):
 
 export async function received(content: string | Uint8Array, options: Partial<ReceiveOptions> = {}): Promise<Received> {
   const file = await fileOf(content);
-  return receive(file, { spoolDir: path.dirname(file), ...options });
+  const opened = await receive(file, { spoolDir: path.dirname(file), ...options });
+  onTestFinished(() => opened.close());
+  return opened;
 }
 
 export interface Loaded {
@@ -36,7 +38,8 @@ export async function loaded(content: string | Uint8Array, choices: SheetChoices
   const sheet = examine(file, choices);
   const validator = validatorOf(sheet);
   const rows: CheckedRow[] = [];
-  for await (const batch of checkedRows(file, sheet, validator)) rows.push(...batch);
+  for await (const batch of checkedRows(file, sheet, validator)) for (const row of batch) rows.push(row);
+  await file.close();
   return { sheet, rows, validator };
 }
 

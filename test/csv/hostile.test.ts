@@ -1,8 +1,10 @@
 /** Files that nobody should send: a clear error, or bad rows told and the good ones beside them taken. */
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import { receive } from '../../src/csv/receive.ts';
 import { checkedRows, examine, validatorOf } from '../../src/csv/sheet.ts';
-import { loaded, received, verdicts } from './files.ts';
+import { fileOf, loaded, received, verdicts } from './files.ts';
 
 const REFUSED: readonly (readonly [what: string, text: string, code: string])[] = [
   ['blank lines only', '\n\r\n  \n', 'CSV_EMPTY'],
@@ -69,9 +71,17 @@ test('a file of one unclosed quote and many rows is read in bounded memory', asy
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024);
 });
 
+test('an unclosed quote before 140,000 short lines is told, and the lines are read', async () => {
+  const { rows } = await loaded(`client_id\n"7\n${'1\n'.repeat(140_000)}`);
+  expect(rows).toHaveLength(140_001);
+  expect(verdicts(rows.slice(0, 2))).toEqual(['2 UNCLOSED_QUOTE', '3 ok']);
+});
+
 test('a file that was changed after it was examined ends with an error, not with its new rows', async () => {
-  const file = await received('order_id,client_id\nA,7\n');
+  const source = await fileOf('order_id,client_id\nA,7\n');
+  const file = await receive(source, { spoolDir: path.dirname(source) });
   const sheet = examine(file);
-  await writeFile(file.path, 'order_id,client_id\nA,8\n');
+  await writeFile(source, 'order_id,client_id\nA,8\n');
   await expect(checkedRows(file, sheet, validatorOf(sheet)).next()).rejects.toMatchObject({ code: 'CSV_CHANGED' });
+  await file.close();
 });

@@ -36,7 +36,8 @@ test('stdin is kept privately to be read more than once, and removed at the end'
   const file = await receive('-', { spoolDir, stdin });
   expect(file).toMatchObject({ name: 'stdin', sha256: sha256(CSV) });
   for (let i = 0; i < 2; i += 1) expect(Buffer.concat(await collected(file.read())).toString()).toBe(CSV);
-  expect((await fs.stat(file.path)).mode & 0o077).toBe(0);
+  const [kept = ''] = await fs.readdir(spoolDir);
+  expect((await fs.stat(path.join(spoolDir, kept))).mode & 0o077).toBe(0);
   await file.close();
   expect(await fs.readdir(spoolDir)).toEqual([]);
 });
@@ -47,6 +48,7 @@ test('a named pipe is read like stdin', async () => {
   execFileSync('mkfifo', [pipe]);
   const [file] = await Promise.all([receive(pipe, { spoolDir: dir }), fs.writeFile(pipe, CSV)]);
   expect(file).toMatchObject({ name: pipe, sha256: sha256(CSV) });
+  await file.close();
 });
 
 const REFUSED: readonly (readonly [what: string, content: string | Buffer, code: string, says: RegExp])[] = [
@@ -60,6 +62,7 @@ const REFUSED: readonly (readonly [what: string, content: string | Buffer, code:
     'CSV_BINARY',
     /no text/,
   ],
+  ['gzip inside gzip', gzipSync(gzipSync(CSV)), 'CSV_BINARY', /gzip inside gzip.*Unpack it once/],
   ['a gzip that is cut off', gzipSync(CSV.repeat(999)).subarray(0, 60), 'CSV_GZIP_BROKEN', /broken/],
 ];
 
@@ -94,19 +97,36 @@ test('stdin without end stops at the cap and leaves nothing behind', async () =>
 });
 
 test('a file that was changed since it was received is not read again', async () => {
-  const file = await received(CSV);
-  await fs.writeFile(file.path, CSV.replace('7', '8'));
+  const source = await fileOf(CSV);
+  const file = await receive(source, { spoolDir: path.dirname(source) });
+  await fs.writeFile(source, CSV.replace('7', '8'));
   await expect(collected(file.read())).rejects.toMatchObject({ code: 'CSV_CHANGED' });
+  await file.close();
+});
+
+test('a file that is replaced under its name is read as it was received', async () => {
+  const source = await fileOf(CSV);
+  const file = await receive(source, { spoolDir: path.dirname(source) });
+  await fs.writeFile(`${source}.new`, CSV.replace('7', '8'));
+  await fs.rename(`${source}.new`, source);
+  expect(Buffer.concat(await collected(file.read())).toString()).toBe(CSV);
+  await file.close();
 });
 
 test('a file that changes while it is read again is noticed, even with its length and time as before', async () => {
-  const file = await received('x'.repeat(300_000));
-  const { atime, mtime } = await fs.stat(file.path);
-  await fs.utimes(file.path, atime, mtime); // to the resolution that utimes has
-  const again = await receive(file.path, { spoolDir: path.dirname(file.path) });
-  const reading = again.read();
+  const source = await fileOf('x'.repeat(300_000));
+  const { atime, mtime } = await fs.stat(source);
+  await fs.utimes(source, atime, mtime); // to the resolution that utimes has
+  const file = await receive(source, { spoolDir: path.dirname(source) });
+  const reading = file.read();
   await reading.next();
-  await fs.writeFile(file.path, `${'x'.repeat(299_999)}y`);
-  await fs.utimes(file.path, atime, mtime);
+  await fs.writeFile(source, `${'x'.repeat(299_999)}y`);
+  await fs.utimes(source, atime, mtime);
   await expect(collected(reading)).rejects.toMatchObject({ code: 'CSV_CHANGED' });
+  await file.close();
+});
+
+test('a file that takes too long to read is refused', async () => {
+  const bomb = gzipSync(Buffer.alloc(9_000_000, '\n'));
+  await expect(received(bomb, { limits: { maxReadMs: 0 } })).rejects.toMatchObject({ code: 'CSV_TOO_SLOW' });
 });

@@ -93,6 +93,43 @@ test('cells come back as they were when a file of results is loaded again, by an
   );
 });
 
+const SEPARATORS = [',', ';', '\t', '|'] as const;
+/** Cells that are harmless where the separator is the file's own. */
+const ELSEWHERE = SEPARATORS.flatMap((separator) => [
+  `a${separator}=1+1`,
+  `a${separator} @cmd`,
+  `a"${separator}"=1+1`,
+  `a\n"${separator}+1`,
+  `"${separator}\t-2+3`,
+  `a${separator}＝1+1`,
+]);
+
+/** What a program may take for cells: by its own separator, with quotes or without. */
+function cellsBy(separator: string, text: string): readonly string[] {
+  const plain = text.split(/[\r\n]+/).flatMap((line) => line.split(separator));
+  const quoted = Papa.parse<string[]>(text, { delimiter: separator }).data.flat();
+  return [...plain, ...plain.map((cell) => cell.replace(/^"+|"+$/g, '')), ...quoted];
+}
+
+test('a file of results holds no formula, whatever list separator it is opened with, and is loaded again as it is', async () => {
+  const random = fc.sample(fc.string({ unit: fc.constantFrom(...'=+-@\t\n "\',;|a1'), maxLength: 8 }), 2_000);
+  const cells = [...ELSEWHERE, ...random].map((cell) => `${cell}.`);
+  const dir = await freshDir();
+  let [live, seen] = [[] as string[], 0];
+  for (const delimiter of SEPARATORS) {
+    const files = new ResultFiles(form(dir, { columns: ['client_id', 'description'], delimiter }));
+    for (const cell of cells) await files.write('rejected', row(['7', cell]));
+    const text = await fs.readFile((await files.close()).get('rejected')?.path ?? '', 'utf8');
+    for (const separator of SEPARATORS) {
+      const found = cellsBy(separator, text);
+      live = [...live, ...found.filter(isLive)];
+      seen += found.length;
+    }
+    expect((await loaded(text)).rows.map((read) => read.cells[1])).toEqual(cells);
+  }
+  expect([live, seen]).toEqual([[], expect.any(Number)]);
+});
+
 test('rows of a file of results say nothing of its decimal sign: what was ambiguous stays so', async () => {
   const files = new ResultFiles(form(await freshDir(), { columns: ['client_id', 'amount'] }));
   const problem = { verdict: 'invalid', code: 'AMOUNT_AMBIGUOUS', reason: '' };
@@ -149,7 +186,7 @@ test('nothing is seen under its name until all is written, and giving up leaves 
   const dir = await freshDir();
   const first = new ResultFiles(form(dir));
   await first.write('invalid', row(['A', '7', '1']));
-  expect(await fs.readdir(dir)).toEqual([expect.stringMatching(/^\.run-1\.invalid\.csv\./)]);
+  expect(await fs.readdir(dir)).toEqual([expect.stringMatching(/^\.lockstep-invalid-/)]);
   await first.close();
   const second = new ResultFiles(form(dir));
   await second.write('invalid', row(['B', '7', '1']));

@@ -1,6 +1,6 @@
 /** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { codeOf, LockstepError, messageOf } from '../../errors.ts';
@@ -26,7 +26,7 @@ export function addExport(runs: Command, perform: Perform): void {
     .summary('write the rows of a run as CSV')
     .description(
       `Writes the rows of a run, all or those of one verdict, as CSV with the columns ${TITLES.join(', ')}. Cells that a ` +
-        'spreadsheet would run as a formula are led by an apostrophe.',
+        'spreadsheet would run as a formula, by any list separator, are led by an apostrophe.',
     )
     .argument('<run>', 'id of the run')
     .addOption(new Option('--verdict <verdict>', 'only rows of this verdict').choices(VERDICTS))
@@ -54,15 +54,17 @@ async function exportRows(session: Session, id: string, { verdict, out: target }
   return DONE;
 }
 
-/** Whole or not at all: what stood there before stays until the last row is written. */
+/** Whole or not at all: what was there before stays until the last row is written. A pipe or a device is written to. */
 async function writeFile(file: string, rows: AsyncIterable<ReportedRow>): Promise<number> {
-  const draft = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+  const draft = path.join(path.dirname(file), `.lockstep-${randomBytes(8).toString('hex')}`);
   try {
-    const handle = await open(draft, 'wx');
+    const before = await stat(file).catch(() => undefined);
+    const isReplaced = before === undefined || before.isFile() || before.isDirectory();
+    const handle = await (isReplaced ? open(draft, 'wx', 0o600) : open(file, 'w'));
     try {
       const count = await writeCsv(rows, (text) => handle.appendFile(text));
       await handle.close();
-      await rename(draft, file);
+      if (isReplaced) await rename(draft, file);
       return count;
     } finally {
       await handle.close();

@@ -149,7 +149,7 @@ async function resultsOf(
     out.say(`Every row with what became of it: ${hint(`runs export ${run.id} --out FILE`)}, or --results DIR.`);
     return {};
   }
-  const files = await writeResults(database.pool, run.id, path.resolve(cwd, dir));
+  const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });
   for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }

@@ -10,6 +10,8 @@ export const scopes: Migration = {
       id text primary key,
       -- The tenant_id that its records show; null: they show none.
       tenant text,
+      -- The service as the settings named it when the scope was first used; loads are known by it ever since.
+      service text,
       -- When an operator last said that it is still the same tenant: what was known before proves nothing against it.
       rebound_at timestamptz not null default '-infinity',
       created_at timestamptz not null default clock_timestamp()

@@ -1,0 +1,32 @@
+/**
+ * How long reading one file may take, all passes together. A small archive can unpack to hours of work; a cap on bytes
+ * alone does not stop it, because some bytes take longer than others.
+ */
+import { LockstepError } from '../errors.ts';
+
+export class ReadingTime {
+  readonly #name: string;
+  readonly #maxMs: number;
+  #spentMs = 0;
+  #sinceMs = performance.now();
+
+  constructor(name: string, maxMs: number) {
+    this.#name = name;
+    this.#maxMs = maxMs;
+  }
+
+  /** From here on the file is being read. */
+  go(): void {
+    this.#sinceMs = performance.now();
+  }
+
+  /** To be called after each block. Throws CSV_TOO_SLOW. */
+  spend(): void {
+    const nowMs = performance.now();
+    this.#spentMs += nowMs - this.#sinceMs;
+    this.#sinceMs = nowMs;
+    if (this.#spentMs <= this.#maxMs) return;
+    const message = `Reading ${this.#name} took more than ${Math.round(this.#maxMs / 1000)} s. Split it into smaller files.`;
+    throw new LockstepError('CSV_TOO_SLOW', message, { exitCode: 2 });
+  }
+}

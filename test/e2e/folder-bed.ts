@@ -1,0 +1,63 @@
+/** A bed with a sync of type orders, and the folder that it watches. */
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type CommandBed, openCommandBed } from './orders-bed.ts';
+
+export interface FolderBed extends CommandBed {
+  readonly folder: string;
+  /** Puts a file into the folder that has not changed for two minutes, and gives its path. */
+  drop(name: string | Buffer, content: string | Uint8Array): Promise<string | Buffer>;
+  /** The path of an entry, also of one whose name is not text. */
+  at(name: string | Buffer): string | Buffer;
+  names(dir?: string): Promise<readonly string[]>;
+  /** The rows of a watching run, by the names of their files. */
+  verdicts(run: string): Promise<ReadonlyMap<string, FileRow>>;
+}
+
+export interface FileRow {
+  readonly verdict: string;
+  readonly reason: string;
+  readonly detail: string;
+}
+
+export const WATCH = ['run', 'files'];
+const SYNC = '  files: { job: orders, account: test, options: { folder: inbox } }\n';
+
+export async function openFolderBed(account: string): Promise<FolderBed> {
+  const bed = await openCommandBed({ account });
+  const folder = path.join(bed.dataDir, 'inbox');
+  await mkdir(folder);
+  await bed.file('lockstep.yaml', bed.settingsText + SYNC);
+  const at: FolderBed['at'] = (name) =>
+    typeof name === 'string' ? path.join(folder, name) : Buffer.concat([Buffer.from(`${folder}/`), name]);
+  return {
+    ...bed,
+    folder,
+    at,
+    async drop(name, content) {
+      const file = at(name);
+      await writeFile(file, content);
+      await age(file);
+      return file;
+    },
+    names: async (dir = '.') => (await readdir(path.join(folder, dir))).sort(),
+    async verdicts(run) {
+      const found = await bed.database.pool.query<FileRow & { label: string }>(
+        'select label, verdict, reason, detail from ledger.rows where run_id = $1',
+        [run],
+      );
+      return new Map(found.rows.map(({ label, ...row }) => [label, row]));
+    },
+    async reset() {
+      await bed.reset();
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder);
+    },
+  };
+}
+
+/** As if nothing had written to it for two minutes. */
+export async function age(file: string | Buffer): Promise<void> {
+  const before = new Date(Date.now() - 120_000);
+  await utimes(file, before, before);
+}
