@@ -20,7 +20,7 @@ export interface ScannedRecord {
 }
 
 export interface ScanSource<R extends ScannedRecord> {
-  /** Reads one page: its records in the list's order. Throws when it cannot; a 404 past the first page is the end. */
+  /** Reads one page: its records in the list's order. Throws when it cannot; a page refused past the end counts as empty. */
   readonly read: (page: number, size: number) => Promise<readonly R[]>;
   /**
    * Keeps the records of an accepted window, durably. `pass` counts from 1; a record kept again is no error.

@@ -34,6 +34,8 @@ export interface WholeListRead {
 
 /** No service puts more on a page. */
 const LARGEST_CAP = 10_000;
+/** Times that a page is refused before the list is taken for one without pages. */
+const REFUSALS_TO_BELIEVE = 3;
 
 /** @throws Stop, and what `onRecords` throws */
 export async function readWholeList(
@@ -90,19 +92,26 @@ async function showsMore(
   options: WholeListOptions,
 ): Promise<boolean> {
   const isNew = (record: Json) => first.isNew(record);
-  const behind = await lookAt(account, operation, { page: 2, size, isNew }, options);
-  if (behind !== 'no records') return behind === 'new records';
-  return (await lookAt(account, operation, { page: 1, size, isNew }, options)) === 'new records';
+  const look = (page: number) => lookAt(account, operation, { page, size, isNew }, options);
+  const behind = await look(2);
+  if (behind === 'new records' || behind === 'nothing new') return behind === 'new records';
+  // A refusal may pass; a page that is taken for none would make all that is on it look missing.
+  for (let tries = 1; ; tries++) {
+    const next = await look(1);
+    if (next !== 'refused' || tries === REFUSALS_TO_BELIEVE) return next === 'new records';
+  }
 }
+
+type Looked = 'new records' | 'nothing new' | 'no records' | 'refused';
 
 async function lookAt(
   account: Account,
   operation: OperationName,
   { page, size, isNew }: { page: number; size: number; isNew: (record: Json) => boolean },
   { lane, signal, onCalls }: WholeListOptions,
-): Promise<'new records' | 'nothing new' | 'no records'> {
+): Promise<Looked> {
   const enough = new Error('the beginning is enough');
-  let found: 'new records' | 'nothing new' | 'no records' = 'no records';
+  let found: Looked = 'no records';
   try {
     await readStream(account, operation, {
       lane,
@@ -117,8 +126,8 @@ async function lookAt(
       },
     });
   } catch (error) {
-    // A service that refuses a parameter it does not document has no pages.
     if (error !== enough && !(error instanceof RunFailed)) throw error;
+    if (error !== enough) return 'refused'; // as a service may that documents no such parameter
   }
   return found;
 }

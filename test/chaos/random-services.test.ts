@@ -16,7 +16,9 @@ test(`${count} services drawn by seed are never read wrong`, async () => {
 
 function report(checked: readonly Checked[]): string {
   const of = (status: Checked['status']) => checked.filter((one) => one.status === status);
-  const lines = [...of('wrong'), ...of('refused')].map(({ seed, status, why }) => `seed ${seed} ${status}\n  ${why.join('\n  ')}`);
+  const lines = [...of('wrong'), ...of('refused')].map(
+    ({ seed, status, why }) => `seed ${seed} ${status}\n  ${why.join('\n  ')}`,
+  );
   const [handled, refused, wrong] = [of('handled').length, of('refused').length, of('wrong').length];
   return [...lines, `${checked.length} services: ${handled} handled, ${refused} refused, ${wrong} wrong`].join('\n');
 }

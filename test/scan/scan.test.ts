@@ -231,6 +231,32 @@ describe('ids that repeat', () => {
   });
 });
 
+describe('a page that is refused in the middle of a list', () => {
+  const refused = (page: number) => new LockstepError('SERVICE_REFUSED', `page ${page} failed`, { httpStatus: 200 });
+  const keep = async ({ length }: readonly unknown[]) => ({ newInPass: length, newInAll: length });
+  const rows = (page: number) => Array.from({ length: page < 6 ? 25 : 0 }, (_, i) => ({ id: String(page * 25 + i) }));
+
+  test('is no end where the page after it has records', async () => {
+    const read = async (page: number) => {
+      if (page === 3) throw refused(page);
+      return rows(page);
+    };
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow('page 3 failed');
+  });
+
+  test('is no end where it is answered the second time', async () => {
+    const failed = new Set<number>();
+    const read = async (page: number) => {
+      if (page >= 3 && failed.size < 2 && !failed.has(page)) {
+        failed.add(page);
+        throw refused(page);
+      }
+      return rows(page);
+    };
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow(/page \d failed/);
+  });
+});
+
 describe('a 404', () => {
   const notFound = (page: number) => new LockstepError('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
   const keep = async () => ({ newInPass: 0, newInAll: 0 });
@@ -248,7 +274,7 @@ describe('a 404', () => {
       if (++reads > 4) throw notFound(page); // the service is being replaced
       return Array.from({ length: 25 }, (_, i) => ({ id: String(page * 25 + i) }));
     };
-    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow('no page 0');
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow(/no page/);
   });
 });
 

@@ -68,7 +68,9 @@ export async function checkSeeds(seeds: readonly number[], { atOnce = 6 } = {}):
 }
 
 function settingsText(seeds: readonly number[], services: readonly RandomService[]): string {
-  const accounts = seeds.map((seed, i) => `  ${nameOf(seed)}: { url: "${services[i]?.url}", apiKey: { env: KEY }, ${BUDGET} }`);
+  const accounts = seeds.map(
+    (seed, i) => `  ${nameOf(seed)}: { url: "${services[i]?.url}", apiKey: { env: KEY }, ${BUDGET} }`,
+  );
   const syncs = seeds.flatMap((seed) => [
     `  contacts-${seed}: { job: contacts, account: ${nameOf(seed)}, options: { rowsPerPage: 20 } }`,
     `  tasks-${seed}: { job: tasks, account: ${nameOf(seed)}, targets: [hook] }`,
@@ -87,7 +89,8 @@ async function checkContacts(world: World): Promise<void> {
   for (let n = 0; n < known; n++) {
     service.add('customers', { full_name: `Person ${n}`, email: mailOf(n), phone_number: '', gender: 'none' });
   }
-  for (let n = 0; n < count; n++) service.add('contacts', { first_name: 'Person', last_name: String(n), email: mailOf(n) });
+  for (let n = 0; n < count; n++)
+    service.add('contacts', { first_name: 'Person', last_name: String(n), email: mailOf(n) });
   const before = customers.map(({ id, fields }) => JSON.stringify([id, fields]));
   const expected = new Set([...customers, ...contacts].map(({ fields }) => fields.email));
 
@@ -114,9 +117,12 @@ async function checkContacts(world: World): Promise<void> {
   if (edited === undefined) return;
   edited.fields = { ...edited.fields, last_name: 'Edited' };
   const done = await sync(world, `contacts-${world.drawn.seed}`, 'third sync');
-  const named = customers.filter(({ fields }) => fields.full_name === 'Person Edited').map(({ fields }) => fields.email);
+  const named = customers
+    .filter(({ fields }) => fields.full_name === 'Person Edited')
+    .map(({ fields }) => fields.email);
   const isRight = named.length === 1 && named[0] === edited.fields.email;
-  if (done ? !isRight : named.length > 1) why.wrong.push(`third sync: edited ${edited.fields.email}, and updated ${named}`);
+  if (done ? !isRight : named.length > 1)
+    why.wrong.push(`third sync: edited ${edited.fields.email}, and updated ${named}`);
   inStep('third sync', done);
 }
 
@@ -197,12 +203,21 @@ async function checkOrders(world: World): Promise<void> {
   compare('first load', first);
   if (!first) return;
   const writes = service.writes();
-  const again = await load(world, csv((n) => `${n + 70}.75`), 'update', 'second load');
+  const again = await load(
+    world,
+    csv((n) => `${n + 70}.75`),
+    'update',
+    'second load',
+  );
   compare('second load', again);
-  const amounts = new Map(orders.map(({ fields }) => [`${fields.client_id} ${fields.order_id}`, Number(fields.amount)]));
+  const amounts = new Map(
+    orders.map(({ fields }) => [`${fields.client_id} ${fields.order_id}`, Number(fields.amount)]),
+  );
   const off = rows.filter(({ customer, label }, n) => amounts.get(`${customer.id} ${label}`) !== n + 70.75);
   if (again && off.length > 0) why.wrong.push(`second load: ${off.length} orders were not updated`);
-  const touched = [...amounts].filter(([key]) => key.includes('OLD') && !rows.some((row) => key.endsWith(` ${row.label}`)));
+  const touched = [...amounts].filter(
+    ([key]) => key.includes('OLD') && !rows.some((row) => key.endsWith(` ${row.label}`)),
+  );
   if (touched.some(([key, amount]) => amount !== Number(key.split('OLD-')[1]) + 0.5))
     why.wrong.push('second load: an order of nobody’s row was changed');
   if (again && world.drawn.faults === 0 && service.writes() - writes !== rows.length)

@@ -97,7 +97,9 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     if (drawn.createAnswers === 'nothing') return { blank: true };
     if (drawn.createAnswers === 'envelope') return { nothing: true };
     const record = shown(drawn, kind, kept);
-    return { record: drawn.createAnswers === 'record' ? record : Object.fromEntries(Object.entries(record).slice(0, 1)) };
+    return {
+      record: drawn.createAnswers === 'record' ? record : Object.fromEntries(Object.entries(record).slice(0, 1)),
+    };
   }
 
   const server = await startHttpServer(async (request, response) => {
@@ -249,7 +251,11 @@ function reset(response: ServerResponse): undefined {
   return undefined;
 }
 
-function send({ encoding, isChunked }: Drawn, { status = 200, headers = {}, body }: Reply, response: ServerResponse): undefined {
+function send(
+  { encoding, isChunked }: Drawn,
+  { status = 200, headers = {}, body }: Reply,
+  response: ServerResponse,
+): undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body).replace(new RegExp(`"${LONG}(\\d+)"`, 'g'), '$1');
   const bytes = text === '' ? Buffer.alloc(0) : encoded(encoding, Buffer.from(text));
   response.writeHead(status, {

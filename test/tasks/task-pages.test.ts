@@ -22,7 +22,8 @@ async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting =
     firstPage: setting,
     read: async (page) => {
       asked.push(page);
-      if (page < first && zero === 'refused') throw new RunFailed('SERVICE_REFUSED', 'page: at least 1');
+      if (page < first && zero === 'refused')
+        throw new RunFailed('SERVICE_REFUSED', 'page: at least 1', { httpStatus: 400 });
       if (page < first && zero === 'empty') return [];
       const from = Math.max(0, page - first) * size;
       if (pastEnd === 'missing' && from > 0 && from >= tasks) throw notFound(page);
