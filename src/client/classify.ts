@@ -5,7 +5,7 @@
  */
 import { asText, failureIn } from '../contract/envelope.ts';
 import { type Operation, type OperationName, operations } from '../contract/operations.ts';
-import { encodingOf } from './content-encoding.ts';
+import { encodingOf, packingOf } from './content-encoding.ts';
 import { decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject, type Json } from './dialect.ts';
 import type { Exchanged, Head } from './exchange.ts';

@@ -100,7 +100,8 @@ function arrayIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] |
   const spots = found.map(({ path, list }): ListSpot => ({ path, holds: holdingOf(list[0], kind, dialect) }));
   const choice = chooseList(spots, kind);
   const chosen = choice === undefined ? undefined : found[choice];
-  return chosen === undefined || isDisputed(chosen.path, body, kind) ? undefined : chosen.list;
+  if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind))) return undefined;
+  return chosen.list;
 }
 
 /** True for a list under a name of its own where the records should be under another, which is null. */

@@ -125,8 +125,8 @@ export class ListReader {
       this.#whole = true;
       return { status: 'whole' };
     }
-    const isNamed = this.#explicit !== undefined;
-    if (spot === undefined || (!isNamed && isDisputed(spot.path, outline.value, this.#kind)))
+    const isFound = this.#explicit === undefined && spot?.holds === 'records';
+    if (spot === undefined || (isFound && isDisputed(spot.path, outline.value, this.#kind)))
       throw this.#noList('JSON in which no list can be told to be the records');
     if (spot.holds === 'nothing' && this.#handedOver) throw this.#twoLists();
     if (spot.holds === 'nothing') this.#records = [];
