@@ -62,12 +62,11 @@ function isLimited(operation: OperationName, head: Head): boolean {
 
 function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome {
   const { httpStatus } = head;
-  const encoding = encodingOf(head);
-  if (encoding !== undefined) {
+  if (packingOf(head) === 'unknown') {
     return unknown(
       call,
       'unreadable',
-      `answers in the content encoding ${encoding}, which is not understood: gzip, deflate and br are`,
+      `answers in the content encoding ${encodingOf(head)}, which is not understood: gzip, deflate and br are`,
       httpStatus,
     );
   }

@@ -55,8 +55,11 @@ function unpack(packing: Encoding, body: Uint8Array, maxOutputLength: number): U
 }
 
 export interface Unpacking {
-  /** Resolves once what the chunk unpacks to has been taken; rejects with what `take` rejected with, or a StoppedError. */
-  write(chunk: Uint8Array): Promise<void>;
+  /**
+   * Resolves once there is room for more; undefined where there is. Rejects with what `take` rejected with, or with a
+   * StoppedError.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined;
   /** Takes the rest. Rejects where the answer is not whole. */
   end(): Promise<void>;
   abandon(): void;
@@ -92,12 +95,12 @@ export function unpacking(
   }
 
   return {
-    async write(chunk) {
-      if (chunk.length === 0) return;
+    write(chunk) {
+      if (chunk.length === 0) return undefined;
       stream ??= begin(chunk);
       const into = stream;
-      const written = new Promise<void>((resolve) => into.write(chunk, () => resolve()));
-      await Promise.race([written, taking]);
+      if (into.write(chunk)) return undefined;
+      return Promise.race([new Promise<void>((resolve) => into.once('drain', resolve)), taking]);
     },
     async end() {
       stream?.end();
