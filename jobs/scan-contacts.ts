@@ -85,6 +85,8 @@ async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
 async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   const { pool, run, account, options, signal } = context;
   let place = 0;
+  const firsts: number[] = []; // the place before the first contact of each call to keep
+  const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
   let isShapeKnown = false;
   let longIds: LongIds | undefined;
   const noteShape = async (list: readonly Json[], content: unknown) => {
@@ -110,11 +112,14 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
     keep: async (contacts, pass) => {
       const first = place;
       place += contacts.length;
-      return exclusive.transaction(async (db) => {
-        const kept = await stageContacts(db, run, contacts, { pass, first, onChange: options.onChange });
-        await recordProgress(db, run.id, { rowsSeen: kept.newInAll });
-        return kept;
+      firsts.push(first);
+      const kept = await exclusive.transaction(async (db) => {
+        const staged = await stageContacts(db, run, contacts, { pass, first, onChange: options.onChange });
+        await recordProgress(db, run.id, { rowsSeen: staged.newInAll });
+        return staged;
       });
+      const otherwise = Object.entries(kept.places ?? {}).map(([id, n]) => ({ id, keptIn: keptIn(n) }));
+      return { ...kept, otherwise };
     },
   });
   await recordProgress(pool, run.id, { scan: report.proof });

@@ -5,7 +5,7 @@
  */
 import { fixedPass } from '../scan/fixed-pass.ts';
 import { emptyPastEnd } from '../scan/missing-page.ts';
-import { rereadConflicts } from '../scan/repeated-ids.ts';
+import { checkedKeep, rereadConflicts } from '../scan/repeated-ids.ts';
 import type { Kept, PassResult, ScannedRecord } from '../scan/scan.ts';
 import { idsOf, isEcho } from '../scan/window.ts';
 
@@ -28,16 +28,20 @@ export async function passOverTasks<R extends ScannedRecord>({
   keep,
   firstPage,
 }: TaskPages<R>): Promise<PassResult> {
-  const ahead = new ReadAhead(rereadConflicts<R>(emptyPastEnd(read, { maySkipZero: firstPage === 'auto' })));
+  const checked = checkedKeep(
+    rereadConflicts<R>(emptyPastEnd(read, { maySkipZero: firstPage === 'auto' })),
+    (records: readonly R[]) => keep(records),
+  );
+  const ahead = new ReadAhead(checked.read);
   try {
     const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
     if (begin === 'whole') {
-      await keep(await ahead.page(0));
+      await checked.keep(await ahead.page(0));
       return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
     }
     return await fixedPass({
       read: (index) => ahead.pageAndMore(index + begin),
-      keep,
+      keep: checked.keep,
       rowsPerPage: ANY_SIZE,
     });
   } finally {
