@@ -64,6 +64,35 @@ export interface Drawn {
   readonly saysContact: boolean;
   /** Share of the calls that end in a fault. */
   readonly faults: number;
+  /** How many records are there at first; of contacts and customers the first ones are the same people. */
+  readonly sizes: Readonly<Record<ListedKind, number>>;
+}
+
+/** A service as ours is by default, with what a test wants otherwise. */
+export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
+  const none: Paging = { kind: 'none' };
+  return {
+    seed: 1,
+    idName: 'id',
+    idForm: 'number',
+    customerName: 'client_id',
+    listPath: ['content'],
+    words: WORDS[0],
+    emptyAs: '[]',
+    paging: { contacts: none, customers: none, orders: none, tasks: none },
+    order: 'oldest',
+    encoding: 'identity',
+    isChunked: false,
+    booleans: 'true',
+    amounts: 'number',
+    createAnswers: 'envelope',
+    errors: 'status',
+    import: 'works',
+    saysContact: false,
+    faults: 0,
+    sizes: { contacts: 17, customers: 9, orders: 9, tasks: 8 },
+    ...otherwise,
+  };
 }
 
 const WORDS = [
@@ -122,5 +151,11 @@ export function drawService(seed: number): Drawn {
     import: pick(['works', 'works', 400, 404, 405]),
     saysContact: chance(0.5),
     faults: pick([0, 0, 0.05]),
+    sizes: {
+      contacts: pick([0, 1, 5, 17, 31, 44]),
+      customers: pick([0, 0, 3, 14, 29]),
+      orders: pick([0, 0, 2, 9, 27]),
+      tasks: pick([0, 1, 8, 23, 37]),
+    },
   };
 }

@@ -11,12 +11,11 @@ import { countRows, reportRows } from '../../src/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/ledger/runs.ts';
 import { receiveLoad } from '../../src/orders/receive-load.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
-import { type Drawn, drawService, type Random, randomFrom } from './drawn-service.ts';
+import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
 import { type Kept, type RandomService, startRandomService } from './random-service.ts';
 import { testWorkspace } from './test-workspace.ts';
 
 export interface Checked {
-  readonly seed: number;
   readonly drawn: Drawn;
   /** `refused`: stopped with a message, and nothing is wrong at the service. */
   readonly status: 'handled' | 'refused' | 'wrong';
@@ -25,6 +24,8 @@ export interface Checked {
 }
 
 interface World {
+  /** Of its account, and in the names of its syncs. */
+  readonly n: number;
   readonly drawn: Drawn;
   readonly random: Random;
   readonly service: RandomService;
@@ -35,45 +36,57 @@ interface World {
 }
 
 const BUDGET = 'budget: { requests: 20000, per: 1s, burst: 2000, timeout: 2s, settle: 150ms }';
-const nameOf = (seed: number) => `seed-${seed}`;
+const nameOf = (n: number) => `account-${n}`;
 
-/** Checks seeds side by side, in one workspace. */
-export async function checkSeeds(seeds: readonly number[], { atOnce = 6 } = {}): Promise<readonly Checked[]> {
+const STEPS = { contacts: checkContacts, orders: checkOrders, tasks: checkTasks } as const;
+
+export type Step = keyof typeof STEPS;
+
+/** Checks services side by side, in one workspace; the result is in their order. */
+export async function checkServices(
+  wanted: readonly { readonly drawn: Drawn; readonly steps?: readonly Step[] }[],
+  { atOnce = 6 } = {},
+): Promise<readonly Checked[]> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-random-'));
-  const drawn = seeds.map(drawService);
-  const services = await Promise.all(drawn.map(startRandomService));
+  const services = await Promise.all(wanted.map(({ drawn }) => startRandomService(drawn)));
   const env = { KEY: 'a-key-of-the-random-services', HOOK_SECRET: 'x'.repeat(32) };
-  const workspace = await testWorkspace({ text: settingsText(seeds, services), dataDir, env, database });
+  const workspace = await testWorkspace({ text: settingsText(services), dataDir, env, database });
   await workspace.work();
   const checked: Checked[] = [];
-  const open = drawn.map((one, i) => ({ one, service: services[i] as RandomService })); // safe: one for each
-  const next = async (): Promise<void> => {
+  const open = services.map((service, n) => ({ service, n, ...(wanted[n] as (typeof wanted)[number]) })); // safe: one each
+  const work = async (): Promise<void> => {
     for (let task = open.shift(); task !== undefined; task = open.shift()) {
-      const { one, service } = task;
-      const random = randomFrom(one.seed + 77);
+      const { service, n, drawn, steps = ['contacts', 'orders', 'tasks'] } = task;
       const why = { refused: [] as string[], wrong: [] as string[] };
-      const world: World = { drawn: one, random, service, workspace, database, dataDir, why };
-      for (const step of [checkContacts, checkOrders, checkTasks]) await step(world);
+      const world: World = {
+        n,
+        drawn,
+        random: randomFrom(drawn.seed + 77),
+        service,
+        workspace,
+        database,
+        dataDir,
+        why,
+      };
+      for (const step of steps) await STEPS[step](world);
       const status = why.wrong.length > 0 ? 'wrong' : why.refused.length > 0 ? 'refused' : 'handled';
-      checked.push({ seed: one.seed, drawn: one, status, why: [...why.wrong, ...why.refused] });
+      checked[n] = { drawn, status, why: [...why.wrong, ...why.refused] };
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, next));
+  await Promise.all(Array.from({ length: atOnce }, work));
   await workspace.close();
   await Promise.all(services.map((service) => service.close()));
   await database.close();
   await rm(dataDir, { recursive: true, force: true });
-  return checked.sort((a, b) => a.seed - b.seed);
+  return checked;
 }
 
-function settingsText(seeds: readonly number[], services: readonly RandomService[]): string {
-  const accounts = seeds.map(
-    (seed, i) => `  ${nameOf(seed)}: { url: "${services[i]?.url}", apiKey: { env: KEY }, ${BUDGET} }`,
-  );
-  const syncs = seeds.flatMap((seed) => [
-    `  contacts-${seed}: { job: contacts, account: ${nameOf(seed)}, options: { rowsPerPage: 20 } }`,
-    `  tasks-${seed}: { job: tasks, account: ${nameOf(seed)}, targets: [hook] }`,
+function settingsText(services: readonly RandomService[]): string {
+  const accounts = services.map(({ url }, n) => `  ${nameOf(n)}: { url: "${url}", apiKey: { env: KEY }, ${BUDGET} }`);
+  const syncs = services.flatMap((_, n) => [
+    `  contacts-${n}: { job: contacts, account: ${nameOf(n)}, options: { rowsPerPage: 20 } }`,
+    `  tasks-${n}: { job: tasks, account: ${nameOf(n)}, targets: [hook] }`,
   ]);
   const hook = '  hook: { type: webhook, url: "https://hook.invalid/", secret: { env: HOOK_SECRET } }';
   return ['redis: { url: none }', 'accounts:', ...accounts, 'syncs:', ...syncs, 'targets:', hook].join('\n');
@@ -84,8 +97,7 @@ const mailOf = (n: number) => `person${n}@example.com`;
 async function checkContacts(world: World): Promise<void> {
   const { service, random, why } = world;
   const { contacts, customers } = service.records;
-  const count = random.pick([0, 1, 5, 17, 31, 44]);
-  const known = random.pick([0, 0, 3, 14, 29]);
+  const { contacts: count, customers: known } = world.drawn.sizes;
   for (let n = 0; n < known; n++) {
     service.add('customers', { full_name: `Person ${n}`, email: mailOf(n), phone_number: '', gender: 'none' });
   }
@@ -103,20 +115,20 @@ async function checkContacts(world: World): Promise<void> {
     if (isDone && new Set(mails).size !== expected.size)
       why.wrong.push(`${step}: ${mails.length} customers instead of ${expected.size}`);
   };
-  const first = await sync(world, `contacts-${world.drawn.seed}`, 'first sync');
+  const first = await sync(world, `contacts-${world.n}`, 'first sync');
   inStep('first sync', first);
   const changed = before.filter((was, i) => JSON.stringify([customers[i]?.id, customers[i]?.fields]) !== was);
   if (changed.length > 0) why.wrong.push(`first sync: ${changed.length} customers that were there were changed`);
   if (!first) return;
 
   const writes = service.writes();
-  if (!(await sync(world, `contacts-${world.drawn.seed}`, 'second sync'))) return;
+  if (!(await sync(world, `contacts-${world.n}`, 'second sync'))) return;
   inStep('second sync', true);
   if (service.writes() !== writes) why.wrong.push(`second sync: ${service.writes() - writes} writes`);
   const edited = contacts.at(random.int(Math.max(1, contacts.length)));
   if (edited === undefined) return;
   edited.fields = { ...edited.fields, last_name: 'Edited' };
-  const done = await sync(world, `contacts-${world.drawn.seed}`, 'third sync');
+  const done = await sync(world, `contacts-${world.n}`, 'third sync');
   const named = customers
     .filter(({ fields }) => fields.full_name === 'Person Edited')
     .map(({ fields }) => fields.email);
@@ -171,7 +183,7 @@ async function checkOrders(world: World): Promise<void> {
     const n = 900 + customers.length;
     service.add('customers', { full_name: `Person ${n}`, email: mailOf(n), phone_number: '' });
   }
-  const there = random.pick([0, 0, 2, 9, 27]);
+  const there = world.drawn.sizes.orders;
   for (let n = 0; n < there; n++) {
     const client_id = customers[n % customers.length]?.id;
     service.add('orders', { order_id: `OLD-${n}`, client_id, amount: n + 0.5, status: 'new', description: 'old' });
@@ -225,12 +237,12 @@ async function checkOrders(world: World): Promise<void> {
 }
 
 async function load(world: World, csv: string, existing: 'skip' | 'update', step: string): Promise<boolean> {
-  const { workspace, dataDir, database, drawn, why } = world;
-  const source = path.join(dataDir, `${drawn.seed}-${existing}.csv`);
+  const { workspace, dataDir, database, why } = world;
+  const source = path.join(dataDir, `${world.n}-${existing}.csv`);
   await writeFile(source, csv);
   try {
     const { begun } = await receiveLoad(database.pool, {
-      account: await workspace.accounts.open(nameOf(drawn.seed)),
+      account: await workspace.accounts.open(nameOf(world.n)),
       source,
       choices: {},
       options: { existing, createCustomers: false, confirm: false },
@@ -252,7 +264,7 @@ async function checkTasks(world: World): Promise<void> {
   const { tasks } = service.records;
   const addTask = (n: number) =>
     service.add('tasks', { taskName: `Task ${n}`, description: '', isCompleted: random.chance(0.3) });
-  const count = random.pick([0, 1, 8, 23, 37]);
+  const count = world.drawn.sizes.tasks;
   for (let n = 0; n < count; n++) addTask(n);
   const compare = (step: string, told: readonly string[] | undefined, expected: readonly string[]) => {
     if (told === undefined) return;
@@ -277,8 +289,8 @@ async function checkTasks(world: World): Promise<void> {
 
 /** What the outbox was handed; undefined where the run did not come so far. */
 async function scan(world: World, step: string): Promise<readonly string[] | undefined> {
-  const { database, workspace, drawn, why } = world;
-  const begun = await workspace.startSync(`tasks-${drawn.seed}`, { lane: 'batch', dryRun: false });
+  const { database, workspace, why } = world;
+  const begun = await workspace.startSync(`tasks-${world.n}`, { lane: 'batch', dryRun: false });
   await (await workspace.work()).attend(begun.run);
   const isOver = async () => {
     const run = await readRun(database.pool, begun.run.id);
