@@ -24,9 +24,10 @@ const FAILING_WORDS =
 
 /**
  * The service's message if `body` is an envelope (in ours or a likely other form) that reports an error, else undefined.
- * Names are compared without case. Understood: `status` as a failing word, `false`, `0` (unless the message says success) or a number ≥ 400; `success`/`ok` as
- * `false`, `0` or a failing word; a `code` from 400 on where there is no `status`; a non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a
- * `status` field, such as an order, is no envelope: one of the envelope's other members has to stand beside it.
+ * Names are compared without case. Understood: `status` as a failing word, `false`, `0` (unless the message says success) or
+ * a number ≥ 400; `success`/`ok` as `false`, `0` or a failing word; a `code` from 400 on where there is no `status`; a
+ * non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a `status` field, such as an order,
+ * is no envelope: one of the envelope's other members has to be there as well.
  */
 export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;

@@ -21,7 +21,6 @@ export function randomFrom(seed: number): Random {
 }
 
 export type ListedKind = 'contacts' | 'customers' | 'orders' | 'tasks';
-export const LISTED_KINDS = ['contacts', 'customers', 'orders', 'tasks'] as const;
 
 export type IdForm = 'number' | 'digits' | 'uuid' | 'long number' | 'long digits';
 export type EmptyAs = '[]' | 'null' | 'absent';
