@@ -48,6 +48,20 @@ export function emptyPastEnd<A extends readonly number[], R>(
     return true;
   }
 
+  /** Refused once it may be there all the same, and what is on it would be passed over. */
+  async function zeroOrNone(error: unknown, more: A): Promise<readonly R[]> {
+    if (zero !== undefined) return [];
+    zero = { error };
+    try {
+      const records = await read(0, ...more);
+      firstAnswered = 0;
+      return records;
+    } catch (again) {
+      if (isRefused(again)) return [];
+      throw again;
+    }
+  }
+
   return async (page, ...more) => {
     try {
       const records = await read(page, ...more);
@@ -55,10 +69,7 @@ export function emptyPastEnd<A extends readonly number[], R>(
       return records;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if (page === 0 && maySkipZero && firstAnswered !== 0) {
-        zero ??= { error };
-        return [];
-      }
+      if (page === 0 && maySkipZero && firstAnswered !== 0) return zeroOrNone(error, more);
       if (firstAnswered !== undefined && page > firstAnswered && (await isEnd(page, firstAnswered, more))) return [];
       throw firstAnswered === undefined && zero !== undefined ? zero.error : error; // neither page is one: the first says why
     }

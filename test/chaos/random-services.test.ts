@@ -9,11 +9,15 @@ import { type Checked, checkServices } from '../support/random-check.ts';
 const from = Number(process.env.FROM ?? 1);
 const count = Number(process.env.SEEDS ?? 60);
 
-test(`${count} services drawn by seed are never read wrong`, async () => {
-  const checked = await checkServices(Array.from({ length: count }, (_, i) => ({ drawn: drawService(from + i) })));
-  process.stdout.write(`${report(checked)}\n`);
-  expect(checked.filter(({ status }) => status === 'wrong')).toEqual([]);
-});
+test(
+  `${count} services drawn by seed are never read wrong`,
+  async () => {
+    const checked = await checkServices(Array.from({ length: count }, (_, i) => ({ drawn: drawService(from + i) })));
+    process.stdout.write(`${report(checked)}\n`);
+    expect(checked.filter(({ status }) => status === 'wrong')).toEqual([]);
+  },
+  30 * 60_000,
+);
 
 function report(checked: readonly Checked[]): string {
   const of = (status: Checked['status']) => checked.filter((one) => one.status === status);

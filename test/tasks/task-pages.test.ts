@@ -62,6 +62,23 @@ describe('pages', () => {
     expect(await passOver(way)).toMatchObject({ status: 'again', seen: way.tasks });
   });
 
+  test('are counted from 0 where page 0 was refused only once', async () => {
+    let refused = 0;
+    const seen = new Set<string>();
+    await passOverTasks({
+      firstPage: 'auto',
+      read: async (page) => {
+        if (page === 0 && refused++ === 0) throw new RunFailed('SERVICE_REFUSED', 'try later', { httpStatus: 200 });
+        return page < 2 ? [{ id: `${page}-a` }, { id: `${page}-b` }] : [];
+      },
+      keep: async (records) => {
+        for (const { id } of records) seen.add(id);
+        return { newInPass: records.length, newInAll: records.length };
+      },
+    });
+    expect([...seen]).toEqual(['0-a', '0-b', '1-a', '1-b']);
+  });
+
   test('are asked for once each, and little past the end', async () => {
     const { asked } = await passOver({ tasks: 1_000 });
     expect([asked.length, new Set(asked).size]).toEqual([105, 105]);
