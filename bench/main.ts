@@ -1,6 +1,6 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries|mirror]
+ *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries|mirror|lists]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
@@ -8,6 +8,7 @@ import { csv } from './csv.ts';
 import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
 import { limits } from './limits.ts';
+import { longLists } from './long-lists.ts';
 import { mirror } from './mirror.ts';
 import { orders } from './orders.ts';
 import { ordersMillion } from './orders-million.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   deliveries,
   tasks: taskScan,
   mirror,
+  lists: longLists,
 };
 
 const wanted = process.argv.slice(2);

@@ -4,6 +4,7 @@ import { contactSender, type ImportMode } from '../src/contacts/send.ts';
 import { keepLearnt, readLearnt } from '../src/ledger/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { sendReady } from '../src/worker/send-ready.ts';
+import { knownLongIds } from '../src/worker/shapes.ts';
 
 export const importCustomers = defineJob({
   name: 'import-customers',
@@ -24,8 +25,10 @@ async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
   }
 }
 
-async function knownMode({ pool, account, options }: JobContext<ContactsOptions>): Promise<ImportMode> {
-  if (options.importWith !== 'auto') return { works: options.importWith === 'import', refusals: 0 };
+async function knownMode(context: JobContext<ContactsOptions>): Promise<ImportMode> {
+  const { pool, account, options } = context;
+  const longIds = await knownLongIds(context);
+  if (options.importWith !== 'auto') return { works: options.importWith === 'import', refusals: 0, longIds };
   const learnt = (await readLearnt(pool, account.scope)).get('import');
-  return { works: typeof learnt === 'boolean' ? learnt : undefined, refusals: 0 };
+  return { works: typeof learnt === 'boolean' ? learnt : undefined, refusals: 0, longIds };
 }

@@ -4,7 +4,7 @@
  */
 
 import { listIn, whyNoRecords } from '../src/client/decode.ts';
-import type { Json } from '../src/client/dialect.ts';
+import { type Json, type LongIds, longIdsOf } from '../src/client/dialect.ts';
 import { pathTo, shapeOf } from '../src/client/shape.ts';
 import { decideContacts } from '../src/contacts/decide.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
@@ -87,11 +87,17 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
   let place = 0;
+  const firsts: number[] = []; // the place before the first contact of each call to keep
+  const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
   let isShapeKnown = false;
+  let longIds: LongIds | undefined;
   const noteShape = async (list: readonly Json[], content: unknown) => {
-    if (isShapeKnown || list.length === 0) return;
+    const areNew = longIds === undefined ? longIdsOf(list, 'contacts', account.dialect) : undefined;
+    longIds ??= areNew;
+    if ((isShapeKnown && areNew === undefined) || list.length === 0) return;
     isShapeKnown = true;
-    await checkShape(context, 'contacts', shapeOf(pathTo(list, content) ?? [], list[0], 'contacts', account.dialect));
+    const shape = shapeOf(pathTo(list, content) ?? [], list[0], 'contacts', account.dialect);
+    await checkShape(context, 'contacts', { ...shape, ...(areNew && { longIds: areNew }) });
   };
   const report = await scan<ScannedContact>({
     rowsPerPage: options.rowsPerPage,
@@ -100,8 +106,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       const query = { [pageParam]: page, [rowsPerPageParam]: size };
       const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
       const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls });
-      if (answer.content === null) return []; // how some services say that a page holds nothing
-      const list = listIn(answer.content, account.dialect, 'contacts');
+      const list = listIn(answer.content, account.dialect, 'contacts', 'content');
       if (!list) throw noList(account, answer.content);
       await noteShape(list, answer.content);
       const contacts = list.map((contact) => toScannedContact(contact, account));
@@ -111,11 +116,14 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
     keep: async (contacts, pass) => {
       const first = place;
       place += contacts.length;
-      return exclusive.transaction(async (db) => {
-        const kept = await stageContacts(db, run, contacts, { pass, first, onChange: options.onChange });
-        await recordProgress(db, run.id, { rowsSeen: kept.newInAll });
-        return kept;
+      firsts.push(first);
+      const kept = await exclusive.transaction(async (db) => {
+        const staged = await stageContacts(db, run, contacts, { pass, first, onChange: options.onChange });
+        await recordProgress(db, run.id, { rowsSeen: staged.newInAll });
+        return staged;
       });
+      const otherwise = Object.entries(kept.places ?? {}).map(([id, n]) => ({ id, keptIn: keptIn(n) }));
+      return { ...kept, otherwise };
     },
   });
   const isWhole = await witnesses.isWhole();

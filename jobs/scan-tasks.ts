@@ -11,13 +11,21 @@ import { keepMissing } from '../src/tasks/missing.ts';
 import { type TasksOptions, tasksOptions } from '../src/tasks/options.ts';
 import { type CardsScanned, scanPipelines } from '../src/tasks/pipelines.ts';
 import { beginScan, countUnchanged } from '../src/tasks/scan-rows.ts';
-import { scanTasks, type TasksScanned } from '../src/tasks/scan-tasks.ts';
+import { type Baseline, scanTasks, type TasksScanned } from '../src/tasks/scan-tasks.ts';
 import { scanSubtasks } from '../src/tasks/subtasks.ts';
 import type { Watching } from '../src/tasks/watching.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 
 const TASKS = 'tasks';
+/** An unproven scan has ended: what it has not seen may have been there, so that it is no baseline. */
+const TASKS_IN_PART = 'tasks in part';
+
+const BASELINE_NOTES = {
+  none: 'the first scan is the baseline: nothing of it is delivered (options.backfill: true does)',
+  'in part':
+    'no scan has been complete yet: tasks that are new to it belong to the baseline and are not delivered (options.backfill: true does)',
+};
 
 type Context = JobContext<TasksOptions>;
 
@@ -40,18 +48,17 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<JobResul
     seen: new Set(),
   };
   const before = await scannedLists(pool, run);
-  const isFirstScan = !before.has(TASKS);
-  const tasks = await scanTasks(context, watching, { isFirstScan });
-  if (isFirstScan && !options.backfill) {
-    await addNote(
-      pool,
-      run.id,
-      'the first scan is the baseline: nothing of it is delivered (options.backfill: true does)',
-    );
-  }
-  if (options.subtasks) await scanSubtasks(context, watching, { isFirstScan });
+  const baseline = baselineOf(before);
+  const tasks = await scanTasks(context, watching, { baseline });
+  if (baseline !== 'whole' && !options.backfill) await addNote(pool, run.id, BASELINE_NOTES[baseline]);
+  if (options.subtasks) await scanSubtasks(context, watching, { isFirstScan: baseline === 'none' });
   const cards = await scanPipelines(context, watching, before);
   return exclusive.transaction((db) => goOn(db, watching, options, tasks, cards));
+}
+
+function baselineOf(lists: ReadonlySet<string>): Baseline {
+  if (lists.has(TASKS)) return 'whole';
+  return lists.has(TASKS_IN_PART) ? 'in part' : 'none';
 }
 
 /** What is missing is counted with the end of the scan, so that a scan that begins again counts it once. */
@@ -65,7 +72,7 @@ async function goOn(
   const { run } = watching;
   await keepMissing(db, watching, 'task', tasks.missing, tasks.isAbsent);
   await keepMissing(db, watching, 'card', missing, () => true);
-  if (!run.dryRun) await keepScannedLists(db, run, [TASKS, ...lists]);
+  if (!run.dryRun) await keepScannedLists(db, run, [tasks.proof === 'unproven' ? TASKS_IN_PART : TASKS, ...lists]);
   const { changed } = await countUnchanged(db, watching, tasks.seen);
   if (run.dryRun) return end(db, run);
   if (readsItems(options)) return goTo(db, run, 'read-items');

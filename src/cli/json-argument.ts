@@ -1,6 +1,7 @@
 /** An argument that is JSON, or the name of a file that holds it, led by @. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseJson } from '../client/json.ts';
 import { messageOf } from '../errors.ts';
 import { wrongUse } from './errors.ts';
 
@@ -12,7 +13,7 @@ export async function readJsonArgument(
   const isFile = text.startsWith('@');
   const source = isFile ? await readText(path.resolve(cwd, text.slice(1)), option) : text;
   try {
-    return JSON.parse(source);
+    return parseJson(source);
   } catch (error) {
     const where = isFile ? `the file ${text.slice(1)}` : 'its value';
     throw wrongUse(`${option}: ${where} is no JSON (${messageOf(error)}); for a file write @FILE`);

@@ -5,6 +5,7 @@
  */
 import { asText, failureIn } from '../contract/envelope.ts';
 import { type Operation, type OperationName, operations } from '../contract/operations.ts';
+import { encodingOf, packingOf } from './content-encoding.ts';
 import { decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject, type Json } from './dialect.ts';
 import type { Exchanged, Head } from './exchange.ts';
@@ -61,9 +62,13 @@ function isLimited(operation: OperationName, head: Head): boolean {
 
 function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome {
   const { httpStatus } = head;
-  const encoding = encodingOf(head);
-  if (encoding !== undefined) {
-    return unknown(call, 'unreadable', `answers in the encoding ${encoding} though none was asked for`, httpStatus);
+  if (packingOf(head) === 'unknown') {
+    return unknown(
+      call,
+      'unreadable',
+      `answers in the content encoding ${encodingOf(head)}, which is not understood: gzip, deflate and br are`,
+      httpStatus,
+    );
   }
   if (exchanged.error !== undefined) {
     const { reason, words } = whyUnknown(exchanged.error);
@@ -78,12 +83,6 @@ function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome 
   const message = failureIn(decoded.value);
   if (message !== undefined) return { status: 'refused', httpStatus, message: shorten(message), json: true };
   return { status: 'applied', httpStatus, content: unwrap(decoded.value) };
-}
-
-/** An encoding of the body other than the identity that was asked for. */
-export function encodingOf(head: Head): string | undefined {
-  const encoding = headerOf(head, 'content-encoding')?.trim().toLowerCase() ?? '';
-  return encoding === '' || encoding === 'identity' ? undefined : encoding;
 }
 
 function refusal(call: Call, { httpStatus }: Head, body: Uint8Array): Refused {

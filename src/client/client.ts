@@ -11,6 +11,7 @@ import type { Budget, Lane, Permit } from '../budget/budget.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../contract/operations.ts';
 import { LockstepError, messageOf } from '../errors.ts';
 import { classify } from './classify.ts';
+import { unpacked } from './content-encoding.ts';
 import type { Dialect } from './dialect.ts';
 import { type BodySink, type Exchanged, exchange } from './exchange.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials, withMethod } from './inspect.ts';
@@ -193,9 +194,10 @@ export function createClient(config: ClientConfig): Client {
     sink?: BodySink,
   ): Promise<Exchanged> {
     const { signal, dispatchBefore } = options;
+    const maxBodyBytes = options.maxBodyBytes ?? config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
     const exchanged = await exchange(pool, request, {
       timeoutMs: options.timeoutMs ?? config.timeoutMs,
-      maxBodyBytes: options.maxBodyBytes ?? config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      maxBodyBytes,
       ...(signal !== undefined && { signal }),
       ...(dispatchBefore !== undefined && { dispatchBefore }),
       ...(sink !== undefined && { sink }),
@@ -203,7 +205,8 @@ export function createClient(config: ClientConfig): Client {
     if (exchanged.dispatched) counts.calls++;
     const hint = exchanged.head && rateHintOf(exchanged.head);
     if (hint !== undefined) await permit.hinted(hint).catch(() => {}); // as in slowDown
-    return exchanged;
+    const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
+    return isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
   }
 
   function withoutSecrets<T extends Ended>(outcome: T): T {

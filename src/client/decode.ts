@@ -2,8 +2,11 @@
  * From the bytes of an answer to what it says: JSON, the content without its envelope, the list or the record in it.
  */
 import { isUtf8 } from 'node:buffer';
+import { failureIn } from '../contract/envelope.ts';
 import {
+  autoDialect,
   type Dialect,
+  idFieldOf,
   idOf,
   isJsonArray,
   isJsonObject,
@@ -12,6 +15,7 @@ import {
   type Kind,
   whyNoId,
 } from './dialect.ts';
+import { parseJson } from './json.ts';
 import {
   chooseList,
   explicitPath,
@@ -38,8 +42,7 @@ export function decodeBody(body: Uint8Array): Decoded {
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
   if (text.trim() === '') return { status: 'empty' };
   try {
-    // JSON.parse gives JSON and nothing else.
-    return { status: 'json', value: JSON.parse(text) as Json };
+    return { status: 'json', value: parseJson(text) };
   } catch {
     return { status: 'unreadable', looks: looksLike(text), html: text.trimStart().startsWith('<') };
   }
@@ -72,9 +75,19 @@ export function unwrap(body: Json): Json {
 
 /**
  * The list of records in an answer, with or without its envelope; undefined where none can be found or two have an
- * equal claim, which is to be reported and never taken for an empty list.
+ * equal claim, which is to be reported and never taken for an empty list. `of`: the whole answer, or what was in its
+ * envelope.
  */
-export function listIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] | undefined {
+export function listIn(
+  body: unknown,
+  dialect: Dialect,
+  kind: Kind,
+  of: 'answer' | 'content' = 'answer',
+): readonly Json[] | undefined {
+  return arrayIn(body, dialect, kind) ?? (saysEmpty(body, kind, of) ? [] : undefined);
+}
+
+function arrayIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] | undefined {
   const explicit = explicitPath(dialect, kind);
   if (explicit !== undefined) {
     for (const path of spellingsOf(explicit)) {
@@ -86,7 +99,56 @@ export function listIn(body: unknown, dialect: Dialect, kind: Kind): readonly Js
   const found = arraysIn(body).filter(({ list }) => list.length === 0 || isJsonObject(list[0]));
   const spots = found.map(({ path, list }): ListSpot => ({ path, holds: holdingOf(list[0], kind, dialect) }));
   const choice = chooseList(spots, kind);
-  return choice === undefined ? undefined : found[choice]?.list;
+  const chosen = choice === undefined ? undefined : found[choice];
+  if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind))) return undefined;
+  return chosen.list;
+}
+
+/** True for a list under a name of its own where the records should be under another, which is null. */
+export function isDisputed(path: readonly string[], body: unknown, kind: Kind): boolean {
+  return !isCalledRecords(path, kind) && hasNullRecords(body, [], kind);
+}
+
+function hasNullRecords(value: unknown, path: readonly string[], kind: Kind): boolean {
+  if (value === null) return path.length > 0 && isCalledRecords(path, kind);
+  if (!isJsonObject(value) || path.length === MAX_LIST_DEPTH) return false;
+  return Object.entries(value).some(([name, member]) => hasNullRecords(member, [...path, name], kind));
+}
+
+/**
+ * True where an answer says that its list is empty by a null, or by leaving it out: it holds nothing but flags, numbers
+ * that count nothing and words about the call. Words count only beside a sign of success: a service that apologises has
+ * not said that there are no records.
+ */
+export function saysEmpty(body: unknown, kind: Kind, of: 'answer' | 'content'): boolean {
+  if (body === null) return true;
+  if (!isJsonObject(body) || failureIn(body) !== undefined) return false;
+  const values = Object.values(body);
+  const hasWords = values.some((value) => typeof value === 'string' && value.trim() !== '');
+  const isBare = of === 'answer' && !values.some((value) => value === null || isJsonObject(value));
+  if ((hasWords || isBare) && !values.some(saysGood)) return false;
+  return Object.entries(body).every(([name, value]) =>
+    typeof value === 'string'
+      ? value.trim() === '' || !isCalledRecords([name], kind)
+      : holdsNothing(name, value, kind, 1),
+  );
+}
+
+function holdsNothing(name: string, value: Json | undefined, kind: Kind, depth: number): boolean {
+  if (value === null || value === '' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return value === 0 || !isCount(name);
+  if (isJsonArray(value)) return value.length === 0;
+  if (!isJsonObject(value) || depth > MAX_LIST_DEPTH || idFieldOf(value, kind, autoDialect) !== undefined) return false;
+  return Object.entries(value).every(([inner, within]) => holdsNothing(inner, within, kind, depth + 1));
+}
+
+function isCount(name: string): boolean {
+  return /total|count|records|rows$|found|elements|items/i.test(name) && !/page/i.test(name);
+}
+
+function saysGood(value: Json | undefined): boolean {
+  if (typeof value === 'string') return /^(success|succeeded|ok|okay|true)$/i.test(value.trim());
+  return value === true || value === 1 || value === 200;
 }
 
 /** Why `listIn` finds no records: what is the matter with those that may be meant; undefined where there are none. */

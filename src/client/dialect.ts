@@ -4,13 +4,14 @@
  */
 import { z } from 'zod';
 import type { OperationName } from '../contract/operations.ts';
+import { LongInteger } from './json.ts';
 
 export const KINDS = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'pipelines'] as const;
 
 /** The kinds of records that have lists. */
 export type Kind = (typeof KINDS)[number];
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type Json = null | boolean | number | string | LongInteger | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
@@ -59,14 +60,16 @@ export const autoDialect: Dialect = dialectSchema.parse({});
 /** What settings may say: `auto` or an explicit dialect, in part or whole. */
 export const dialectSetting = z.union([z.literal('auto').transform(() => autoDialect), dialectSchema]);
 
-/** In order of preference. `order_id` is a reference label by the contract, so an order's id only where nothing else is. */
+const EVERYWHERE = ['_id', 'uuid', 'uid', 'guid'];
+
+/** In order of preference, in lower case: names are compared without case. An order's `order_id` is a label by the contract. */
 const ID_NAMES: Readonly<Record<Kind, readonly string[]>> = {
-  contacts: ['id', 'contact_id', 'contactId', '_id', 'uuid'],
-  customers: ['id', 'customer_id', 'client_id', 'customerId', 'clientId', '_id', 'uuid'],
-  orders: ['id', '_id', 'uuid', 'orderId', 'order_id'],
-  tasks: ['id', 'task_id', 'taskId', '_id', 'uuid'],
-  subtasks: ['id', 'subtask_id', 'subtaskId', 'subTaskId', 'item_id', 'taskItem_id', 'taskItemId', '_id', 'uuid'],
-  pipelines: ['id', 'pipeline_id', 'pipelineId', '_id', 'uuid'],
+  contacts: ['id', 'contact_id', 'contactid', ...EVERYWHERE],
+  customers: ['id', 'customer_id', 'client_id', 'customerid', 'clientid', ...EVERYWHERE],
+  orders: ['id', ...EVERYWHERE],
+  tasks: ['id', 'task_id', 'taskid', ...EVERYWHERE],
+  subtasks: ['id', 'subtask_id', 'subtaskid', 'item_id', 'taskitem_id', 'taskitemid', ...EVERYWHERE],
+  pipelines: ['id', 'pipeline_id', 'pipelineid', ...EVERYWHERE],
 };
 
 /** The kind of records an operation is about: the first half of its name. */
@@ -78,47 +81,100 @@ export function kindOf(operation: OperationName): Kind {
 }
 
 /**
- * A record's id as a canonical string, so that 7 and "7" are the same; undefined where there is none.
- * No ids: empty text, null, fractions, objects, and integers beyond 2^53, which JSON.parse has already falsified.
+ * A record's id as a canonical string, so that 7 and "7" are the same; undefined where there is none. The first name that
+ * is there decides: where its value is no id (empty text, null, a fraction, an object), no other member takes its place.
  */
 export function idOf(record: unknown, kind: Kind, dialect: Dialect): string | undefined {
-  const name = idFieldOf(record, kind, dialect);
-  return name === undefined ? undefined : canonicalId((record as JsonObject)[name]); // safe: only an object has a name
+  if (!isJsonObject(record)) return undefined;
+  const name = idMemberOf(record, kind, dialect);
+  return name === undefined ? undefined : canonicalId(record[name]);
 }
 
 /** The member that carries a record's id; undefined where none does. */
 export function idFieldOf(record: unknown, kind: Kind, dialect: Dialect): string | undefined {
   if (!isJsonObject(record)) return undefined;
-  const names = dialect.idField[kind] === 'auto' ? ID_NAMES[kind] : [dialect.idField[kind]];
-  return names.find((name) => Object.hasOwn(record, name) && canonicalId(record[name]) !== undefined);
+  const name = idMemberOf(record, kind, dialect);
+  return name !== undefined && canonicalId(record[name]) !== undefined ? name : undefined;
 }
 
 /** Why `idOf` finds no id in a record, for a message: "its members are …", or what is the matter with the id. */
 export function whyNoId(record: unknown, kind: Kind, dialect: Dialect): string {
   if (!isJsonObject(record)) return 'it is no object';
-  const names = dialect.idField[kind] === 'auto' ? ID_NAMES[kind] : [dialect.idField[kind]];
-  for (const name of names) {
-    const value = Object.hasOwn(record, name) ? record[name] : undefined;
-    if (typeof value !== 'number') continue;
-    const isWhole = Number.isInteger(value);
-    return `its ${name} ${value} is ${isWhole ? 'beyond what JSON carries exactly: it has to come as text' : 'no whole number'}`;
-  }
+  const name = idMemberOf(record, kind, dialect);
+  if (name !== undefined) return `its ${name} ${whyUnusable(record[name])}`;
   const members = Object.keys(record).slice(0, MEMBERS_SHOWN).join(', ');
   return `its members are ${members || 'none'}`;
 }
 
+/** The member of the first of these names, in lower case, that is there in whatever case. */
+export function memberNamed(record: JsonObject, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    if (Object.hasOwn(record, name)) return name;
+    for (const member in record) if (member.length === name.length && member.toLowerCase() === name) return member;
+  }
+  return undefined;
+}
+
+/** The member that is an id by its name, whatever its value. */
+function idMemberOf(record: JsonObject, kind: Kind, dialect: Dialect): string | undefined {
+  const setting = dialect.idField[kind];
+  if (setting !== 'auto') return Object.hasOwn(record, setting) ? setting : undefined;
+  const name = memberNamed(record, ID_NAMES[kind]);
+  // An orderId is the label where nothing else is, and the id beside an order_id.
+  if (name !== undefined || kind !== 'orders' || memberNamed(record, ['order_id']) === undefined) return name;
+  return memberNamed(record, ['orderid']);
+}
+
+function whyUnusable(value: Json | undefined): string {
+  if (value === null || value === undefined) return 'is null';
+  if (typeof value === 'string') return 'is empty';
+  if (typeof value !== 'number') return `is ${JSON.stringify(value).slice(0, 40)}, and no text or number`;
+  return Number.isInteger(value)
+    ? `${value} is beyond what JSON carries exactly: it has to come as digits or as text`
+    : `${value} is no whole number`;
+}
+
 const MEMBERS_SHOWN = 12;
 
-/** How an id goes back on the wire: the contract's ids are integers, other services' may be text. */
+/** How an id goes back in a path or a query: the contract's ids are integers, other services' may be text. */
 export function toWireId(id: string): number | string {
   const number = Number(id);
   return /^(0|[1-9]\d*)$/.test(id) && Number.isSafeInteger(number) ? number : id;
 }
 
+/** How a service writes ids of digits that no float carries. */
+export type LongIds = 'number' | 'text';
+
+/** The same in a body, where a number and a text differ: `longIds` as the service's list shows them. */
+export function toBodyId(id: string, longIds: LongIds): number | string | LongInteger {
+  const wire = toWireId(id);
+  return longIds === 'number' && typeof wire === 'string' && isLong(wire) ? new LongInteger(wire) : wire;
+}
+
+/** How these records write long ids; undefined where none of them has one. */
+export function longIdsOf(records: readonly Json[], kind: Kind, dialect: Dialect): LongIds | undefined {
+  for (const record of records) {
+    const name = isJsonObject(record) ? idMemberOf(record, kind, dialect) : undefined;
+    const value = name === undefined ? undefined : (record as JsonObject)[name]; // safe: only an object has a name
+    if (value instanceof LongInteger) return 'number';
+    if (typeof value === 'string' && isLong(value)) return 'text';
+  }
+  return undefined;
+}
+
+function isLong(digits: string): boolean {
+  return /^[1-9]\d{15,}$/.test(digits) && !Number.isSafeInteger(Number(digits));
+}
+
 /** The body that imports one contact: the dialect's template with the contact's id and members put in. */
-export function importBody(dialect: Dialect, contactId: string, contact: JsonObject = {}): Json {
+export function importBody(
+  dialect: Dialect,
+  contactId: string,
+  contact: JsonObject = {},
+  longIds: LongIds = 'text',
+): Json {
   const fill = (template: Json): Json => {
-    if (template === '$id') return toWireId(contactId);
+    if (template === '$id') return toBodyId(contactId, longIds);
     if (typeof template === 'string' && template.startsWith('$contact.')) {
       const name = template.slice('$contact.'.length);
       return (Object.hasOwn(contact, name) ? contact[name] : undefined) ?? null;
@@ -140,7 +196,8 @@ export function flagOf(value: unknown): boolean | undefined {
 
 /** A decimal amount, sent as number or text, in one spelling without needless zeros: "12.50" and 12.5 are both "12.5". */
 export function amountOf(value: unknown): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const isNumber = typeof value === 'number' || value instanceof LongInteger;
+  if (typeof value !== 'string' && !isNumber) return undefined;
   const parts = /^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(String(value).trim());
   if (parts === null) return undefined;
   const [, sign, whole, fraction = ''] = parts;
@@ -149,7 +206,7 @@ export function amountOf(value: unknown): string | undefined {
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongInteger);
 }
 
 export function isJsonArray(value: unknown): value is readonly Json[] {
@@ -158,6 +215,7 @@ export function isJsonArray(value: unknown): value is readonly Json[] {
 
 function canonicalId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  if (value instanceof LongInteger) return value.digits;
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   return text === '' ? undefined : text;

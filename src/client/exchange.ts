@@ -54,7 +54,7 @@ export interface Exchanged {
 /** We ended the exchange ourselves. */
 export class StoppedError extends LockstepError {
   override readonly name = 'StoppedError';
-  readonly reason: 'timeout' | 'aborted' | 'deadline' | 'too-large';
+  readonly reason: 'timeout' | 'aborted' | 'deadline' | 'too-large' | 'unpackable';
 
   constructor(reason: StoppedError['reason'], message: string) {
     super(`CALL_${reason.replace('-', '_').toUpperCase()}`, message);

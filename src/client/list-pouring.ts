@@ -1,8 +1,9 @@
 /**
  * Pours a list that is arriving into `onRecords`, batch by batch, and says in the end what became of the call.
  */
-import { type Call, classify, encodingOf, isSuccess, shorten } from './classify.ts';
-import { type Dialect, type Json, kindOf } from './dialect.ts';
+import { type Call, classify, isSuccess, shorten } from './classify.ts';
+import { packingOf, type Unpacking, unpacking } from './content-encoding.ts';
+import { type Dialect, type Json, kindOf, type LongIds, longIdsOf } from './dialect.ts';
 import type { BodySink, Exchanged, Head } from './exchange.ts';
 import { ListReader } from './list-stream.ts';
 import type { Outcome, StreamOutcome } from './outcome.ts';
@@ -24,12 +25,14 @@ export function pourList(call: Call, dialect: Dialect, onRecords: OnRecords, max
   const reader = new ListReader(kind, dialect);
   let records = 0;
   let firstRecord: Json | undefined;
+  let longIds: LongIds | undefined;
   let consumerFailed: { readonly error: unknown } | undefined;
 
   async function handOver(first: readonly Json[] | undefined, next: () => readonly Json[] | undefined): Promise<void> {
     try {
       for (let batch = first; batch !== undefined && batch.length > 0; batch = next()) {
         if (records === 0) firstRecord = batch[0];
+        longIds ??= longIdsOf(batch, kind, dialect);
         await onRecords(batch);
         records += batch.length;
       }
@@ -39,26 +42,49 @@ export function pourList(call: Call, dialect: Dialect, onRecords: OnRecords, max
     }
   }
 
+  function read(chunk: Uint8Array): Promise<void> | undefined {
+    reader.write(chunk);
+    const batch = reader.take();
+    return batch === undefined ? undefined : handOver(batch, () => reader.take());
+  }
+
+  let packed: Unpacking | undefined;
   return {
     sink: {
       maxBytes,
-      accepts,
-      write(chunk) {
-        reader.write(chunk);
-        const batch = reader.take();
-        return batch === undefined ? undefined : handOver(batch, () => reader.take());
+      accepts(head) {
+        const packing = packingOf(head);
+        if (packing !== undefined && packing !== 'unknown') packed ??= unpacking(packing, read, maxBytes);
+        return accepts(head);
       },
+      write: (chunk) => (packed === undefined ? read(chunk) : packed.write(chunk)),
     },
-    async finish(exchanged) {
+    async finish(arrived) {
+      const exchanged = packed === undefined ? arrived : await endOf(packed, arrived);
       if (consumerFailed !== undefined) throw consumerFailed.error;
       const outcome = outcomeOf(call, exchanged, reader);
       if (outcome.status !== 'applied') return outcome;
       await handOver(reader.take(), () => reader.take());
       const { httpStatus } = outcome;
-      const shape = records === 0 ? undefined : shapeOf(reader.path, firstRecord, kind, dialect);
-      return { status: 'applied', httpStatus, records, ...(shape && { shape }) };
+      if (records === 0) return { status: 'applied', httpStatus, records };
+      const shape = { ...shapeOf(reader.path, firstRecord, kind, dialect), ...(longIds && { longIds }) };
+      return { status: 'applied', httpStatus, records, shape };
     },
   };
+}
+
+/** What is left of a compressed answer, or why there is none. */
+async function endOf(packed: Unpacking, exchanged: Exchanged): Promise<Exchanged> {
+  if (exchanged.error !== undefined) {
+    packed.abandon();
+    return exchanged;
+  }
+  try {
+    await packed.end();
+    return exchanged;
+  } catch (error) {
+    return { ...exchanged, error };
+  }
 }
 
 /** Sorts the answer; the content of a success is what the reader has read. */
@@ -77,5 +103,5 @@ function outcomeOf(call: Call, exchanged: Exchanged, reader: ListReader): Outcom
 }
 
 function accepts(head: Head): boolean {
-  return isSuccess(head.httpStatus) && encodingOf(head) === undefined;
+  return isSuccess(head.httpStatus) && packingOf(head) !== 'unknown';
 }

@@ -10,9 +10,10 @@
 import { isUtf8 } from 'node:buffer';
 import { failureIn } from '../contract/envelope.ts';
 import { LockstepError } from '../errors.ts';
-import { decodeBody, holdingOf, looksLike } from './decode.ts';
+import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from './decode.ts';
 import { type Dialect, isJsonObject, type Json, type Kind, whyNoId } from './dialect.ts';
 import { GrowingBytes } from './growing-bytes.ts';
+import { parseJson } from './json.ts';
 import { CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';
 import {
   chooseList,
@@ -120,7 +121,13 @@ export class ListReader {
     if (message !== undefined) return { status: 'failing', message };
     const choice = this.#explicit === undefined ? chooseList(this.#spots, this.#kind) : this.#spots.length - 1;
     const spot = choice === undefined ? undefined : this.#spots[choice];
-    if (spot === undefined) throw this.#noList('JSON in which no list can be told to be the records');
+    if (spot === undefined && this.#spots.length === 0 && saysEmpty(outline.value, this.#kind, 'answer')) {
+      this.#whole = true;
+      return { status: 'whole' };
+    }
+    const isFound = this.#explicit === undefined && spot?.holds === 'records';
+    if (spot === undefined || (isFound && isDisputed(spot.path, outline.value, this.#kind)))
+      throw this.#noList('JSON in which no list can be told to be the records');
     if (spot.holds === 'nothing' && this.#handedOver) throw this.#twoLists();
     if (spot.holds === 'nothing') this.#records = [];
     this.#whole = true;
@@ -236,8 +243,7 @@ function parseRun(run: Buffer): readonly Json[] | undefined {
   const text = run.toString();
   if (text.trim() === '' || !isUtf8(run)) return undefined;
   try {
-    // JSON.parse of an array gives an array of JSON.
-    return JSON.parse(`[${text}]`) as Json[];
+    return parseJson(`[${text}]`) as readonly Json[]; // safe: an array gives an array
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import { type Operation, type OperationName, operations, PREFIXES, type Prefix }
 import { LockstepError } from '../errors.ts';
 import type { Dialect } from './dialect.ts';
 import type { WireRequest } from './exchange.ts';
+import { wireJson } from './json.ts';
 
 export interface Account {
   readonly account: string;
@@ -70,7 +71,7 @@ export function buildRequest(
   });
   // Many servers and proxies drop a GET's body, so what it would say goes into the query.
   const inQuery = method === 'GET' && isRecord(body) ? { ...query, ...body } : query;
-  const content = method === 'GET' || body === undefined ? undefined : JSON.stringify(body);
+  const content = method === 'GET' || body === undefined ? undefined : wireJson(body);
   const headers =
     content === undefined ? endpoint.headers : { ...endpoint.headers, 'content-type': 'application/json' };
   return {

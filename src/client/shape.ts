@@ -2,7 +2,7 @@
  * The shape of a list as a service answered it: where it stands, and which member carries the id. What is found by
  * looking may be found elsewhere after a change of the service, so the shape is remembered and compared. Pure.
  */
-import { type Dialect, idFieldOf, isJsonObject, type Json, type Kind } from './dialect.ts';
+import { type Dialect, idFieldOf, isJsonObject, type Json, type Kind, type LongIds } from './dialect.ts';
 import { MAX_LIST_DEPTH } from './list-choice.ts';
 
 /** Of what the settings name there is nothing to compare. */
@@ -10,6 +10,8 @@ export interface ListShape {
   /** Dotted; `$` for the answer itself. */
   readonly path?: string;
   readonly idField?: string;
+  /** How ids are written that no float carries; absent where there is none. */
+  readonly longIds?: LongIds;
 }
 
 /** The shape of a list of at least one record; `path` leads to it. */

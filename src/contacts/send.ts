@@ -1,6 +1,6 @@
 /** How one row of a contact sync is sent, and what its answer means for the row and the run. */
 import type { Lane } from '../budget/budget.ts';
-import { importBody, toWireId } from '../client/dialect.ts';
+import { importBody, type Kind, type LongIds, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
@@ -13,6 +13,8 @@ export interface ImportMode {
   works: boolean | undefined;
   /** Imports refused in a row while nothing is known. */
   refusals: number;
+  /** How the service's lists write long ids. */
+  readonly longIds: (kind: Kind) => LongIds;
 }
 
 /** Imports refused in a row after which customers are created straight away. */
@@ -21,9 +23,9 @@ const REFUSALS_TO_BELIEVE = 3;
 export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
   return async (row, { dispatchBefore, stopWaiting }) => {
     const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: SENDER_PATIENCE_MS, sends: row.sends };
-    if (row.action === 'update') return sendUpdate(account, row, options);
+    if (row.action === 'update') return sendUpdate(account, row, options, mode);
     if (row.action === 'create' || mode.works === false) return sendCreate(account, row, options);
-    const body = importBody(account.dialect, row.sourceId, row.fields);
+    const body = importBody(account.dialect, row.sourceId, row.fields, mode.longIds('contacts'));
     const report = await write(account, 'customers.import', { ...options, body });
     const { written } = report;
     if (written.status === 'applied') mode.works = true;
@@ -37,8 +39,13 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
 }
 
 /** The record as it stands there, with what changed put over it; the match index brought both together. */
-async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptions): Promise<SentRow> {
-  const body = { ...row.fields, id: toWireId(row.recordId ?? '') };
+async function sendUpdate(
+  account: Account,
+  row: ClaimedRow,
+  options: WriteOptions,
+  { longIds }: ImportMode,
+): Promise<SentRow> {
+  const body = { ...row.fields, id: toBodyId(row.recordId ?? '', longIds('customers')) };
   const report = await write(account, 'customers.update', { ...options, body });
   const { written } = report;
   if (written.status === 'applied')

@@ -25,16 +25,21 @@ export function toScannedContact(record: Json, account: Account): ScannedContact
   return { id, label: labelOf(fields), hash: hashOf(fields), fields, ...keysOf(fields) };
 }
 
+export interface Staged extends Kept {
+  /** The places of contacts that were kept with other content in this pass, by their ids. */
+  readonly places: Readonly<Record<string, number>> | null;
+}
+
 /** Keeps a window of contacts for a pass of the scan; `first` is the place of the first one in the run's order. */
 export async function stageContacts(
   db: Queryable,
   run: Run,
   contacts: readonly ScannedContact[],
   { pass, first, onChange }: { pass: number; first: number; onChange: 'update' | 'ignore' },
-): Promise<Kept> {
+): Promise<Staged> {
   const distinct = [...new Map(contacts.map((contact) => [contact.id, contact])).values()];
   const column = <K extends keyof ScannedContact>(name: K) => distinct.map((contact) => contact[name] ?? null);
-  const staged = await db.query<Kept>(
+  const staged = await db.query<Staged>(
     `with rebound as (
        -- A link that is older may be dropped, and its contact sent again.
        select coalesce((select rebound_at from ledger.scopes where id = $9), '-infinity') as at
@@ -59,7 +64,10 @@ export async function stageContacts(
        on conflict (run_id, source_id) do update set pass = excluded.pass where ledger.rows.pass < excluded.pass
        returning (xmax = 0) as is_new
      )
-     select count(*)::int as "newInPass", (count(*) filter (where is_new))::int as "newInAll" from kept`,
+     select count(*)::int as "newInPass", (count(*) filter (where is_new))::int as "newInAll",
+       (select json_object_agg(r.source_id, r.n) from input i
+        join ledger.rows r on r.run_id = $10 and r.source_id = i.source_id and r.pass = $12 and r.hash <> i.hash) as places
+     from kept`,
     [
       column('id'),
       column('label'),
@@ -78,5 +86,5 @@ export async function stageContacts(
       run.dryRun,
     ],
   );
-  return staged.rows[0] ?? { newInPass: 0, newInAll: 0 };
+  return staged.rows[0] ?? { newInPass: 0, newInAll: 0, places: null };
 }

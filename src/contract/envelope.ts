@@ -24,30 +24,34 @@ const FAILING_WORDS =
 
 /**
  * The service's message if `body` is an envelope (in ours or a likely other form) that reports an error, else undefined.
- * Understood: `status` as a failing word, `false`, `0` (unless the message says success) or a number ≥ 400; `success`/`ok` as
- * `false`, `0` or a failing word; a non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a
- * `status` field, such as an order, is no envelope: one of the envelope's other members has to stand beside it.
+ * Names are compared without case. Understood: `status` as a failing word, `false`, `0` (unless the message says success) or
+ * a number ≥ 400; `success`/`ok` as `false`, `0` or a failing word; a `code` from 400 on where there is no `status`; a
+ * non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a `status` field, such as an order,
+ * is no envelope: one of the envelope's other members has to be there as well.
  */
 export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const members = new Map<string, unknown>(Object.entries(body));
+  const members = new Map<string, unknown>(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
   const isRecord = members.has('id') || members.has('order_id');
   if (isRecord) return undefined;
+  const framed = FRAMES.some((name) => members.has(name));
   for (const flag of ['success', 'ok']) {
     if (members.has(flag) && isFailing(members.get(flag))) return messageIn(members);
   }
   if (members.has('status')) {
-    const framed = ['content', 'message', 'data', 'error', 'errors', 'code', 'result'].some((name) =>
-      members.has(name),
-    );
     const isCode = isZero(members.get('status')) && saysSuccess(members.get('message')); // 0 as programs return it
     if ((framed || members.size === 1) && !isCode && isFailing(members.get('status'))) return messageIn(members);
     if (isCode) return undefined;
     if (isSucceeding(members.get('status'))) return undefined;
-  }
+  } else if (framed && isErrorCode(members.get('code'))) return messageIn(members);
   const error = members.get('error') ?? members.get('errors');
   return isPresent(error) ? messageIn(members) : undefined;
 }
+
+/** What stands beside a status in an envelope. */
+const FRAMES = ['content', 'message', 'msg', 'info', 'data', 'error', 'errors', 'code', 'result'];
+
+const isErrorCode = (value: unknown) => typeof value === 'number' && value >= 400 && value < 600;
 
 const isZero = (value: unknown) => value === 0 || value === '0';
 
@@ -73,7 +77,7 @@ function isPresent(value: unknown): boolean {
 }
 
 function messageIn(members: ReadonlyMap<string, unknown>): string {
-  for (const name of ['message', 'error', 'errors', 'detail', 'title', 'content']) {
+  for (const name of ['message', 'msg', 'info', 'error', 'errors', 'detail', 'title', 'text', 'content']) {
     const value = members.get(name);
     if (typeof value === 'string' && value !== '') return value;
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {

@@ -56,7 +56,8 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'What are the default and the maximum of rows_per_page, and what is beyond the last page?',
     ourService:
       '100 and 1,000; more is cut to 1,000, less than 1 is an HTTP 400. Beyond the last page the list is empty.',
-    clientFindsOut: 'By the rows that come when it asks for its wished size.',
+    clientFindsOut:
+      'By the rows that come when it asks for its wished size. A page that is refused past the end (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty where the page after it holds nothing, it is refused again, and the first page is still answered.',
     override: 'syncs.*.options.rowsPerPage',
   },
   {
@@ -73,7 +74,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'Do customers, orders, subtasks and search results come whole, however many there are?',
     ourService: 'Yes, streamed. What was committed before the reading began is in it.',
     clientFindsOut:
-      'It reads them as a stream, with a cap on the bytes. Where a list of customers has a round length it asks for the page after it: records that were not there yet tell of pages, and then it scans them.',
+      'It reads them as a stream, with a cap on the bytes, and asks for a page further on: records that were not there yet tell of pages, and then it scans them. A list that is null, or left out of a success, is empty.',
   },
   {
     id: 'search-match',

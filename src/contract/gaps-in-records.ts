@@ -15,7 +15,8 @@ export const gapsInRecords: readonly Gap[] = [
     where: 'Gaps in resource definitions',
     question: 'Which member carries the id of a record, and is it a number or text?',
     ourService: '`id`, an integer that is unique over all tenants and never used again.',
-    clientFindsOut: 'It looks for id, then for names such as contact_id or customerId; 7 and "7" are the same id.',
+    clientFindsOut:
+      'It looks for id, then for names such as contact_id, customerId or uuid, without regard to case; the first that is there decides, and order_id is a label. 7 and "7" are the same id; digits beyond 2^53 are kept and sent back as they came.',
     override: 'accounts.*.dialect.idField',
   },
   {

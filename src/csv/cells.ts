@@ -17,7 +17,7 @@ export type CellProblem = {
 
 export interface CellResult {
   /** Absent where the cell is refused. */
-  readonly value?: string | number;
+  readonly value?: string;
   readonly problem?: CellProblem;
   /** Of an amount: the sign or code that was taken off. */
   readonly currency?: string;
@@ -90,13 +90,19 @@ function orderId(text: string): CellResult {
   return shortText(text);
 }
 
+/** An id as the service shows it: digits of any length, a UUID or any other word. Which of them are there its list tells. */
+const ID = /^[\p{L}\d_][\p{L}\d_.:/+=-]*$/u;
+
 function clientId(text: string): CellResult {
-  const digits = /^0*(\d+)$/.exec(text)?.[1];
-  if (digits === undefined)
-    return error('CLIENT_ID_INVALID', 'is no whole number: give the customer’s id as digits only');
-  const id = Number(digits);
-  if (id >= 1 && digits.length <= 16 && Number.isSafeInteger(id)) return { value: id };
-  return error('CLIENT_ID_OUT_OF_BOUNDS', `is no customer’s id: ids go from 1 to ${Number.MAX_SAFE_INTEGER}`);
+  if (INVISIBLE.test(text)) return invisible();
+  if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
+    const why = 'is a long number cut short by a spreadsheet, so that others look the same: export it as text';
+    return error('CLIENT_ID_CUT_SHORT', why);
+  }
+  if (/^\d+[.,]\d*$|^\d+E\d+$/i.test(text) || !ID.test(text))
+    return error('CLIENT_ID_INVALID', 'is no customer’s id: give it as the service shows it, without spaces');
+  if (/^0+$/.test(text)) return error('CLIENT_ID_INVALID', 'is no customer’s id: leave it empty where there is none');
+  return shortText(text);
 }
 
 /** Lenient: what is before and behind the @ is for the service to judge. */

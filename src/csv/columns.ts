@@ -131,6 +131,9 @@ const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'achet
 /** Shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
+/** What cannot be a name: digits, or a UUID. */
+const CUSTOMER_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
+
 /** A column called "customer" may hold ids, addresses or names, and one called "name" the numbers of orders. */
 function byContent(name: string, index: number, rows: readonly (readonly string[])[]): Recognised | undefined {
   const words = plainWords(name);
@@ -139,7 +142,7 @@ function byContent(name: string, index: number, rows: readonly (readonly string[
   const isEach = (form: RegExp) => cells.length > 0 && cells.every((cell) => form.test(cell));
   const how = { how: 'synonym', confidence: 0.9 } as const;
   if (words === 'name') return isEach(ORDER_NUMBER) ? { field: 'order_id', ...how } : undefined;
-  const field = isEach(/^\d{1,16}$/) ? 'client_id' : isEach(/@/) ? 'customer_email' : 'customer_name';
+  const field = isEach(CUSTOMER_ID) ? 'client_id' : isEach(/@/) ? 'customer_email' : 'customer_name';
   return { field, ...how };
 }
 

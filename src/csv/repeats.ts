@@ -12,6 +12,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, LockstepError } from '../errors.ts';
+import { hashInto } from '../text-hash.ts';
 import type { OrderValues, Problem } from './validate.ts';
 
 export interface Repeat {
@@ -191,19 +192,4 @@ function contentOf(values: OrderValues): string {
     content += `${field}:${value.length}:${value}`;
   }
   return content;
-}
-
-/** cyrb53's two lanes (bryc, public domain): 64 bits, well mixed, in one pass over the text. */
-function hashInto(words: Uint32Array, at: number, text: string, seed: number): void {
-  let one = 0xdeadbeef ^ seed;
-  let two = 0x41c6ce57 ^ seed;
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    one = Math.imul(one ^ code, 2654435761);
-    two = Math.imul(two ^ code, 1597334677);
-  }
-  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909);
-  two = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
-  words[at] = one;
-  words[at + 1] = two;
 }

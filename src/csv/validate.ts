@@ -9,8 +9,8 @@ import type { ColumnMapping } from './columns.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
 import type { TextRow } from './read.ts';
 
-/** Values by field; ids of customers are numbers, amounts exact decimals as text (-1234.5), all else is text. */
-export type OrderValues = { readonly [F in Exclude<Field, 'client_id'>]?: string } & { readonly client_id?: number };
+/** Values by field, as text; amounts are exact decimals (-1234.5). */
+export type OrderValues = { readonly [F in Field]?: string };
 
 export interface Problem {
   readonly code: string;
@@ -87,7 +87,7 @@ export class RowValidator {
   }
 
   #read(line: number, cells: readonly string[]): CheckedRow {
-    const values: Partial<Record<Field, string | number>> = {};
+    const values: Partial<Record<Field, string>> = {};
     let problems: Problem[] | undefined;
     for (const column of this.#columns) {
       const cell = trimmed(cells[column.index] ?? '');
@@ -103,10 +103,9 @@ export class RowValidator {
       if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
-    const found = values as OrderValues; // each reader gives what its field takes: client_id alone is a number
-    if (isTotals(found)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', line, TOTALS)];
-    if (!problems && hasCustomer(found)) return { status: 'valid', line, cells, values: found, warnings: NONE };
-    return this.#withProblems(line, cells, found, problems ?? []);
+    if (isTotals(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', line, TOTALS)];
+    if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
+    return this.#withProblems(line, cells, values, problems ?? []);
   }
 
   #withProblems(line: number, cells: readonly string[], values: OrderValues, found: readonly Problem[]): CheckedRow {

@@ -1,5 +1,6 @@
 /** What customers are recognised by: normalised keys, and the same fields whichever service answers them. */
 import type { JsonObject } from '../client/dialect.ts';
+import { LongInteger } from '../client/json.ts';
 import type { CustomerFields } from '../contract/records.ts';
 
 /** What people and customers are recognised by, normalised; undefined where there is nothing. */
@@ -59,7 +60,7 @@ function normaliseText(text: string | undefined): string | undefined {
 
 /** Text of any kind. Postgres holds neither NUL nor half a character, as is left where a form cuts an emoji in two. */
 export function textOf(value: unknown): string {
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || value instanceof LongInteger) return String(value);
   return typeof value === 'string'
     ? value
         .replaceAll('\0', '')

@@ -2,6 +2,7 @@
 
 import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
+import { LongInteger, storedForm } from '../client/json.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
 import type { ScanReport } from '../scan/scan.ts';
@@ -68,11 +69,12 @@ function toSeenRecord(record: Json, account: Account): SeenRecord {
     recordId,
     contactId: isReference(contact_id) ? String(contact_id) : undefined,
     ...keysOf(fields),
-    fields: { ...fields, ...(isReference(tenant_id) && { tenant_id }) },
+    fields: { ...fields, ...(isReference(tenant_id) && { tenant_id: storedForm(tenant_id) }) },
   };
 }
 
 /** Ids begin at 1; services that know no null write 0 or nothing. */
-function isReference(value: unknown): value is number | string {
-  return (typeof value === 'number' && value !== 0) || (typeof value === 'string' && !['', '0'].includes(value));
+function isReference(value: unknown): value is number | string | LongInteger {
+  if (typeof value === 'number') return value !== 0;
+  return value instanceof LongInteger || (typeof value === 'string' && !['', '0'].includes(value));
 }

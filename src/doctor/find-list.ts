@@ -3,6 +3,7 @@ import { listIn } from '../client/decode.ts';
 import {
   autoDialect,
   type Dialect,
+  idFieldOf,
   idOf,
   isJsonArray,
   isJsonObject,
@@ -33,7 +34,7 @@ export function findList(body: Json, kind: Kind, dialect: Dialect): FoundList | 
       path: arraysIn(body).find((spot) => spot.list === list)?.path ?? [],
       records,
       ids,
-      idName: first && idNameOf(first, kind, way),
+      idName: idFieldOf(first, kind, way),
     };
   }
   return undefined;
@@ -97,15 +98,4 @@ function arraysIn(body: Json): readonly Spot[] {
   };
   visit(body, []);
   return spots;
-}
-
-/** The name that decides: of those that would do alone, the one that wins against each other one. */
-function idNameOf(record: JsonObject, kind: Kind, dialect: Dialect): string | undefined {
-  if (dialect.idField[kind] !== 'auto') return dialect.idField[kind];
-  const names = Object.entries(record).flatMap(([name, value]) =>
-    idOf({ [name]: value }, kind, dialect) === undefined ? [] : [name],
-  );
-  return names.find((name) =>
-    names.every((other) => other === name || idOf({ [other]: 'other', [name]: 'own' }, kind, dialect) === 'own'),
-  );
 }

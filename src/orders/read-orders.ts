@@ -1,7 +1,7 @@
 /** One read of all orders, of which those are kept whose keys a load holds: its baseline, and every read-back. */
 
 import { behind } from '../behind.ts';
-import { amountOf, idOf, isJsonObject, type Json, type JsonObject } from '../client/dialect.ts';
+import { amountOf, idOf, isJsonObject, type Json, type JsonObject, memberNamed } from '../client/dialect.ts';
 import { textOf } from '../customers/keys.ts';
 import type { Queryable } from '../ledger/runs.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
@@ -55,7 +55,7 @@ export async function readOrders(
       for (const [i, { recordId }] of orders.entries()) witnesses.note(recordId, batch[i] ?? null);
       says.orders ||= orders.length > 0;
       says.customers ||= orders.some(({ clientId }) => clientId !== undefined);
-      says.labels ||= batch.some((record) => isJsonObject(record) && LABEL_NAMES.some((name) => name in record));
+      says.labels ||= batch.some((record) => isJsonObject(record) && memberNamed(record, LABEL_NAMES) !== undefined);
       seen.push(...orders);
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
@@ -133,31 +133,37 @@ async function keepOrders(
 function toSeenOrder(record: Json, account: Account): SeenOrder {
   const recordId = idOf(record, 'orders', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
-  const isNumber = LABEL_NAMES.some((name) => typeof record[name] === 'number');
-  return { recordId, clientId: customerIdOf(record), label: labelOf(record), isNumber, fields: fieldsOf(record) };
+  const label = memberNamed(record, LABEL_NAMES);
+  const value = label === undefined ? undefined : record[label];
+  return {
+    recordId,
+    clientId: customerIdOf(record),
+    label: textOf(value),
+    isNumber: typeof value === 'number',
+    fields: fieldsOf(record),
+  };
 }
 
-/** The contract's name first, then what other services may call it. */
-const CUSTOMER_NAMES = ['client_id', 'customer_id', 'clientId', 'customerId'] as const;
+/** The contract's name first, then what other services may call it; in lower case, as names are compared without case. */
+const CUSTOMER_NAMES = ['client_id', 'customer_id', 'clientid', 'customerid'];
+const OWNER_NAMES = ['client', 'customer'];
 
 function customerIdOf(record: JsonObject): string | undefined {
   for (const name of CUSTOMER_NAMES) {
-    const id = textOf(record[name]);
+    const member = memberNamed(record, [name]);
+    const id = member === undefined ? '' : textOf(record[member]);
     if (id !== '') return id;
   }
-  const { client, customer } = record;
-  for (const owner of [client, customer]) {
-    const id = isJsonObject(owner) ? textOf(owner.id) : '';
+  for (const name of OWNER_NAMES) {
+    const owner = record[memberNamed(record, [name]) ?? ''];
+    const member = isJsonObject(owner) ? memberNamed(owner, ['id']) : undefined;
+    const id = isJsonObject(owner) && member !== undefined ? textOf(owner[member]) : '';
     if (id !== '') return id;
   }
   return undefined;
 }
 
-const LABEL_NAMES = ['order_id', 'orderId'] as const;
-
-function labelOf(record: JsonObject): string {
-  return textOf(record.order_id) || textOf(record.orderId);
-}
+const LABEL_NAMES = ['order_id', 'orderid'];
 
 /** What it says, in one spelling; what it does not say is left out. */
 function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {

@@ -11,6 +11,10 @@ import type { Queryable, Run } from '../ledger/runs.ts';
 const SAME_WORDS = (a: string, b: string) =>
   ['email', 'phone', 'name', 'org'].map((key) => `coalesce(${a}.${key}, '') = coalesce(${b}.${key}, '')`).join(' and ');
 
+/** SQL: what an id looks like, in words. */
+const ID_FORM = (id: string) => `case when ${id} ~ '^[0-9]+$' then 'numbers'
+  when ${id} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then 'UUIDs' else 'words' end`;
+
 /** A file seldom tells the organization: a name alone is enough where one customer has it. */
 const BY_NAME: Level = {
   by: 'name',
@@ -46,13 +50,28 @@ export async function resolveCustomers(
   return missing.rows[0]?.n ?? 0;
 }
 
+/** Ids are compared as text. A spreadsheet may have put zeros before a number, and nothing else has that form. */
 async function checkIds(db: Queryable, run: Run, isWhole: boolean): Promise<void> {
   await db.query(
-    `update ledger.rows s set state = 'settled', verdict = case when $2 then 'rejected' else 'review' end,
+    `update ledger.rows s set client_id = k.record_id
+     from ledger.records k
+     where s.run_id = $1 and s.state = 'staged' and s.client_id ~ '^0+[1-9][0-9]*$'
+       and k.run_id = $1 and k.record_id = ltrim(s.client_id, '0')
+       and not exists (select 1 from ledger.records e where e.run_id = $1 and e.record_id = s.client_id)`,
+    [run.id],
+  );
+  await db.query(
+    `with known as (
+       select mode() within group (order by form) as form
+       from (select ${ID_FORM('record_id')} as form from ledger.records where run_id = $1 limit 1000) shown
+     )
+     update ledger.rows s set state = 'settled', verdict = case when $2 then 'rejected' else 'review' end,
        reason = case when $2 then 'CUSTOMER_UNKNOWN' else 'LIST_PARTIAL' end,
-       detail = case when $2 then format('there is no customer %s', s.client_id)
-         else format('customer %s is not in the list of customers, and the list does not show everything', s.client_id) end
-     where s.run_id = $1 and s.state = 'staged' and s.client_id is not null
+       detail = case when not $2 then format('customer %s is not in the list of customers, and the list does not show everything', s.client_id)
+         else format('there is no customer %s', s.client_id) end || case when $2 and ${ID_FORM('s.client_id')} <> known.form
+         then format(': the ids of this service are %s, so the file’s are those of another system; load it without them (--map client_id=)', known.form)
+         else '' end
+     from known where s.run_id = $1 and s.state = 'staged' and s.client_id is not null
        and not exists (select 1 from ledger.records k where k.run_id = $1 and k.record_id = s.client_id)`,
     [run.id, isWhole],
   );

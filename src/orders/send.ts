@@ -1,24 +1,30 @@
 /** How one row of a load is sent. */
 import type { Lane } from '../budget/budget.ts';
-import { toWireId } from '../client/dialect.ts';
+import { type Kind, type LongIds, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
 import { inReview, SENDER_PATIENCE_MS, sent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 
-export function orderSender(account: Account, lane: Lane): SendRow {
+/** `longIds`: how the service's lists write long ids. */
+export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) => LongIds): SendRow {
+  const bodyOf = (row: ClaimedRow) => ({
+    ...contentOf(row),
+    client_id: toBodyId(row.clientId ?? '', longIds('customers')),
+  });
   return async (row, { dispatchBefore, stopWaiting }) => {
     const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: SENDER_PATIENCE_MS, sends: row.sends };
-    if (row.action === 'update') return sendUpdate(account, row, options);
-    return toSent(row, await write(account, 'orders.create', { ...options, body: bodyOf(row) }), 'create');
+    if (row.action === 'create')
+      return toSent(row, await write(account, 'orders.create', { ...options, body: bodyOf(row) }), 'create');
+    const id = toBodyId(row.recordId ?? '', longIds('orders'));
+    return sendUpdate(account, row, { ...options, body: { ...bodyOf(row), id } });
   };
 }
 
 /** An update is read back like a create: what the service took may still not stand there. */
 async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptions): Promise<SentRow> {
-  const body = { ...bodyOf(row), id: toWireId(row.recordId ?? '') };
-  const report = await write(account, 'orders.update', { ...options, body });
+  const report = await write(account, 'orders.update', options);
   const { written } = report;
   if (written.status === 'refused' && written.httpStatus === 404) {
     const detail = `order ${row.recordId} is no longer there: ${written.message}`;
@@ -28,7 +34,7 @@ async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptio
 }
 
 /** The amount goes as a number, as the contract has it: its digits are few enough for one to carry exactly. */
-function bodyOf({ fields, clientId }: ClaimedRow): Readonly<Record<string, unknown>> {
+function contentOf({ fields }: ClaimedRow): Readonly<Record<string, unknown>> {
   const { amount } = fields;
-  return { ...fields, ...(amount !== undefined && { amount: Number(amount) }), client_id: toWireId(clientId ?? '') };
+  return { ...fields, ...(amount !== undefined && { amount: Number(amount) }) };
 }

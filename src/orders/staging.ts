@@ -149,7 +149,7 @@ function toColumns({ line, cells, values, problem }: StagedRow, labels: string):
     n: line,
     cells: JSON.stringify(cells),
     label,
-    client_id: isFine && !isFound ? String(values.client_id) : undefined,
+    client_id: isFine ? values.client_id : undefined,
     email: keys?.email, // held against the customer's, where the row has its id
     phone: isFound ? keys?.phone : undefined,
     name: isFound ? keys?.name : undefined,

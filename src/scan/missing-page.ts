@@ -1,43 +1,81 @@
 /**
- * Pages that a service does not have: some answer 404 to a page past the end of the list where others answer an empty one.
- * It is taken for empty where a page before it was answered. A first page that is gone, or never was, is no end: the error
- * stands.
+ * Pages that a service does not have: past the end of a list, and before its first page, some services answer an empty
+ * page, others 404, 400 or a failing envelope with HTTP 200. One mechanism for all lists turns such an answer into an
+ * empty page.
+ *
+ * A refusal may also be an error in the middle of a list, and a list that seems to end there would lose its records. So a
+ * refused page is the end only where the page after it holds nothing either, the page is refused again, and the first
+ * page is still answered.
  */
 import { LockstepError } from '../errors.ts';
 
 type Read<A extends readonly number[], R> = (page: number, ...more: A) => Promise<readonly R[]>;
 
-const NOT_FOUND = 404;
+const NO_SUCH_PAGE: ReadonlySet<number | undefined> = new Set([200, 400, 404, 410, 422]);
 
 interface Ways {
-  readonly isMissing?: (error: unknown) => boolean;
-  /** Page 0 counts as empty as well, until page 1 has shown whether pages are counted from there. */
+  readonly isRefused?: (error: unknown) => boolean;
+  /** A refused page 0 counts as empty as well, if page 1 shows that pages are counted from there. */
   readonly maySkipZero?: boolean;
 }
 
 /** Reads pages by the service's own numbers, and gives none for those it does not have. */
 export function emptyPastEnd<A extends readonly number[], R>(
   read: Read<A, R>,
-  { isMissing = isMissingPage, maySkipZero = false }: Ways = {},
+  { isRefused = isRefusedPage, maySkipZero = false }: Ways = {},
 ): Read<A, R> {
   let firstAnswered: number | undefined;
   let zero: { readonly error: unknown } | undefined;
+  /** The first page past the end, by what else was asked for. */
+  const ends = new Map<string, number>();
+
+  async function isAnyOn(page: number, more: A): Promise<boolean | 'refused'> {
+    try {
+      return (await read(page, ...more)).length > 0;
+    } catch (error) {
+      if (isRefused(error)) return 'refused';
+      throw error;
+    }
+  }
+
+  async function isEnd(page: number, first: number, more: A): Promise<boolean> {
+    const known = ends.get(more.join());
+    if (known !== undefined && page >= known) return true;
+    if ((await isAnyOn(page + 1, more)) === true) return false;
+    if ((await isAnyOn(page, more)) !== 'refused') return false;
+    if ((await isAnyOn(first, more)) === 'refused') return false;
+    ends.set(more.join(), page);
+    return true;
+  }
+
+  /** Refused once it may be there all the same, and what is on it would be passed over. */
+  async function zeroOrNone(error: unknown, more: A): Promise<readonly R[]> {
+    if (zero !== undefined) return [];
+    zero = { error };
+    try {
+      const records = await read(0, ...more);
+      firstAnswered = 0;
+      return records;
+    } catch (again) {
+      if (isRefused(again)) return [];
+      throw again;
+    }
+  }
+
   return async (page, ...more) => {
     try {
       const records = await read(page, ...more);
       firstAnswered = Math.min(page, firstAnswered ?? page);
       return records;
     } catch (error) {
-      if (!isMissing(error) || page === firstAnswered) throw error;
-      if (firstAnswered !== undefined) return [];
-      if (zero !== undefined) throw zero.error; // neither page is one: the first says why
-      if (page !== 0 || !maySkipZero) throw error;
-      zero = { error };
-      return [];
+      if (!isRefused(error)) throw error;
+      if (page === 0 && maySkipZero && firstAnswered !== 0) return zeroOrNone(error, more);
+      if (firstAnswered !== undefined && page > firstAnswered && (await isEnd(page, firstAnswered, more))) return [];
+      throw firstAnswered === undefined && zero !== undefined ? zero.error : error; // neither page is one: the first says why
     }
   };
 }
 
-function isMissingPage(error: unknown): boolean {
-  return error instanceof LockstepError && error.httpStatus === NOT_FOUND;
+function isRefusedPage(error: unknown): boolean {
+  return error instanceof LockstepError && error.code === 'SERVICE_REFUSED' && NO_SUCH_PAGE.has(error.httpStatus);
 }

@@ -10,7 +10,7 @@ import { LockstepError } from '../errors.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
 import { overlappingPass, TINY } from './overlapping-pass.ts';
-import { idsNotUnique, rereadConflicts } from './repeated-ids.ts';
+import { checkedKeep, idsNotUnique, rereadConflicts } from './repeated-ids.ts';
 import { idsOf, isEcho } from './window.ts';
 
 export interface ScannedRecord {
@@ -20,7 +20,7 @@ export interface ScannedRecord {
 }
 
 export interface ScanSource<R extends ScannedRecord> {
-  /** Reads one page: its records in the list's order. Throws when it cannot; a 404 past the first page is the end. */
+  /** Reads one page: its records in the list's order. Throws when it cannot; a page refused past the end counts as empty. */
   readonly read: (page: number, size: number) => Promise<readonly R[]>;
   /**
    * Keeps the records of an accepted window, durably. `pass` counts from 1; a record kept again is no error.
@@ -36,6 +36,8 @@ export interface ScanSource<R extends ScannedRecord> {
 export interface Kept {
   readonly newInPass: number;
   readonly newInAll: number;
+  /** Records that were kept with other content in this pass: in which call to `keep`, counted from 0. */
+  readonly otherwise?: readonly { readonly id: string; readonly keptIn: number }[];
 }
 
 export type Proof = 'proven' | 'weak' | 'unproven';
@@ -88,14 +90,18 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
   let misfits = 0;
   let previous: number | undefined;
   const readOnce = emptyPastEnd<[size: number], R>(source.read, { maySkipZero: true });
-  const read = rereadConflicts<R>((page, size) => {
-    pages++;
-    return readOnce(page + paging.firstPage, size);
-  });
+  const checked = checkedKeep<R, [pass: number]>(
+    rereadConflicts<R>((page, size) => {
+      pages++;
+      return readOnce(page + paging.firstPage, size);
+    }),
+    source.keep,
+  );
+  const { read } = checked;
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const total = { newInPass: 0, newInAll: 0 };
     const keep = async (records: readonly R[]) => {
-      const kept = await source.keep(records, pass);
+      const kept = await checked.keep(records, pass);
       total.newInPass += kept.newInPass;
       total.newInAll += kept.newInAll;
       if (total.newInPass > maxRecords) throw endless(maxRecords);

@@ -57,7 +57,10 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
     return { newInPass: ids.size - before, newInAll: 0 };
   };
   try {
-    const readByNumber = emptyPastEnd((page) => readPage(account, page, signal), { isMissing });
+    const readByNumber = emptyPastEnd((page) => readPage(account, page, signal), {
+      isRefused,
+      maySkipZero: account.dialect.firstTaskPage === 'auto',
+    });
     const { begin, first } = await findBeginning(account, readByNumber);
     const read = async (index: number) => (index === 0 ? first : readByNumber(index + begin));
     const result = await fixedPass<Listed>({ read, keep, rowsPerPage: ANY_SIZE });
@@ -78,19 +81,13 @@ async function findBeginning(
   read: (page: number) => Promise<readonly Listed[]>,
 ): Promise<{ readonly begin: 0 | 1; readonly first: readonly Listed[] }> {
   if (firstTaskPage !== 'auto') return { begin: firstTaskPage, first: await read(firstTaskPage) };
-  const zero = await read(0).catch((error: unknown) => {
-    if (error instanceof ReadFailed && isNoPage(error.failure)) return [];
-    throw error;
-  });
+  const zero = await read(0);
   return zero.length > 0 ? { begin: 0, first: zero } : { begin: 1, first: await read(1) };
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof ReadFailed && 'httpStatus' in error.failure && error.failure.httpStatus === 404;
-}
-
-function isNoPage(failure: Failure | ServiceFailure): boolean {
-  return !isServiceFailure(failure) && failure.status === 'refused' && !isKeyRefused(failure);
+function isRefused(error: unknown): boolean {
+  if (!(error instanceof ReadFailed) || isServiceFailure(error.failure)) return false;
+  return error.failure.status === 'refused' && !isKeyRefused(error.failure);
 }
 
 async function readPage(account: ServiceAccount, page: number, signal: AbortSignal): Promise<readonly Listed[]> {

@@ -27,8 +27,7 @@ export function listReader(context: JobContext<unknown>, operation: OperationNam
   return async (asked) => {
     const onCalls = (made: { calls: number; limited: number }) => recordProgress(pool, run.id, made);
     const { content } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
-    if (content === null) return []; // how some services say that there is nothing
-    const list = listIn(content, account.dialect, kind);
+    const list = listIn(content, account.dialect, kind, 'content');
     if (!list) throw noList(account, operation, kind, content);
     if (!isShapeKnown && list.length > 0) {
       isShapeKnown = true;

@@ -4,7 +4,8 @@
  * agrees with the scan before it, and so does one whose few missing tasks were asked for by their ids. Where there is
  * nothing to agree with, or much is missing, the list is read again until two passes agree.
  */
-import type { Proof } from '../scan/scan.ts';
+import type { Kept, Proof } from '../scan/scan.ts';
+import { SeenIds } from '../scan/seen-ids.ts';
 import type { TaskState } from '../targets/target.ts';
 import { RunFailed } from '../worker/trouble.ts';
 import { passOverTasks, type TaskPages } from './task-pages.ts';
@@ -27,12 +28,58 @@ export interface ListScan {
   readonly missing: (seen: Seen) => Promise<readonly string[]>;
   /** Asks for missing tasks by their ids, those that are found count as seen; false where the service cannot be asked so. */
   readonly lookUp: (missing: readonly string[], seen: Seen) => Promise<boolean>;
-  /** Nothing is known of the list yet. */
-  readonly isFirstScan: boolean;
+  /** A scan before this one has seen the whole list: one pass may agree with what is known from it. */
+  readonly hasBaseline: boolean;
 }
 
-/** The last pass that has seen a task, by its id. */
-export type Seen = Map<string, number>;
+/** The tasks that a scan has seen. */
+export class Seen {
+  readonly #ids = new SeenIds();
+  #first: string | undefined;
+  #middle: string | undefined;
+  #last: string | undefined;
+  /** Calls to `note`. */
+  #pages = 0;
+
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  /** From the end of the list, its middle and its beginning. */
+  get witnesses(): readonly string[] {
+    return [...new Set([this.#last, this.#middle, this.#first])].filter((id) => id !== undefined);
+  }
+
+  /** One that was found by its id counts as seen. */
+  add(id: string): void {
+    this.#ids.note(id, LOOKED_UP);
+  }
+
+  note(tasks: readonly ScannedTask[], pass: number): Kept {
+    const page = this.#pages++;
+    const otherwise: { id: string; keptIn: number }[] = [];
+    let [newInPass, newInAll] = [0, 0];
+    for (const { id, hash } of tasks) {
+      const { lastPass, otherwiseAt } = this.#ids.note(id, pass, hash, page);
+      if (lastPass !== pass) newInPass++;
+      if (otherwiseAt !== undefined) otherwise.push({ id, keptIn: otherwiseAt });
+      if (lastPass !== undefined) continue;
+      newInAll++;
+      this.#first ??= id;
+      this.#last = id;
+      const isPowerOfTwo = (this.size & (this.size - 1)) === 0;
+      if (isPowerOfTwo) this.#middle = id;
+    }
+    return { newInPass, newInAll, otherwise };
+  }
+}
+
+/** The pass of those that were found by their ids. */
+const LOOKED_UP = 0;
 
 export interface ListScanned {
   readonly proof: Exclude<Proof, 'proven'>;
@@ -48,7 +95,7 @@ const MAX_TASKS = 1_000_000;
 
 /** @throws RunFailed LIST_ENDLESS */
 export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
-  const seen: Seen = new Map();
+  const seen = new Seen();
   let pages = 0;
   let previous: number | undefined;
   for (let pass = 1; ; pass++) {
@@ -60,7 +107,7 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
         return scan.read(page);
       },
       keep: async (tasks) => {
-        const kept = note(seen, tasks, pass);
+        const kept = seen.note(tasks, pass);
         if (seen.size > MAX_TASKS) throw endless();
         total.newInPass += kept.newInPass;
         total.newInAll += kept.newInAll;
@@ -74,7 +121,7 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
     }
     const missing = await scan.missing(seen);
     const complete = { proof: 'weak', reason: result.reason, seen, pages } as const;
-    if (pass === 1 && !scan.isFirstScan && missing.length <= lookUpsFor(pages)) {
+    if (pass === 1 && scan.hasBaseline && missing.length <= lookUpsFor(pages)) {
       if (missing.length === 0) return { ...complete, missing };
       if (await scan.lookUp(missing, seen)) return { ...complete, missing: missing.filter((id) => !seen.has(id)) };
     }
@@ -89,17 +136,6 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
 /** How many missing tasks a scan asks for by their ids: as many calls as are little beside its own. */
 export function lookUpsFor(pages: number): number {
   return Math.max(100, Math.floor(pages / 10));
-}
-
-function note(seen: Seen, tasks: readonly ScannedTask[], pass: number): { newInPass: number; newInAll: number } {
-  const kept = { newInPass: 0, newInAll: 0 };
-  for (const { id } of tasks) {
-    const last = seen.get(id);
-    if (last === undefined) kept.newInAll++;
-    if (last !== pass) kept.newInPass++;
-    seen.set(id, pass);
-  }
-  return kept;
 }
 
 function endless(): RunFailed {

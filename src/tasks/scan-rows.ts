@@ -26,7 +26,7 @@ export async function beginScan(exclusive: Exclusive, runId: string): Promise<Wa
 export async function countUnchanged(
   db: Queryable,
   { run, seen }: Pick<Watching, 'run' | 'seen'>,
-  tasks: ReadonlyMap<string, unknown>,
+  tasks: { has(id: string): boolean; readonly size: number },
 ): Promise<{ readonly changed: number }> {
   const isSeen = (id: string) => seen.has(id) || (id.startsWith(TASK) && tasks.has(id.slice(TASK.length)));
   let changed = 0;

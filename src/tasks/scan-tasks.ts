@@ -11,6 +11,14 @@ import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList
 import { hashOf, toTaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
+/**
+ * What earlier scans have seen of the list: `in part` where none of them was complete. Then a task that is new to the
+ * ledger may be one that was missed, and only changes of known tasks are told.
+ */
+export type Baseline = 'none' | 'in part' | 'whole';
+
+const SILENT = { none: true, 'in part': 'new', whole: false } as const;
+
 export interface TasksScanned extends ListScanned {
   /** Whether the service was asked for a missing task by its id, and does not have it. */
   readonly isAbsent: (id: string) => boolean;
@@ -19,10 +27,10 @@ export interface TasksScanned extends ListScanned {
 export async function scanTasks(
   context: JobContext<TasksOptions>,
   watching: Watching,
-  { isFirstScan }: { isFirstScan: boolean },
+  { baseline }: { baseline: Baseline },
 ): Promise<TasksScanned> {
   const { pool, run, account, options } = context;
-  const isSilent = isFirstScan && !options.backfill;
+  const isSilent = options.backfill ? false : SILENT[baseline];
   const readPage = listReader(context, 'tasks.getall', 'tasks');
   let lookedUp: ReadonlyMap<string, LookedUp> = new Map();
   let unsaid = 0;
@@ -39,19 +47,19 @@ export async function scanTasks(
   };
   /** False where the service cannot be asked for tasks by their ids. */
   const lookUp = async (ids: readonly string[], seen: Seen): Promise<boolean> => {
-    const found = await lookUpTasks(context, ids, witnessesIn(seen));
+    const found = await lookUpTasks(context, ids, seen.witnesses);
     if (found === undefined) return false;
     lookedUp = found;
     for (const [id, answer] of found) {
       if (answer.status === 'not-found') continue;
       await keep([scanned(answer.record, answer.readAtMs)]);
-      seen.set(id, 0);
+      seen.add(id);
     }
     return true;
   };
   const list = await scanTaskList({
     firstPage: account.dialect.firstTaskPage,
-    isFirstScan,
+    hasBaseline: baseline === 'whole',
     read: async (page) => {
       const readAtMs = performance.now();
       const records = await readPage({ query: { [account.dialect.pageParam]: page } });
@@ -74,13 +82,6 @@ export async function scanTasks(
     missing: list.missing.filter((id) => !list.seen.has(id)),
     isAbsent: (id) => lookedUp.get(id)?.status === 'not-found',
   };
-}
-
-/** From the end of the list, its middle and its beginning. */
-function witnessesIn(seen: Seen): readonly string[] {
-  const ids = [...seen.keys()];
-  const places = [ids.length - 1, ids.length >> 1, 0];
-  return [...new Set(places)].flatMap((place) => ids[place] ?? []);
 }
 
 /** Of much that is missing, what was missing before, too: so many of it as a scan asks for by id. */

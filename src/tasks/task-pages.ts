@@ -5,13 +5,12 @@
  */
 import { fixedPass } from '../scan/fixed-pass.ts';
 import { emptyPastEnd } from '../scan/missing-page.ts';
-import { rereadConflicts } from '../scan/repeated-ids.ts';
+import { checkedKeep, rereadConflicts } from '../scan/repeated-ids.ts';
 import type { Kept, PassResult, ScannedRecord } from '../scan/scan.ts';
 import { idsOf, isEcho } from '../scan/window.ts';
-import { RunFailed } from '../worker/trouble.ts';
 
 export interface TaskPages<R extends ScannedRecord> {
-  /** One page by the service's own number. A 404 of one past the first is the end. */
+  /** One page by the service's own number. One that is refused past the end counts as empty. */
   readonly read: (page: number) => Promise<readonly R[]>;
   readonly keep: (records: readonly R[]) => Promise<Kept>;
   readonly firstPage: 'auto' | 0 | 1;
@@ -29,16 +28,20 @@ export async function passOverTasks<R extends ScannedRecord>({
   keep,
   firstPage,
 }: TaskPages<R>): Promise<PassResult> {
-  const ahead = new ReadAhead(rereadConflicts<R>(emptyPastEnd(read)));
+  const checked = checkedKeep(
+    rereadConflicts<R>(emptyPastEnd(read, { maySkipZero: firstPage === 'auto' })),
+    (records: readonly R[]) => keep(records),
+  );
+  const ahead = new ReadAhead(checked.read);
   try {
     const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
     if (begin === 'whole') {
-      await keep(await ahead.page(0));
+      await checked.keep(await ahead.page(0));
       return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
     }
     return await fixedPass({
       read: (index) => ahead.pageAndMore(index + begin),
-      keep,
+      keep: checked.keep,
       rowsPerPage: ANY_SIZE,
     });
   } finally {
@@ -46,24 +49,13 @@ export async function passOverTasks<R extends ScannedRecord>({
   }
 }
 
-/** Where a page 0 is none, or the same as page 1, pages are counted from 1; where page 2 is the same as well, not at all. */
+/** Where page 0 is none, or the same as page 1, pages are counted from 1; where page 2 is the same as well, not at all. */
 async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Promise<0 | 1 | 'whole'> {
-  const zero = await ahead.page(0).catch(asRefused);
-  if ('refused' in zero) {
-    await ahead.page(1).catch(() => {
-      throw zero.refused; // neither page is one: the first says why
-    });
-    return 1;
-  }
+  const zero = await ahead.page(0);
   const one = await ahead.page(1);
   if (zero.length === 0) return 1;
   if (!isEcho(idsOf(zero), idsOf(one))) return 0;
   return isEcho(idsOf(zero), idsOf(await ahead.page(2))) ? 'whole' : 1;
-}
-
-function asRefused(error: unknown): { readonly refused: RunFailed } {
-  if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { refused: error };
-  throw error;
 }
 
 /** Reads pages before they are asked for, more of them the further the list has gone on. */

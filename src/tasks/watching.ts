@@ -40,8 +40,8 @@ export interface Watching {
 export interface SeenAt {
   /** When the read that showed them began, on the performance.now() scale: what was written since is newer than they are. */
   readonly readAtMs: number;
-  /** Part of the baseline: kept, and no change. */
-  readonly isSilent: boolean;
+  /** Part of the baseline: kept, and no change; `new`: those are that were not known. */
+  readonly isSilent: boolean | 'new';
 }
 
 /** What a row of the run is called. */
@@ -79,7 +79,10 @@ export async function keepSeen(
   if (changes.length === 0 && (back.length === 0 || run.dryRun)) return;
   await exclusive.transaction(async (db) => {
     if (!run.dryRun) await seenAgain(db, run, kind, back);
-    await keepChanges(db, watching, kind, changes, { isSilent });
+    const isQuiet = ({ version }: Happened) => isSilent === true || (isSilent === 'new' && version === 1);
+    await keepChanges(db, watching, kind, changes.filter(isQuiet), { isSilent: true });
+    const told = changes.filter((change) => !isQuiet(change));
+    await keepChanges(db, watching, kind, told, { isSilent: false });
   });
 }
 
@@ -128,6 +131,7 @@ export async function keepChanges(
   { isSilent }: { isSilent: boolean },
 ): Promise<void> {
   const { run, enqueue } = watching;
+  if (changes.length === 0) return;
   if (run.dryRun) return isSilent ? undefined : keepRows(db, watching, changes);
   const kept = await keepVersions(db, run, kind, changes.map(toVersion));
   const told = isSilent ? [] : changes.filter(({ task }) => kept.has(task.id));

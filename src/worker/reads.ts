@@ -20,6 +20,8 @@ export interface ReadOptions {
   readonly onCalls?: (calls: { readonly calls: number; readonly limited: number }) => Promise<unknown>;
   /** Tries in place. Default 5. */
   readonly tries?: number;
+  /** Called before each try: what an earlier one has handed over is void. */
+  readonly onTry?: () => void;
 }
 
 /** Calls a repeatable operation until it is answered. @throws Stop */
@@ -39,9 +41,10 @@ export function readStream(
   operation: OperationName,
   options: StreamOptions & ReadOptions,
 ): Promise<Streamed> {
-  return untilApplied(account, operation, options, (isRetry) =>
-    account.client.stream(operation, { ...options, isRetry }),
-  );
+  return untilApplied(account, operation, options, (isRetry) => {
+    options.onTry?.();
+    return account.client.stream(operation, { ...options, isRetry });
+  });
 }
 
 /** What follows from an answer that is not asked for again in place. */

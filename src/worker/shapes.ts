@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Kind } from '../client/dialect.ts';
+import type { Kind, LongIds } from '../client/dialect.ts';
 import { driftOf, type ListShape } from '../client/shape.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { RunPaused } from './trouble.ts';
@@ -17,15 +17,28 @@ export interface ShapeNeeds {
 
 const shapeSchema = z.object({ path: z.string().optional(), idField: z.string().optional() });
 const PREFIX = 'shape:';
+/** Apart from the shapes, which are forgotten: what is under way still has ids to send. */
+const LONG_IDS = 'long-ids:';
 const nameOf = (kind: Kind) => `${PREFIX}${kind}`;
 
 /** Compares a list's shape with the one known, or keeps it where none is. @throws RunPaused DIALECT_DRIFTED */
-export async function checkShape({ pool, account, run }: ShapeNeeds, kind: Kind, seen: ListShape): Promise<void> {
+export async function checkShape(
+  { pool, account, run }: ShapeNeeds,
+  kind: Kind,
+  { longIds, ...seen }: ListShape,
+): Promise<void> {
   const kept = shapeSchema.safeParse((await readLearnt(pool, account.scope)).get(nameOf(kind)));
   const known: ListShape = kept.success ? kept.data : {};
   const drift = driftOf(known, seen);
   if (drift.length > 0) throw drifted(account.name, run.id, kind, drift);
   await keepLearnt(pool, account.scope, nameOf(kind), { ...known, ...seen });
+  if (longIds !== undefined) await keepLearnt(pool, account.scope, `${LONG_IDS}${kind}`, longIds);
+}
+
+/** How the lists of an account's service write ids that no float carries. */
+export async function knownLongIds({ pool, account }: Omit<ShapeNeeds, 'run'>): Promise<(kind: Kind) => LongIds> {
+  const learnt = await readLearnt(pool, account.scope);
+  return (kind) => (learnt.get(`${LONG_IDS}${kind}`) === 'number' ? 'number' : 'text');
 }
 
 /** A person has looked at the service: the next run learns its shapes anew. */

@@ -10,11 +10,14 @@
 import { idOf, type Json, kindOf } from '../client/dialect.ts';
 import type { ListShape } from '../client/shape.ts';
 import type { OperationName } from '../contract/operations.ts';
+import { codeOf } from '../errors.ts';
 import { notUnique } from '../scan/repeated-ids.ts';
 import { type ScanReport, scan } from '../scan/scan.ts';
+import { SeenIds } from '../scan/seen-ids.ts';
 import type { Account } from './accounts.ts';
 import { type ReadOptions, readStream } from './reads.ts';
 import { RunFailed } from './trouble.ts';
+import { withoutId } from './without-id.ts';
 
 export interface WholeListOptions extends ReadOptions {
   readonly lane: 'interactive' | 'batch';
@@ -32,8 +35,12 @@ export interface WholeListRead {
   readonly records: number | undefined;
 }
 
+/** Records of one answer that are held against each other, 64 MB of them; of more only those of these. */
+const MOST_COMPARED = 3_000_000;
 /** No service puts more on a page. */
 const LARGEST_CAP = 10_000;
+/** Times that a page is refused before the list is taken for one without pages. */
+const REFUSALS_TO_BELIEVE = 3;
 
 /** @throws Stop, and what `onRecords` throws */
 export async function readWholeList(
@@ -41,13 +48,10 @@ export async function readWholeList(
   operation: OperationName,
   options: WholeListOptions,
 ): Promise<WholeListRead> {
-  const first = new Ids(account, operation);
-  const { shape, records } = await readStream(account, operation, {
-    ...options,
-    onRecords: async (batch) => {
-      first.note(batch);
-      await options.onRecords(batch);
-    },
+  const { first, shape, records } = await readAnswer(account, operation, options).catch((error: unknown) => {
+    // A record that changed while the answer was written may be in it twice; a second time in a row it is no chance.
+    if (codeOf(error) === 'ID_NOT_UNIQUE') return readAnswer(account, operation, options);
+    throw error;
   });
   if (records === 0 || records > LARGEST_CAP) return { shape, scan: undefined, records };
   const isPaged = await showsMore(account, operation, first, records, options);
@@ -55,9 +59,24 @@ export async function readWholeList(
   return { shape, scan: await scanPages(account, operation, records, options), records: undefined };
 }
 
-/** The ids of an answer that may be one page; no more are kept than a page may hold. */
+async function readAnswer(account: Account, operation: OperationName, options: WholeListOptions) {
+  let first = new Ids(account, operation);
+  const { shape, records } = await readStream(account, operation, {
+    ...options,
+    onTry: () => {
+      first = new Ids(account, operation);
+    },
+    onRecords: async (batch) => {
+      first.note(batch);
+      await options.onRecords(batch);
+    },
+  });
+  return { first, shape, records };
+}
+
+/** The ids of one answer. */
 class Ids {
-  readonly #seen = new Set<string>();
+  readonly #seen = new SeenIds();
   readonly #idOf: (record: Json) => string | undefined;
 
   constructor({ dialect }: Account, operation: OperationName) {
@@ -66,14 +85,13 @@ class Ids {
 
   /** @throws LockstepError ID_NOT_UNIQUE where two of the records differ and carry one id: all but one would be lost */
   note(records: readonly Json[]): void {
-    const batch = new Map<string, Json>();
     for (const record of records) {
-      const id = this.#idOf(record) ?? '';
-      const other = batch.get(id);
-      if (other !== undefined && JSON.stringify(other) !== JSON.stringify(record)) throw notUnique(id, 'of one answer');
-      batch.set(id, record);
+      const id = this.#idOf(record);
+      if (id === undefined) continue; // the consumer says what is the matter with it
+      const content = this.#seen.size < MOST_COMPARED ? JSON.stringify(record) : '';
+      if (content === '' && !this.#seen.has(id)) continue;
+      if (this.#seen.note(id, 0, content).otherwiseAt !== undefined) throw notUnique(id, 'of one answer');
     }
-    if (this.#seen.size <= LARGEST_CAP) for (const id of batch.keys()) this.#seen.add(id);
   }
 
   isNew(record: Json): boolean {
@@ -90,19 +108,26 @@ async function showsMore(
   options: WholeListOptions,
 ): Promise<boolean> {
   const isNew = (record: Json) => first.isNew(record);
-  const behind = await lookAt(account, operation, { page: 2, size, isNew }, options);
-  if (behind !== 'no records') return behind === 'new records';
-  return (await lookAt(account, operation, { page: 1, size, isNew }, options)) === 'new records';
+  const look = (page: number) => lookAt(account, operation, { page, size, isNew }, options);
+  const behind = await look(2);
+  if (behind === 'new records' || behind === 'nothing new') return behind === 'new records';
+  // A refusal may pass; a page that is taken for none would make all that is on it look missing.
+  for (let tries = 1; ; tries++) {
+    const next = await look(1);
+    if (next !== 'refused' || tries === REFUSALS_TO_BELIEVE) return next === 'new records';
+  }
 }
+
+type Looked = 'new records' | 'nothing new' | 'no records' | 'refused';
 
 async function lookAt(
   account: Account,
   operation: OperationName,
   { page, size, isNew }: { page: number; size: number; isNew: (record: Json) => boolean },
   { lane, signal, onCalls }: WholeListOptions,
-): Promise<'new records' | 'nothing new' | 'no records'> {
+): Promise<Looked> {
   const enough = new Error('the beginning is enough');
-  let found: 'new records' | 'nothing new' | 'no records' = 'no records';
+  let found: Looked = 'no records';
   try {
     await readStream(account, operation, {
       lane,
@@ -117,8 +142,8 @@ async function lookAt(
       },
     });
   } catch (error) {
-    // A service that refuses a parameter it does not document has no pages.
     if (error !== enough && !(error instanceof RunFailed)) throw error;
+    if (error !== enough) return 'refused'; // as a service may that documents no such parameter
   }
   return found;
 }
@@ -129,35 +154,54 @@ async function scanPages(
   size: number,
   { onRecords, lane, signal, onCalls }: WholeListOptions,
 ): Promise<ScanReport> {
-  const seen = new Map<string, number>(); // id → the last pass that saw it
-  return scan({
+  const seen = new SeenIds();
+  let calls = 0;
+  return scan<Paged>({
     rowsPerPage: size,
     read: async (page, rows) => {
-      const records: { id: string; record: Json }[] = [];
+      let records: Paged[] = [];
       await readStream(account, operation, {
         lane,
         signal,
         ...(onCalls && { onCalls }),
         query: pageQuery(account, page, rows),
+        onTry: () => {
+          records = [];
+        },
         onRecords: async (batch) => {
-          for (const record of batch)
-            records.push({ id: idOf(record, kindOf(operation), account.dialect) ?? '', record });
+          for (const record of batch) records.push(toPaged(record, operation, account));
         },
       });
       return records;
     },
     keep: async (records, pass) => {
+      const keptIn = calls++;
       await onRecords(records.map(({ record }) => record));
-      const kept = { newInPass: 0, newInAll: 0 };
-      for (const { id } of records) {
-        const last = seen.get(id);
-        if (last === undefined) kept.newInAll++;
-        if (last !== pass) kept.newInPass++;
-        seen.set(id, pass);
+      const otherwise: { id: string; keptIn: number }[] = [];
+      let [newInPass, newInAll] = [0, 0];
+      for (const { id, hash } of records) {
+        const { lastPass, otherwiseAt } = seen.note(id, pass, hash, keptIn);
+        if (lastPass === undefined) newInAll++;
+        if (lastPass !== pass) newInPass++;
+        if (otherwiseAt !== undefined) otherwise.push({ id, keptIn: otherwiseAt });
       }
-      return kept;
+      return { newInPass, newInAll, otherwise };
     },
   });
+}
+
+interface Paged {
+  readonly id: string;
+  readonly hash: string;
+  readonly record: Json;
+}
+
+function toPaged(record: Json, operation: OperationName, account: Account): Paged {
+  const kind = kindOf(operation);
+  const id = idOf(record, kind, account.dialect);
+  // Safe: these are the lists that are documented as whole.
+  if (id === undefined) throw withoutId(kind.slice(0, -1) as 'customer' | 'order', record, account);
+  return { id, hash: JSON.stringify(record), record };
 }
 
 function pageQuery({ dialect }: Account, page: number, size: number): Readonly<Record<string, number>> {

@@ -1,5 +1,5 @@
 /** Bodies that no service should send: what a call and a streamed list make of each. */
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { Pool } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { autoDialect } from '../../src/client/dialect.ts';
@@ -31,9 +31,15 @@ const bodies: readonly [string, Buffer, object][] = [
     { reason: 'broken-off' },
   ],
   [
-    'gzip',
-    whole(gzipSync(list), 'content-encoding: gzip\r\n'),
-    { reason: 'unreadable', message: expect.stringContaining('gzip') },
+    'zstd',
+    whole(list, 'content-encoding: zstd\r\n'),
+    { reason: 'unreadable', message: expect.stringContaining('zstd') },
+  ],
+  ['gzip that is plain', whole(list, 'content-encoding: gzip\r\n'), { reason: 'unreadable' }],
+  [
+    'gzip that is cut off',
+    whole(gzipSync(list).subarray(0, 20), 'content-encoding: gzip\r\n'),
+    { reason: 'unreadable' },
   ],
   [
     'gzip that does not say so',
@@ -58,6 +64,59 @@ test.each(bodies)('%s is in doubt, by call and by stream, and is asked for once'
     expect(outcome, how).toMatchObject({ status: 'unknown', ...expected });
     expect(server.arrivals(), how).toBe(1);
   }
+});
+
+const packings: readonly [string, Buffer, string?][] = [
+  ['gzip', gzipSync(list)],
+  ['deflate', deflateSync(list)],
+  ['deflate', deflateRawSync(list), 'deflate without its header'],
+  ['br', brotliCompressSync(list)],
+];
+test.each(packings)('%s is unpacked though none was asked for, by call and by stream', async (encoding, body) => {
+  const headers = { 'content-encoding': encoding, 'content-type': 'application/json' };
+  const client = openClient(await startHttpServer({ headers, body }));
+  expect(await client.call(operation, { lane })).toMatchObject({ status: 'applied', content: [{ id: 1 }, { id: 2 }] });
+  const seen: unknown[] = [];
+  const outcome = await client.stream(operation, { lane, onRecords: async (records) => void seen.push(...records) });
+  expect([outcome.status, seen]).toEqual(['applied', [{ id: 1 }, { id: 2 }]]);
+});
+
+test('a refusal that comes packed is told in its words', async () => {
+  const body = gzipSync('{"status":"error","message":"no amount"}');
+  const client = openClient(await startHttpServer({ status: 400, headers: { 'content-encoding': 'gzip' }, body }));
+  expect(await client.call('orders.create', { lane, body: {} })).toMatchObject({ message: 'no amount' });
+});
+
+test('a packed answer that unpacks to more than is kept is given up before it takes memory', async () => {
+  const body = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+  const client = openClient(await startHttpServer({ headers: { 'content-encoding': 'gzip' }, body }));
+  expect(await client.call(operation, { lane })).toMatchObject({ status: 'unknown', reason: 'too-large' });
+  const outcome = await client.stream(operation, { lane, onRecords: async () => {} });
+  expect(outcome).toMatchObject({ status: 'unknown', reason: 'too-large' });
+});
+
+test('a packed list is handed over bit by bit, at the pace of its taker', async () => {
+  const records = Array.from({ length: 30_000 }, (_, id) => ({ id, name: `a name of ${id}` }));
+  const body = gzipSync(JSON.stringify(records));
+  const client = openClient(await startHttpServer({ headers: { 'content-encoding': 'gzip' }, body }));
+  let [atOnce, most, taken] = [0, 0, 0];
+  const outcome = await client.stream(operation, {
+    lane,
+    async onRecords(batch) {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      taken += batch.length;
+      atOnce--;
+    },
+  });
+  expect([outcome.status, taken, most]).toEqual(['applied', 30_000, 1]);
+  const failing = client.stream(operation, {
+    lane,
+    async onRecords() {
+      throw new Error('the ledger is away');
+    },
+  });
+  await expect(failing).rejects.toThrow('the ledger is away');
 });
 
 test('of members given twice the last one counts, by call and by stream', async () => {

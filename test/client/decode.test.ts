@@ -27,15 +27,33 @@ const found: [what: string, body: Json, list: Json][] = [
   ['empty by a known name beside an unknown one without ids', { links: [{ rel: 'next' }], data: [] }, []],
   ['beside errors that carry ids', { errors: others, kontakte: rows }, rows],
 ];
+const none: [what: string, body: Json][] = [
+  ['null', null],
+  ['null as content', { content: null }],
+  ['null as content, with words', { status: 'success', content: null, message: 'no contacts yet' }],
+  ['null deeper', { data: { contacts: null, total: 0, page: 1 } }],
+  ['null under a name nobody knows', { ok: 1, kontakte: null }],
+  ['left out of a success', { status: 'success', message: 'OK' }],
+  ['left out, with what counts nothing', { success: true, content: { total: 0, pages: 1, next: null } }],
+];
+test.each(none)('a list is empty that is %s', (_, body) => {
+  expect(listIn(body, autoDialect, 'contacts')).toEqual([]);
+});
 test.each(found)('a list is found %s', (_, body, list) => {
   expect(listIn(body, autoDialect, 'contacts')).toEqual(list);
 });
 
 const missing: [what: string, body: unknown][] = [
   ['in no body', undefined],
-  ['in null', null],
   ['in a record', { id: 7, name: 'x' }],
-  ['in content that is null', { status: 'success', content: null }],
+  ['in an apology', { content: null, message: 'back in an hour' }],
+  ['in content that is text', { status: 'success', content: 'no rows' }],
+  ['in counts of something', { status: 'success', content: null, total: 3 }],
+  ['in records by their ids', { status: 'success', content: { 7: { id: 7, name: 'x' } } }],
+  ['in one record in place of a list', { status: 'success', content: { id: 7 } }],
+  ['in rows of cells', { status: 'success', content: [[7, 'x']] }],
+  ['under a name nobody knows where a null takes its place', { kontakte: rows, items: null }],
+  ['in an answer without anything', {}],
   ['among records without ids', { content: [{ name: 'x' }] }],
   ['in an empty list beside records without ids', { content: [{ name: 'x' }], tags: [] }],
   ['in an empty list by a known name beside records without ids', { contacts: [{ name: 'x' }], data: [] }],

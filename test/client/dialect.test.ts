@@ -40,7 +40,20 @@ test('an id is found under each kind’s usual names, the surest first', () => {
   expect(idOf({ client_id: 5 }, 'orders', autoDialect)).toBeUndefined();
   expect(idOf({ id: 1, order_id: 'A-1' }, 'orders', autoDialect)).toBe('1');
   expect(idOf({ task_id: 9 }, 'subtasks', autoDialect)).toBeUndefined();
-  expect(idOf({ id: null, _id: 'x1' }, 'tasks', autoDialect)).toBe('x1');
+});
+
+test('names of ids are compared without case, and the first that is there decides', () => {
+  expect(idOf({ Id: 3 }, 'contacts', autoDialect)).toBe('3');
+  expect(idOf({ CustomerId: 4, Id: 5 }, 'customers', autoDialect)).toBe('5');
+  expect(idOf({ CUSTOMER_ID: 4 }, 'customers', autoDialect)).toBe('4');
+  expect(idOf({ id: null, _id: 'x1' }, 'tasks', autoDialect)).toBeUndefined();
+});
+
+test('an order’s label is never its id', () => {
+  expect(idOf({ order_id: 'A-1' }, 'orders', autoDialect)).toBeUndefined();
+  expect(idOf({ OrderId: 'A-1', Nr: 7 }, 'orders', autoDialect)).toBeUndefined();
+  expect(idOf({ id: null, order_id: 'A-1' }, 'orders', autoDialect)).toBeUndefined();
+  expect(idOf({ orderId: 7, order_id: 'A-1' }, 'orders', autoDialect)).toBe('7');
 });
 
 test('an explicit id field is the only one looked at', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { detectDecimal } from '../../src/csv/format.ts';
 import { loaded } from './files.ts';
 
-const ROW = { order_id: 'A-1', client_id: 7, amount: '12.5', description: 'Nuts, bolts; and more' };
+const ROW = { order_id: 'A-1', client_id: '7', amount: '12.5', description: 'Nuts, bolts; and more' };
 
 const WRITTEN: readonly (readonly [what: string, text: string, format: object])[] = [
   [
@@ -67,7 +67,7 @@ test('a file without a header is told, and its columns are named by number', asy
     ] as const),
   });
   expect(sheet).toMatchObject({ format: { hasHeader: false }, columns: ['column_1', 'column_2', 'column_3'] });
-  expect(rows).toMatchObject([{ line: 1, values: { order_id: 'A-1', client_id: 7 } }, { line: 2 }]);
+  expect(rows).toMatchObject([{ line: 1, values: { order_id: 'A-1', client_id: '7' } }, { line: 2 }]);
 });
 
 test('what was chosen wins over what was told', async () => {

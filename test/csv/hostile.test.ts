@@ -29,16 +29,7 @@ test.each(REFUSED)('%s are refused with %s', async (_, text, code) => {
 });
 
 test('good rows beside every kind of bad ones are taken', async () => {
-  const bad = [
-    'A-1',
-    'A-2,7,1,x',
-    'A-3,"7,1',
-    'A-4,7,"x "y" z"',
-    'A-5,0,1',
-    'A-6,9999999999999999,1',
-    'A-7,7,NaN',
-    'A-8,7,-0',
-  ];
+  const bad = ['A-1', 'A-2,7,1,x', 'A-3,"7,1', 'A-4,7,"x "y" z"', 'A-5,0,1', 'A-6,7 8,1', 'A-7,7,NaN', 'A-8,7,-0'];
   const more = ['A-9,7,1e309', 'A-10,7,2024-01-05', 'A-11,\0,1', `A-12,7,${'9'.repeat(300_000)}`, '"A-13"x,7,1'];
   const good = (n: number) => `=G-${n},7,00012`;
   const lines = [...bad, ...more].flatMap((row, n) => [row, good(n)]);
@@ -47,7 +38,7 @@ test('good rows beside every kind of bad ones are taken', async () => {
   );
   const taken = rows.filter(({ status }) => status === 'valid');
   expect(taken.map(({ values }) => values.order_id)).toEqual([...bad, ...more].map((_, n) => `=G-${n}`));
-  expect(taken[0]?.values).toEqual({ order_id: '=G-0', client_id: 7, amount: '12' });
+  expect(taken[0]?.values).toEqual({ order_id: '=G-0', client_id: '7', amount: '12' });
   expect(rows.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 2));
   expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
 });

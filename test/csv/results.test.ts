@@ -154,11 +154,11 @@ test('a bad file corrected in its results is good, and uncorrected is bad for th
   expect(verdicts(first.rows)).toEqual([
     '2 AMOUNT_NOT_A_NUMBER',
     '3 RAGGED',
-    '4 CLIENT_ID_OUT_OF_BOUNDS',
+    '4 CLIENT_ID_INVALID',
     '5 UNCLOSED_QUOTE',
   ]);
   const codes = verdicts((await loaded(written)).rows);
-  expect(codes).toEqual(['2 AMOUNT_NOT_A_NUMBER', '3 RAGGED', '4 CLIENT_ID_OUT_OF_BOUNDS', '5 ok']);
+  expect(codes).toEqual(['2 AMOUNT_NOT_A_NUMBER', '3 RAGGED', '4 CLIENT_ID_INVALID', '5 ok']);
   const corrected = written.replace('1,a,oops,7', '1,a,5,7').replace('2,b', '2,b,5,7').replace('3,c,1,0', '3,c,1,7');
   expect(verdicts((await loaded(corrected)).rows)).toEqual(['2 ok', '3 ok', '4 ok', '5 ok']);
 });

@@ -244,6 +244,32 @@ describe('a list of customers that comes in pages, though it is documented as wh
   });
 });
 
+describe('a list in which two records carry one id', () => {
+  const many = (count: number) => people(count).map((person) => imported({ ...person, id: 0 }));
+  test.each<[string, TinyOptions]>([
+    ['far apart in one answer', { customers: many(2_500) }],
+    ['on different pages', { customers: many(40), customerPages: { size: 10, first: 0, sized: true } }],
+    ['on different pages of one size', { customers: many(40), customerPages: { size: 10, first: 0, sized: false } }],
+  ])('%s, is not written from', async (_how, options) => {
+    const service = serviceWith({ contacts: people(3), ...options });
+    service.customers.push({ id: 2, full_name: 'Somebody Else', email: 'else@example.com' });
+    const begun = await bed.beginSync();
+    const run = await ended(bed.database, begun.id);
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'ID_NOT_UNIQUE' });
+    expect(run.error).toMatch(/carry the id 2 and differ/);
+    expect(service.sent('/customers/import')).toEqual([]);
+  });
+
+  test('of contacts, on different pages, is not written from', async () => {
+    const service = serviceWith({ contacts: people(1_200) });
+    service.contacts.push({ id: 2, first_name: 'Somebody', email: 'else@example.com' });
+    const begun = await bed.beginSync();
+    const run = await ended(bed.database, begun.id);
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'ID_NOT_UNIQUE' });
+    expect(service.sent('/customers/import')).toEqual([]);
+  });
+});
+
 describe('a list of contacts in pages of one size', () => {
   const listed = (content: unknown): Reply => ({ body: { status: 'success', content } });
   const all = people(20).map((person, i) => ({ ...person, id: i + 1 }));

@@ -85,6 +85,28 @@ describe('a service of another make', () => {
     expect(run.error).toMatch(/dialect\.idField\.tasks/);
   });
 
+  test('whose first scan is unproven: what it has missed is no change once the list is read whole', async () => {
+    const pages: { at: (page: number) => number[] } = { at: (page) => [1, 2, 3].map((n) => Math.min(2, page) * 3 + n) };
+    const completed = new Set<number>();
+    const server = await startHttpServer(({ path, query }) => {
+      if (!path.endsWith('/getall')) return { status: 404 };
+      const ids = pages.at(Number(query.get('page')));
+      return { body: ids.map((id) => ({ id, taskName: `Task ${id}`, isCompleted: completed.has(id) })) };
+    });
+    onTestFinished(() => server.close());
+    const bed = await bedWith({ serviceUrl: server.url });
+    const first = await bed.scan(); // tasks 1 to 9, again and again
+    expect([first.run.scan, first.changes]).toEqual(['unproven', []]);
+    const all = Array.from({ length: 20 }, (_, i) => i + 1);
+    pages.at = (page) => all.slice(page * 7, page * 7 + 7);
+    completed.add(4);
+    const second = await bed.scan();
+    expect([second.run.scan, second.changes]).toEqual(['weak', ['task 4 completed v2']]);
+    expect(second.run.notes.join()).toContain('no scan has been complete yet');
+    all.push(21);
+    expect((await bed.scan()).changes).toEqual(['task 21 created v1']);
+  });
+
   test('whose list has no end: the scan is unproven', async () => {
     const server = await startHttpServer(({ query }) => {
       const page = Math.min(4, Number(query.get('page')));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const aRow = rowsWith([{ order_id: 'A', client_id: 7, amount: '1' }]);
+const aRow = rowsWith([{ order_id: 'A', client_id: '7', amount: '1' }]);
 
 /** The receiver as it would stand there from another machine. */
 async function receivedElsewhere(run: Run, silentForS: number): Promise<void> {

@@ -117,7 +117,7 @@ test('the candidates are told, and what nobody has', async () => {
   const named = [
     { customer_email: 'Ann@x.de' },
     { customer_email: 'No@x.de' },
-    { client_id: 99 },
+    { client_id: '99' },
     { customer_phone: '12' },
   ];
   await stageRows(database.pool, run, rowsWith(named.map((who) => ({ amount: '1', ...who }))), 'LS-test');
@@ -136,7 +136,12 @@ test('the candidates are told, and what nobody has', async () => {
 });
 
 test('missing customers are kept where they are to be created, and counted; ids that nobody has are not', async () => {
-  const values = [{ customer_email: 'a@x.de' }, { customer_name: 'Ben' }, { client_id: 99 }, { organization: 'Acme' }];
+  const values = [
+    { customer_email: 'a@x.de' },
+    { customer_name: 'Ben' },
+    { client_id: '99' },
+    { organization: 'Acme' },
+  ];
   const run = await aLoad(database, rowsWith(values.map((who) => ({ amount: '1', ...who }))));
   const missing = await inTransaction(database.pool, (db) =>
     resolveCustomers(db, run, { keepMissing: true, isWhole: true }),
@@ -146,12 +151,12 @@ test('missing customers are kept where they are to be created, and counted; ids 
 });
 
 test('ids are compared as they are written, however large', async () => {
-  const large = Number.MAX_SAFE_INTEGER;
-  const values = [{ client_id: large }, { client_id: 7 }];
+  const large = '9007199254740993';
+  const values = [{ client_id: large }, { client_id: '7' }];
   const run = await aLoad(database, rowsWith(values.map((who) => ({ amount: '1', ...who }))));
   await putRecords(database, run, [
     { ...NOBODY, record_id: '1', email: 'ann@x.de' },
-    { ...NOBODY, record_id: String(large), email: 'ben@x.de' },
+    { ...NOBODY, record_id: large, email: 'ben@x.de' },
     { ...NOBODY, record_id: '007', email: null },
   ]);
   await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));
@@ -164,9 +169,9 @@ test('ids are compared as they are written, however large', async () => {
 
 test('an id of another system is told by the e-mail beside it, and no order goes to a stranger', async () => {
   const values = [
-    { client_id: 1, customer_email: 'Zoe@bc.example' },
-    { client_id: 1, customer_email: 'ANN@x.de', customer_name: 'Somebody' },
-    { client_id: 2, customer_email: 'zoe@bc.example' },
+    { client_id: '1', customer_email: 'Zoe@bc.example' },
+    { client_id: '1', customer_email: 'ANN@x.de', customer_name: 'Somebody' },
+    { client_id: '2', customer_email: 'zoe@bc.example' },
   ];
   const run = await aLoad(database, rowsWith(values.map((who) => ({ amount: '1', ...who }))));
   await putRecords(database, run, [

@@ -26,7 +26,7 @@ async function loaded(run: Run): Promise<readonly LoadedRow[]> {
 
 test('a row that gives its customer’s id is known by it, and its e-mail is kept to be held against the customer’s', async () => {
   const run = await staged(
-    rowsWith([{ order_id: ' A-1 ', client_id: 7, amount: '12.50', status: 'paid', customer_email: 'a@example.com' }]),
+    rowsWith([{ order_id: ' A-1 ', client_id: '7', amount: '12.50', status: 'paid', customer_email: 'a@example.com' }]),
   );
   expect(await rowsOf(database, run)).toMatchObject([
     {
@@ -58,8 +58,8 @@ test('a row without an order_id has a name of ours, by its line', async () => {
       database.pool,
       run,
       rowsWith([
-        { amount: '1', client_id: 7 },
-        { order_id: ' ', amount: '1', client_id: 7 },
+        { amount: '1', client_id: '7' },
+        { order_id: ' ', amount: '1', client_id: '7' },
       ]),
       'LS-01234567',
     );
@@ -109,14 +109,14 @@ test('rows with a problem are settled at once, and an equal row is there already
 test('a line that is staged again replaces all that was said of it', async () => {
   const before = rowsWith([
     { order_id: 'A', amount: '1', customer_email: 'a@x.de' },
-    { order_id: 'B', client_id: 7 },
+    { order_id: 'B', client_id: '7' },
   ]);
   const run = await staged(before);
   await stageRows(
     database.pool,
     run,
     [
-      { line: 2, cells: ['now'], values: { order_id: 'C', amount: '2', client_id: 9 } },
+      { line: 2, cells: ['now'], values: { order_id: 'C', amount: '2', client_id: '9' } },
       { line: 3, cells: ['bad'], problem: { code: 'RAGGED', detail: 'x' } },
     ],
     'LS-test',
@@ -137,7 +137,7 @@ test('a line that is staged again replaces all that was said of it', async () =>
 
 test('a file of more than a page is given back in its own order', async () => {
   const run = await beginNew(database);
-  const rows = rowsWith(Array.from({ length: 2_500 }, (_, i) => ({ order_id: `A${i}`, client_id: 7 })));
+  const rows = rowsWith(Array.from({ length: 2_500 }, (_, i) => ({ order_id: `A${i}`, client_id: '7' })));
   for (const at of [2_000, 0, 1_000]) await stageRows(database.pool, run, rows.slice(at, at + 1_000), 'LS-test');
   expect((await loaded(run)).map(({ line }) => line)).toEqual(rows.map(({ line }) => line));
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LockstepError } from '../../src/errors.ts';
 import { type Proof, scan } from '../../src/scan/scan.ts';
+import { SeenIds } from '../../src/scan/seen-ids.ts';
 import { DriftingList, type ListOptions } from './drifting-list.ts';
 
 async function scanOf(list: DriftingList, rowsPerPage = 50) {
@@ -231,6 +232,75 @@ describe('ids that repeat', () => {
   });
 });
 
+describe('a record that is seen with other content further on', () => {
+  /** Pages of ten of a list whose record 3 is at its end as well; `read` counts the reads of the first page. */
+  async function scanWith(hashAtFirst: (read: number) => string | undefined) {
+    const seen = new SeenIds();
+    let firstReads = 0;
+    let calls = 0;
+    const ids = [...Array.from({ length: 45 }, (_, i) => String(i)), '3'];
+    return scan({
+      rowsPerPage: 10,
+      read: async (page, size) => {
+        const from = page * size;
+        const rows = ids.slice(from, from + size).map((id, i) => ({ id, hash: from + i === 45 ? 'new' : 'old' }));
+        if (page > 0) return rows;
+        const hash = hashAtFirst(++firstReads);
+        return rows.flatMap((row) => (row.id !== '3' ? [row] : hash === undefined ? [] : [{ ...row, hash }]));
+      },
+      keep: async (records, pass) => {
+        const keptIn = calls++;
+        const sightings = records.map(({ id, hash }) => ({ id, ...seen.note(id, pass, hash, keptIn) }));
+        return {
+          newInPass: sightings.filter(({ lastPass }) => lastPass !== pass).length,
+          newInAll: sightings.filter(({ lastPass }) => lastPass === undefined).length,
+          otherwise: sightings.flatMap(({ id, otherwiseAt }) =>
+            otherwiseAt === undefined ? [] : [{ id, keptIn: otherwiseAt }],
+          ),
+        };
+      },
+    });
+  }
+
+  test('has been changed and moved where it is no longer where it was', async () => {
+    expect((await scanWith((read) => (read === 1 ? 'old' : undefined))).proof).toBe('proven');
+  });
+
+  test('has been changed where it now says the same there', async () => {
+    expect((await scanWith((read) => (read === 1 ? 'old' : 'new'))).proof).toBe('proven');
+  });
+
+  test('is two records where both are there', async () => {
+    await expect(scanWith(() => 'old')).rejects.toMatchObject({ code: 'ID_NOT_UNIQUE' });
+  });
+});
+
+describe('a page that is refused in the middle of a list', () => {
+  const refused = (page: number) => new LockstepError('SERVICE_REFUSED', `page ${page} failed`, { httpStatus: 200 });
+  const keep = async ({ length }: readonly unknown[]) => ({ newInPass: length, newInAll: length });
+  const rows = (page: number) => Array.from({ length: page < 6 ? 25 : 0 }, (_, i) => ({ id: String(page * 25 + i) }));
+
+  test('is no end where the page after it has records', async () => {
+    const read = async (page: number) => {
+      if (page === 3) throw refused(page);
+      return rows(page);
+    };
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow('page 3 failed');
+  });
+
+  test('is no end where it is answered the second time', async () => {
+    const failed = new Set<number>();
+    const read = async (page: number) => {
+      if (page >= 3 && failed.size < 2 && !failed.has(page)) {
+        failed.add(page);
+        throw refused(page);
+      }
+      return rows(page);
+    };
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow(/page \d failed/);
+  });
+});
+
 describe('a 404', () => {
   const notFound = (page: number) => new LockstepError('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
   const keep = async () => ({ newInPass: 0, newInAll: 0 });
@@ -248,7 +318,7 @@ describe('a 404', () => {
       if (++reads > 4) throw notFound(page); // the service is being replaced
       return Array.from({ length: 25 }, (_, i) => ({ id: String(page * 25 + i) }));
     };
-    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow('no page 0');
+    await expect(scan({ read, keep, rowsPerPage: 50 })).rejects.toThrow(/no page/);
   });
 });
 

@@ -22,7 +22,8 @@ async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting =
     firstPage: setting,
     read: async (page) => {
       asked.push(page);
-      if (page < first && zero === 'refused') throw new RunFailed('SERVICE_REFUSED', 'page: at least 1');
+      if (page < first && zero === 'refused')
+        throw new RunFailed('SERVICE_REFUSED', 'page: at least 1', { httpStatus: 400 });
       if (page < first && zero === 'empty') return [];
       const from = Math.max(0, page - first) * size;
       if (pastEnd === 'missing' && from > 0 && from >= tasks) throw notFound(page);
@@ -59,6 +60,23 @@ describe('pages', () => {
     { tasks: 40, setting: 0, pastEnd: 'missing' },
   ])('are read to the end of the list: %o', async (way) => {
     expect(await passOver(way)).toMatchObject({ status: 'again', seen: way.tasks });
+  });
+
+  test('are counted from 0 where page 0 was refused only once', async () => {
+    let refused = 0;
+    const seen = new Set<string>();
+    await passOverTasks({
+      firstPage: 'auto',
+      read: async (page) => {
+        if (page === 0 && refused++ === 0) throw new RunFailed('SERVICE_REFUSED', 'try later', { httpStatus: 200 });
+        return page < 2 ? [{ id: `${page}-a` }, { id: `${page}-b` }] : [];
+      },
+      keep: async (records) => {
+        for (const { id } of records) seen.add(id);
+        return { newInPass: records.length, newInAll: records.length };
+      },
+    });
+    expect([...seen]).toEqual(['0-a', '0-b', '1-a', '1-b']);
   });
 
   test('are asked for once each, and little past the end', async () => {

@@ -1,0 +1,71 @@
+/**
+ * Reads one long list and keeps nothing of it but what the read itself keeps; sends the peak of its memory.
+ *   node long-lists-process.ts URL orders|customers|tasks
+ */
+import type { Budget } from '../src/budget/budget.ts';
+import { createClient } from '../src/client/client.ts';
+import { autoDialect } from '../src/client/dialect.ts';
+import { scanTaskList } from '../src/tasks/scan-list.ts';
+import { hashOf, toTaskState } from '../src/tasks/task-state.ts';
+import type { Account } from '../src/worker/accounts.ts';
+import { readWholeList } from '../src/worker/whole-list.ts';
+
+export interface LongListFigures {
+  readonly records: number;
+  readonly ms: number;
+  readonly peakRssMb: number;
+}
+
+const [, , baseUrl = '', list = ''] = process.argv;
+const permit = { release: () => {}, limited: async () => {}, hinted: async () => {}, succeeded: () => {} };
+const budget = { take: async () => ({ status: 'taken', permit }), close: async () => {} } as unknown as Budget;
+const client = createClient({
+  account: 'bench',
+  baseUrl,
+  apiKey: 'a-key',
+  prefix: '/api/v1',
+  timeoutMs: 60_000,
+  concurrency: 4,
+  budget,
+  dialect: autoDialect,
+});
+// Safe: reading lists asks an account for no more.
+const account = { name: 'bench', client, dialect: autoDialect } as unknown as Account;
+
+const startedAt = performance.now();
+const records =
+  list === 'tasks' ? await readTasks() : await readWhole(list === 'orders' ? 'orders.getall' : 'customers.getall');
+const figures: LongListFigures = {
+  records,
+  ms: performance.now() - startedAt,
+  peakRssMb: process.resourceUsage().maxRSS / 1024,
+};
+process.send?.(figures);
+await client.close();
+process.disconnect?.();
+
+async function readWhole(operation: 'orders.getall' | 'customers.getall'): Promise<number> {
+  const signal = new AbortController().signal;
+  const read = await readWholeList(account, operation, { lane: 'batch', signal, onRecords: async () => {} });
+  return read.records ?? read.scan?.seen ?? 0;
+}
+
+async function readTasks(): Promise<number> {
+  const { seen } = await scanTaskList({
+    firstPage: 'auto',
+    hasBaseline: false,
+    read: async (page) => {
+      const readAtMs = performance.now();
+      const outcome = await client.call('tasks.getall', { lane: 'batch', query: { page } });
+      const rows = outcome.status === 'applied' ? (outcome.content as never[]) : [];
+      return rows.flatMap((row) => {
+        const read = toTaskState(row, autoDialect);
+        return read.status === 'read' ? [{ id: read.task.id, hash: hashOf(read.task), task: read.task, readAtMs }] : [];
+      });
+    },
+    keep: async () => {},
+    missing: async () => [],
+    lookUp: async () => false,
+  });
+  return seen.size;
+}

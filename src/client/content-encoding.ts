@@ -1,0 +1,134 @@
+/**
+ * Answers that come compressed although `identity` is asked for, as from a proxy that packs everything. They are unpacked,
+ * up to a limit of what they unpack to: a few bytes may stand for gigabytes.
+ */
+import type { Transform } from 'node:stream';
+import zlib from 'node:zlib';
+import { codeOf } from '../errors.ts';
+import { type Exchanged, type Head, StoppedError } from './exchange.ts';
+
+type Encoding = 'gzip' | 'deflate' | 'br';
+
+/** The encoding of a body where it is one that is unpacked here; `unknown` for any other. */
+export function packingOf(head: Head): Encoding | 'unknown' | undefined {
+  const encoding = encodingOf(head);
+  if (encoding === undefined) return undefined;
+  if (encoding === 'gzip' || encoding === 'x-gzip') return 'gzip';
+  return encoding === 'deflate' || encoding === 'br' ? encoding : 'unknown';
+}
+
+/** What the answer says of itself, other than `identity`. */
+export function encodingOf({ headers }: Head): string | undefined {
+  const encoding = String(headers['content-encoding'] ?? '')
+    .trim()
+    .toLowerCase();
+  return encoding === '' || encoding === 'identity' ? undefined : encoding;
+}
+
+/** The whole answer unpacked; one that cannot be is left as it is and carries the error. */
+export function unpacked(exchanged: Exchanged, maxBytes: number): Exchanged {
+  const { head, body, error } = exchanged;
+  const packing = head && packingOf(head);
+  if (head === undefined || packing === undefined || packing === 'unknown' || error !== undefined) return exchanged;
+  const plainHead = { ...head, headers: { ...head.headers, 'content-encoding': undefined } };
+  if (body.length === 0) return { ...exchanged, head: plainHead };
+  try {
+    return { ...exchanged, head: plainHead, body: unpack(packing, body, maxBytes) };
+  } catch (problem) {
+    return { ...exchanged, head: plainHead, body: new Uint8Array(), error: stopped(problem, maxBytes) };
+  }
+}
+
+function unpack(packing: Encoding, body: Uint8Array, maxOutputLength: number): Uint8Array {
+  switch (packing) {
+    case 'gzip':
+      return zlib.gunzipSync(body, { maxOutputLength });
+    case 'br':
+      return zlib.brotliDecompressSync(body, { maxOutputLength });
+    case 'deflate':
+      return hasZlibHeader(body)
+        ? zlib.inflateSync(body, { maxOutputLength })
+        : zlib.inflateRawSync(body, { maxOutputLength });
+    default:
+      return packing satisfies never;
+  }
+}
+
+export interface Unpacking {
+  /**
+   * Resolves once there is room for more; undefined where there is. Rejects with what `take` rejected with, or with a
+   * StoppedError.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined;
+  /** Takes the rest. Rejects where the answer is not whole. */
+  end(): Promise<void>;
+  abandon(): void;
+}
+
+/** Unpacks an answer that is arriving, in memory that does not grow with it. */
+export function unpacking(
+  packing: Encoding,
+  take: (bytes: Uint8Array) => Promise<void> | undefined,
+  maxBytes: number,
+): Unpacking {
+  let stream: Transform | undefined;
+  let taking: Promise<void> | undefined;
+  let bytes = 0;
+
+  async function takeAll(from: Transform): Promise<void> {
+    try {
+      for await (const piece of from) {
+        bytes += piece.length;
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        await take(piece);
+      }
+    } catch (error) {
+      throw stopped(error, maxBytes);
+    }
+  }
+
+  function begin(first: Uint8Array): Transform {
+    const begun = streamFor(packing, first);
+    taking = takeAll(begun);
+    taking.catch(() => undefined); // told to whoever writes next
+    return begun;
+  }
+
+  return {
+    write(chunk) {
+      if (chunk.length === 0) return undefined;
+      stream ??= begin(chunk);
+      const into = stream;
+      if (into.write(chunk)) return undefined;
+      return Promise.race([new Promise<void>((resolve) => into.once('drain', resolve)), taking]);
+    },
+    async end() {
+      stream?.end();
+      await taking;
+    },
+    abandon: () => void stream?.destroy(),
+  };
+}
+
+function streamFor(packing: Encoding, first: Uint8Array): Transform {
+  if (packing === 'gzip') return zlib.createGunzip();
+  if (packing === 'br') return zlib.createBrotliDecompress();
+  return hasZlibHeader(first) ? zlib.createInflate() : zlib.createInflateRaw();
+}
+
+/** RFC 1950; some services send "deflate" without it. */
+function hasZlibHeader(body: Uint8Array): boolean {
+  const [first = 0, second = 0] = body;
+  return (first & 0x0f) === 8 && (body.length < 2 || (first * 256 + second) % 31 === 0);
+}
+
+function stopped(error: unknown, maxBytes: number): unknown {
+  const code = codeOf(error) ?? '';
+  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes);
+  if (!code.startsWith('Z_') && !code.startsWith('ERR_') && !code.includes('BROTLI')) return error;
+  return new StoppedError('unpackable', 'a compressed body that is broken or cut off');
+}
+
+function tooLarge(maxBytes: number): StoppedError {
+  return new StoppedError('too-large', `a compressed answer of more than ${maxBytes} bytes`);
+}

@@ -1,0 +1,58 @@
+/**
+ * Services unlike ours, with nothing told to the client: a contact sync, two loads and three scans of tasks each, and what
+ * the services have in the end is what must be there. test/chaos/random-services.test.ts draws many more of them.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Drawn, drawService, type Paging, plainService } from '../support/drawn-service.ts';
+import { type Checked, checkServices, type Step } from '../support/random-check.ts';
+
+const fromOne = (pastEnd: 400 | 'failing 200', isSizeHonoured: boolean): Paging => ({
+  kind: 'pages',
+  first: 1,
+  cap: 9,
+  isSizeHonoured,
+  pastEnd,
+  zero: 'refused',
+});
+const allInPages = (of: Paging): Partial<Drawn> => ({ paging: { contacts: of, customers: of, orders: of, tasks: of } });
+const fresh = { contacts: 3, customers: 0, orders: 0, tasks: 0 };
+
+const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
+  ['whose ids are called Id', { idName: 'Id', customerName: 'ClientId' }, 'contacts', 'orders'],
+  ['whose ids are called CustomerId and so on', { idName: 'KindId', customerName: 'CustomerId' }, 'orders'],
+  ['whose ids are numbers beyond 2^53', { idForm: 'long number' }, 'contacts', 'orders', 'tasks'],
+  ['whose ids are digits beyond 2^53 as text', { idForm: 'long digits', idName: 'uid' }, 'contacts', 'orders'],
+  ['whose ids are UUIDs', { idForm: 'uuid' }, 'orders'],
+  ['whose pages begin at 1, others being refused', allInPages(fromOne(400, false)), 'contacts', 'orders', 'tasks'],
+  ['whose pages of a chosen size begin at 1', allInPages(fromOne(400, true)), 'contacts', 'orders'],
+  [
+    'whose missing pages are failing envelopes',
+    allInPages(fromOne('failing 200', false)),
+    'contacts',
+    'orders',
+    'tasks',
+  ],
+  ['that is new, its lists null', { emptyAs: 'null', sizes: fresh }, 'contacts', 'orders', 'tasks'],
+  ['that is new, its lists left out', { emptyAs: 'absent', sizes: fresh }, 'contacts', 'orders', 'tasks'],
+  ['that packs its answers', { encoding: 'gzip', isChunked: true }, 'contacts', 'tasks'],
+];
+const SEEDS = [3, 9, 22];
+
+let checked: readonly Checked[];
+beforeAll(async () => {
+  checked = await checkServices([
+    ...cases.map(([, otherwise, ...steps]) => ({ drawn: plainService(otherwise), steps })),
+    ...SEEDS.map((seed) => ({ drawn: drawService(seed) })),
+  ]);
+}, 120_000);
+
+describe('a service', () => {
+  test.each(cases.map(([what], n) => [what, n] as const))('%s is handled', (_what, n) => {
+    expect([checked[n]?.status, checked[n]?.why]).toEqual(['handled', []]);
+  });
+
+  test.each(SEEDS)('drawn by the seed %i is handled', (seed) => {
+    const one = checked.find(({ drawn }) => drawn.seed === seed);
+    expect([one?.status, one?.why]).toEqual(['handled', []]);
+  });
+});

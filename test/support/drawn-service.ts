@@ -1,0 +1,160 @@
+/** The ways of a service that nobody here has seen: each choice that the contract leaves open, drawn by a seed. */
+
+export interface Random {
+  /** From 0 to below `below`. */
+  int(below: number): number;
+  pick<T>(from: readonly T[]): T;
+  chance(share: number): boolean;
+}
+
+/** Mulberry32: small, and the same on every machine. */
+export function randomFrom(seed: number): Random {
+  let state = Math.imul(seed, 0x9e3779b1) >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const int = (below: number) => Math.floor(next() * below);
+  return { int, pick: (from) => from[int(from.length)] as (typeof from)[number], chance: (share) => next() < share };
+}
+
+export type ListedKind = 'contacts' | 'customers' | 'orders' | 'tasks';
+
+export type IdForm = 'number' | 'digits' | 'uuid' | 'long number' | 'long digits';
+export type EmptyAs = '[]' | 'null' | 'absent';
+export type PastEnd = 'empty' | 404 | 400 | 'failing 200';
+export type Encoding = 'identity' | 'gzip' | 'deflate' | 'br';
+
+/** What pages of one list are; `none`: page numbers and sizes are ignored. */
+export type Paging =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'pages';
+      readonly first: 0 | 1;
+      /** Rows of a page at most, and where no size is asked for. */
+      readonly cap: number;
+      readonly isSizeHonoured: boolean;
+      readonly pastEnd: PastEnd;
+      /** Where pages are counted from 1: what page 0 is. */
+      readonly zero: 'refused' | 'the first';
+    };
+
+export interface Drawn {
+  readonly seed: number;
+  readonly idName: 'id' | 'Id' | 'ID' | 'kind_id' | 'KindId' | 'uid' | 'uuid' | '_id';
+  readonly idForm: IdForm;
+  /** The member of an order that names its customer. */
+  readonly customerName: 'client_id' | 'customer_id' | 'ClientId' | 'CustomerId' | 'client.id';
+  /** Where a list is: the names that lead to it. */
+  readonly listPath: readonly string[];
+  readonly words: { readonly status: string; readonly good: unknown; readonly bad: unknown; readonly message: string };
+  readonly emptyAs: EmptyAs;
+  readonly paging: Readonly<Record<ListedKind, Paging>>;
+  readonly order: 'oldest' | 'newest' | 'scattered';
+  readonly encoding: Encoding;
+  readonly isChunked: boolean;
+  readonly booleans: 'true' | '1' | '"1"';
+  readonly amounts: 'number' | 'text';
+  readonly createAnswers: 'nothing' | 'envelope' | 'id' | 'record';
+  readonly errors: 'status' | 'envelope200' | 'html' | 'empty';
+  readonly import: 'works' | 400 | 404 | 405;
+  readonly saysContact: boolean;
+  /** Share of the calls that end in a fault. */
+  readonly faults: number;
+  /** How many records are there at first; of contacts and customers the first ones are the same people. */
+  readonly sizes: Readonly<Record<ListedKind, number>>;
+}
+
+/** A service as ours is by default, with what a test wants otherwise. */
+export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
+  const none: Paging = { kind: 'none' };
+  return {
+    seed: 1,
+    idName: 'id',
+    idForm: 'number',
+    customerName: 'client_id',
+    listPath: ['content'],
+    words: WORDS[0],
+    emptyAs: '[]',
+    paging: { contacts: none, customers: none, orders: none, tasks: none },
+    order: 'oldest',
+    encoding: 'identity',
+    isChunked: false,
+    booleans: 'true',
+    amounts: 'number',
+    createAnswers: 'envelope',
+    errors: 'status',
+    import: 'works',
+    saysContact: false,
+    faults: 0,
+    sizes: { contacts: 17, customers: 9, orders: 9, tasks: 8 },
+    ...otherwise,
+  };
+}
+
+const WORDS = [
+  { status: 'status', good: 'success', bad: 'error', message: 'message' },
+  { status: 'status', good: 'ok', bad: 'fail', message: 'msg' },
+  { status: 'success', good: true, bad: false, message: 'message' },
+  { status: 'Status', good: 'Success', bad: 'Error', message: 'Message' },
+  { status: 'code', good: 200, bad: 400, message: 'info' },
+  { status: 'ok', good: 1, bad: 0, message: 'text' },
+] as const;
+
+const LIST_PATHS = [
+  [],
+  ['content'],
+  ['data'],
+  ['content', 'items'],
+  ['result', 'page', 'records'],
+  ['payload', 'entries'],
+] as const;
+
+export function drawService(seed: number): Drawn {
+  const random = randomFrom(seed);
+  const { pick, chance, int } = random;
+  const paging = (mayBeWhole: boolean, mayBeSized: boolean): Paging =>
+    mayBeWhole && chance(0.4)
+      ? { kind: 'none' }
+      : {
+          kind: 'pages',
+          first: pick([0, 1]),
+          cap: 5 + int(12),
+          isSizeHonoured: mayBeSized && chance(0.6),
+          pastEnd: pick(['empty', 'empty', 404, 400, 'failing 200']),
+          zero: pick(['refused', 'the first']),
+        };
+  return {
+    seed,
+    idName: pick(['id', 'id', 'Id', 'ID', 'kind_id', 'KindId', 'uid', 'uuid', '_id']),
+    idForm: pick(['number', 'digits', 'uuid', 'long number', 'long digits']),
+    customerName: pick(['client_id', 'client_id', 'customer_id', 'ClientId', 'CustomerId', 'client.id']),
+    listPath: pick(LIST_PATHS),
+    words: pick(WORDS),
+    emptyAs: pick(['[]', 'null', 'absent']),
+    paging: {
+      contacts: paging(true, true),
+      customers: paging(true, true),
+      orders: paging(true, true),
+      tasks: paging(true, false),
+    },
+    order: pick(['oldest', 'newest', 'scattered']),
+    encoding: pick(['identity', 'identity', 'gzip', 'deflate', 'br']),
+    isChunked: chance(0.5),
+    booleans: pick(['true', '1', '"1"']),
+    amounts: pick(['number', 'text']),
+    createAnswers: pick(['nothing', 'envelope', 'id', 'record']),
+    errors: pick(['status', 'status', 'envelope200', 'html', 'empty']),
+    import: pick(['works', 'works', 400, 404, 405]),
+    saysContact: chance(0.5),
+    faults: pick([0, 0, 0.05]),
+    sizes: {
+      contacts: pick([0, 1, 5, 17, 31, 44]),
+      customers: pick([0, 0, 3, 14, 29]),
+      orders: pick([0, 0, 2, 9, 27]),
+      tasks: pick([0, 1, 8, 23, 37]),
+    },
+  };
+}

@@ -1,0 +1,316 @@
+/**
+ * Runs a contact sync, loads of orders and scans of tasks against services that were drawn by seed, with nothing told to
+ * the client, and holds what the services have in the end against what must be there.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { vi } from 'vitest';
+import type { Workspace } from '../../src/cli/wire.ts';
+import { countRows, reportRows } from '../../src/ledger/rows.ts';
+import { endRun, type Run, readRun } from '../../src/ledger/runs.ts';
+import { receiveLoad } from '../../src/orders/receive-load.ts';
+import { type FreshDatabase, freshDatabase } from './database.ts';
+import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
+import { type Kept, type RandomService, startRandomService } from './random-service.ts';
+import { testWorkspace } from './test-workspace.ts';
+
+export interface Checked {
+  readonly drawn: Drawn;
+  /** `refused`: stopped with a message, and nothing is wrong at the service. */
+  readonly status: 'handled' | 'refused' | 'wrong';
+  /** What was refused or is wrong, one line each. */
+  readonly why: readonly string[];
+}
+
+interface World {
+  /** Of its account, and in the names of its syncs. */
+  readonly n: number;
+  readonly drawn: Drawn;
+  readonly random: Random;
+  readonly service: RandomService;
+  readonly workspace: Workspace;
+  readonly database: FreshDatabase;
+  readonly dataDir: string;
+  readonly why: { refused: string[]; wrong: string[] };
+}
+
+const BUDGET = 'budget: { requests: 20000, per: 1s, burst: 2000, timeout: 2s, settle: 150ms }';
+const nameOf = (n: number) => `account-${n}`;
+
+const STEPS = { contacts: checkContacts, orders: checkOrders, tasks: checkTasks } as const;
+
+export type Step = keyof typeof STEPS;
+
+/** Checks services side by side, in one workspace; the result is in their order. */
+export async function checkServices(
+  wanted: readonly { readonly drawn: Drawn; readonly steps?: readonly Step[] }[],
+  { atOnce = 6 } = {},
+): Promise<readonly Checked[]> {
+  const database = await freshDatabase();
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-random-'));
+  const services = await Promise.all(wanted.map(({ drawn }) => startRandomService(drawn)));
+  const env = { KEY: 'a-key-of-the-random-services', HOOK_SECRET: 'x'.repeat(32) };
+  const workspace = await testWorkspace({ text: settingsText(services), dataDir, env, database });
+  await workspace.work();
+  const checked: Checked[] = [];
+  const open = services.map((service, n) => ({ service, n, ...(wanted[n] as (typeof wanted)[number]) })); // safe: one each
+  const work = async (): Promise<void> => {
+    for (let task = open.shift(); task !== undefined; task = open.shift()) {
+      const { service, n, drawn, steps = ['contacts', 'orders', 'tasks'] } = task;
+      const why = { refused: [] as string[], wrong: [] as string[] };
+      const world: World = {
+        n,
+        drawn,
+        random: randomFrom(drawn.seed + 77),
+        service,
+        workspace,
+        database,
+        dataDir,
+        why,
+      };
+      for (const step of steps) await STEPS[step](world);
+      const status = why.wrong.length > 0 ? 'wrong' : why.refused.length > 0 ? 'refused' : 'handled';
+      checked[n] = { drawn, status, why: [...why.wrong, ...why.refused] };
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  await workspace.close();
+  await Promise.all(services.map((service) => service.close()));
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+  return checked;
+}
+
+function settingsText(services: readonly RandomService[]): string {
+  const accounts = services.map(({ url }, n) => `  ${nameOf(n)}: { url: "${url}", apiKey: { env: KEY }, ${BUDGET} }`);
+  const syncs = services.flatMap((_, n) => [
+    `  contacts-${n}: { job: contacts, account: ${nameOf(n)}, options: { rowsPerPage: 20 } }`,
+    `  tasks-${n}: { job: tasks, account: ${nameOf(n)}, targets: [hook] }`,
+  ]);
+  const hook = '  hook: { type: webhook, url: "https://hook.invalid/", secret: { env: HOOK_SECRET } }';
+  return ['redis: { url: none }', 'accounts:', ...accounts, 'syncs:', ...syncs, 'targets:', hook].join('\n');
+}
+
+const mailOf = (n: number) => `person${n}@example.com`;
+
+async function checkContacts(world: World): Promise<void> {
+  const { service, random, why } = world;
+  const { contacts, customers } = service.records;
+  const { contacts: count, customers: known } = world.drawn.sizes;
+  for (let n = 0; n < known; n++) {
+    service.add('customers', { full_name: `Person ${n}`, email: mailOf(n), phone_number: '', gender: 'none' });
+  }
+  for (let n = 0; n < count; n++)
+    service.add('contacts', { first_name: 'Person', last_name: String(n), email: mailOf(n) });
+  const before = customers.map(({ id, fields }) => JSON.stringify([id, fields]));
+  const expected = new Set([...customers, ...contacts].map(({ fields }) => fields.email));
+
+  const inStep = (step: string, isDone: boolean) => {
+    const mails = customers.map(({ fields }) => String(fields.email));
+    const doubled = mails.filter((mail, i) => mails.indexOf(mail) !== i);
+    if (doubled.length > 0) why.wrong.push(`${step}: ${doubled.length} customers are there twice`);
+    const strangers = mails.filter((mail) => !expected.has(mail));
+    if (strangers.length > 0) why.wrong.push(`${step}: customers nobody asked for: ${strangers.join(', ')}`);
+    if (isDone && new Set(mails).size !== expected.size)
+      why.wrong.push(`${step}: ${mails.length} customers instead of ${expected.size}`);
+  };
+  const first = await sync(world, `contacts-${world.n}`, 'first sync');
+  inStep('first sync', first);
+  const changed = before.filter((was, i) => JSON.stringify([customers[i]?.id, customers[i]?.fields]) !== was);
+  if (changed.length > 0) why.wrong.push(`first sync: ${changed.length} customers that were there were changed`);
+  if (!first) return;
+
+  const writes = service.writes();
+  if (!(await sync(world, `contacts-${world.n}`, 'second sync'))) return;
+  inStep('second sync', true);
+  if (service.writes() !== writes) why.wrong.push(`second sync: ${service.writes() - writes} writes`);
+  const edited = contacts.at(random.int(Math.max(1, contacts.length)));
+  if (edited === undefined) return;
+  edited.fields = { ...edited.fields, last_name: 'Edited' };
+  const done = await sync(world, `contacts-${world.n}`, 'third sync');
+  const named = customers
+    .filter(({ fields }) => fields.full_name === 'Person Edited')
+    .map(({ fields }) => fields.email);
+  const isRight = named.length === 1 && named[0] === edited.fields.email;
+  if (done ? !isRight : named.length > 1)
+    why.wrong.push(`third sync: edited ${edited.fields.email}, and updated ${named}`);
+  inStep('third sync', done);
+}
+
+/** True where the run is done and every row of it settled well; else it says why not. */
+async function sync(world: World, name: string, step: string): Promise<boolean> {
+  const begun = await world.workspace.startSync(name, { lane: 'batch', dryRun: false });
+  await (await world.workspace.work()).attend(begun.run);
+  const run = await ended(world, begun.run.id);
+  return isWell(world, run, step);
+}
+
+async function isWell({ database, why }: World, run: Run, step: string): Promise<boolean> {
+  if (run.status !== 'done') {
+    why.refused.push(`${step}: ${run.status}: ${run.errorCode}: ${run.error}`);
+    return false;
+  }
+  const { review, rejected, invalid, unknown } = await countRows(database.pool, run.id);
+  if (review + rejected + invalid + unknown === 0) return true;
+  const reasons = new Set<string>();
+  for await (const row of reportRows(database.pool, run.id)) {
+    if (['review', 'rejected', 'invalid', 'unknown'].includes(row.verdict)) reasons.add(`${row.reason}: ${row.detail}`);
+  }
+  why.refused.push(`${step}: ${review + rejected + invalid + unknown} rows: ${[...reasons].slice(0, 2).join(' | ')}`);
+  return false;
+}
+
+async function ended({ database }: World, runId: string): Promise<Run> {
+  const isOver = async () => {
+    const run = await readRun(database.pool, runId);
+    if (run.status === 'running') throw new Error(`run ${runId} is still running (${run.phase})`);
+    return run;
+  };
+  return vi.waitFor(isOver, { timeout: 90_000, interval: 25 });
+}
+
+interface Row {
+  readonly label: string;
+  readonly customer: Kept;
+  readonly byMail: boolean;
+}
+
+async function checkOrders(world: World): Promise<void> {
+  const { service, random, why } = world;
+  const { orders, customers } = service.records;
+  while (customers.length < 4) {
+    const n = 900 + customers.length;
+    service.add('customers', { full_name: `Person ${n}`, email: mailOf(n), phone_number: '' });
+  }
+  const there = world.drawn.sizes.orders;
+  for (let n = 0; n < there; n++) {
+    const client_id = customers[n % customers.length]?.id;
+    service.add('orders', { order_id: `OLD-${n}`, client_id, amount: n + 0.5, status: 'new', description: 'old' });
+  }
+  const rows = Array.from({ length: random.pick([1, 6, 19]) }, (_, n): Row => {
+    const isOld = n % 3 === 0 && n < there;
+    const customer = customers[isOld ? n % customers.length : random.int(customers.length)] as Kept; // safe: in range
+    return { label: isOld ? `OLD-${n}` : `NEW-${n}`, customer, byMail: random.chance(0.4) };
+  });
+  const csv = (amount: (n: number) => string) =>
+    [
+      'order_id,client_id,customer_email,amount,status',
+      ...rows.map(({ label, customer, byMail }, n) =>
+        [label, byMail ? '' : customer.id, byMail ? customer.fields.email : '', amount(n), 'new'].join(','),
+      ),
+      '',
+    ].join('\n');
+  const keys = (kept: readonly Kept[]) => kept.map(({ fields }) => `${fields.client_id} ${fields.order_id}`);
+  const wanted = new Set([...keys(orders), ...rows.map(({ customer, label }) => `${customer.id} ${label}`)]);
+  const compare = (step: string, isDone: boolean) => {
+    const now = keys(orders);
+    if (new Set(now).size !== now.length) why.wrong.push(`${step}: ${now.length - new Set(now).size} orders twice`);
+    const strange = now.filter((key) => !wanted.has(key));
+    if (strange.length > 0) why.wrong.push(`${step}: orders nobody asked for: ${strange.slice(0, 3).join('; ')}`);
+    if (isDone && now.length !== wanted.size) why.wrong.push(`${step}: ${now.length} orders instead of ${wanted.size}`);
+  };
+  const old = (n: number) => (rows[n]?.label.startsWith('OLD') ? n + 0.5 : n + 10.25).toFixed(2);
+  const first = await load(world, csv(old), 'skip', 'first load');
+  compare('first load', first);
+  if (!first) return;
+  const writes = service.writes();
+  const again = await load(
+    world,
+    csv((n) => `${n + 70}.75`),
+    'update',
+    'second load',
+  );
+  compare('second load', again);
+  const amounts = new Map(
+    orders.map(({ fields }) => [`${fields.client_id} ${fields.order_id}`, Number(fields.amount)]),
+  );
+  const off = rows.filter(({ customer, label }, n) => amounts.get(`${customer.id} ${label}`) !== n + 70.75);
+  if (again && off.length > 0) why.wrong.push(`second load: ${off.length} orders were not updated`);
+  const touched = [...amounts].filter(
+    ([key]) => key.includes('OLD') && !rows.some((row) => key.endsWith(` ${row.label}`)),
+  );
+  if (touched.some(([key, amount]) => amount !== Number(key.split('OLD-')[1]) + 0.5))
+    why.wrong.push('second load: an order of nobody’s row was changed');
+  if (again && world.drawn.faults === 0 && service.writes() - writes !== rows.length)
+    why.wrong.push(`second load: ${service.writes() - writes} writes for ${rows.length} rows`);
+}
+
+async function load(world: World, csv: string, existing: 'skip' | 'update', step: string): Promise<boolean> {
+  const { workspace, dataDir, database, why } = world;
+  const source = path.join(dataDir, `${world.n}-${existing}.csv`);
+  await writeFile(source, csv);
+  try {
+    const { begun } = await receiveLoad(database.pool, {
+      account: await workspace.accounts.open(nameOf(world.n)),
+      source,
+      choices: {},
+      options: { existing, createCustomers: false, confirm: false },
+      lane: 'batch',
+      dryRun: false,
+      spoolDir: dataDir,
+      signal: new AbortController().signal,
+    });
+    await (await workspace.work()).attend(await readRun(database.pool, begun.run.id));
+    return isWell(world, await ended(world, begun.run.id), step);
+  } catch (error) {
+    why.refused.push(`${step}: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+}
+
+async function checkTasks(world: World): Promise<void> {
+  const { service, random, why } = world;
+  const { tasks } = service.records;
+  const addTask = (n: number) =>
+    service.add('tasks', { taskName: `Task ${n}`, description: '', isCompleted: random.chance(0.3) });
+  const count = world.drawn.sizes.tasks;
+  for (let n = 0; n < count; n++) addTask(n);
+  const compare = (step: string, told: readonly string[] | undefined, expected: readonly string[]) => {
+    if (told === undefined) return;
+    if (told.toSorted().join() !== expected.toSorted().join())
+      why.wrong.push(`${step}: told [${told.join(', ')}] instead of [${expected.join(', ')}]`);
+  };
+  const baseline = await scan(world, 'baseline');
+  compare('baseline', baseline, []);
+  if (baseline === undefined) return;
+  const expected: string[] = [];
+  const changed = tasks.at(0);
+  if (changed !== undefined) {
+    const isCompleted = changed.fields.isCompleted !== true;
+    changed.fields = { ...changed.fields, isCompleted };
+    expected.push(`${changed.id} ${isCompleted ? 'completed' : 'reopened'}`);
+  }
+  const added = addTask(count);
+  expected.push(`${added.id} ${added.fields.isCompleted ? 'completed' : 'created'}`);
+  compare('second scan', await scan(world, 'second scan'), expected);
+  compare('third scan', await scan(world, 'third scan'), []);
+}
+
+/** What the outbox was handed; undefined where the run did not come so far. */
+async function scan(world: World, step: string): Promise<readonly string[] | undefined> {
+  const { database, workspace, why } = world;
+  const begun = await workspace.startSync(`tasks-${world.n}`, { lane: 'batch', dryRun: false });
+  await (await workspace.work()).attend(begun.run);
+  const isOver = async () => {
+    const run = await readRun(database.pool, begun.run.id);
+    if (run.status === 'running' && run.phase === 'scan-tasks') throw new Error('the scan is not over');
+    return run;
+  };
+  const run = await vi.waitFor(isOver, { timeout: 90_000, interval: 25 });
+  if (run.status === 'failed' || run.status === 'paused') {
+    why.refused.push(`${step}: ${run.status}: ${run.errorCode}: ${run.error}`);
+    await endRun(database.pool, run.id, 'done').catch(() => undefined);
+    return undefined;
+  }
+  if (run.status === 'running') await endRun(database.pool, run.id, 'done');
+  if (run.scan === 'unproven') {
+    why.refused.push(`${step}: unproven: ${run.notes.join('; ')}`);
+    return undefined;
+  }
+  const found = await database.pool.query<{ told: string }>(
+    `select task_id || ' ' || event as told from ledger.deliveries where run_id = $1`,
+    [run.id],
+  );
+  return found.rows.map(({ told }) => told);
+}

@@ -1,0 +1,285 @@
+/**
+ * A service in memory that answers as one was drawn (drawn-service.ts). It is strict where a mistake would go unseen: ids
+ * that come back have to be the ones that it has shown, digit by digit, and a long number has to come back as a number.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
+import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
+
+export interface Kept {
+  /** As the service calls it, whatever its form on the wire. */
+  readonly id: string;
+  /** By the contract's names. */
+  fields: Record<string, unknown>;
+}
+
+export interface RandomService extends TestServer {
+  readonly records: Readonly<Record<ListedKind, Kept[]>>;
+  add(kind: ListedKind, fields: Record<string, unknown>): Kept;
+  /** Requests that wrote, or tried to. */
+  writes(): number;
+}
+
+const KINDS_BY_PATH: Readonly<Record<string, ListedKind>> = {
+  contacts: 'contacts',
+  customers: 'customers',
+  orders: 'orders',
+  tasks: 'tasks',
+};
+/** Stands for a number that JSON.stringify would cut short. */
+const LONG = 'LONG:';
+
+class Refusal extends Error {
+  readonly httpStatus: number;
+  readonly asEnvelope: boolean;
+
+  constructor(httpStatus: number, message: string, asEnvelope = false) {
+    super(message);
+    this.httpStatus = httpStatus;
+    this.asEnvelope = asEnvelope;
+  }
+}
+
+export async function startRandomService(drawn: Drawn): Promise<RandomService> {
+  const records: Record<ListedKind, Kept[]> = { contacts: [], customers: [], orders: [], tasks: [] };
+  const random = randomFrom(drawn.seed + 1_000_003);
+  let writes = 0;
+  let made = 0;
+
+  const add: RandomService['add'] = (kind, fields) => {
+    const kept = { id: newId(drawn, ++made), fields };
+    records[kind].push(kept);
+    return kept;
+  };
+
+  function answer(request: SeenRequest): unknown {
+    const [room = '', ...rest] = request.path.replace(/^\/(api\/)?v1\//, '').split('/');
+    const kind = KINDS_BY_PATH[room];
+    const what = rest.join('/');
+    if (kind === undefined) throw new Refusal(404, 'no such thing');
+    if (what === 'getall') return { list: listed(drawn, kind, records[kind], request.query) };
+    if (what === 'get' || what === 'getTaskById') {
+      const id = request.query.get('id') ?? request.query.get('contact_id') ?? '';
+      return { record: shown(drawn, kind, found(records[kind], id)) };
+    }
+    writes++;
+    const sent = readBody(request.body);
+    if (what === 'create') return written(kind, checked(kind, sent));
+    if (kind === 'customers' && what === 'import') return importContact(sent);
+    if (what === 'update') {
+      const kept = found(records[kind], incoming(drawn, sent.id));
+      const { id: _, ...fields } = sent;
+      kept.fields = checked(kind, { ...kept.fields, ...fields });
+      return { nothing: true };
+    }
+    throw new Refusal(404, 'no such operation');
+  }
+
+  /** An order needs a customer that is there. */
+  function checked(kind: ListedKind, { client_id, ...fields }: Record<string, unknown>): Record<string, unknown> {
+    if (kind !== 'orders') return fields;
+    return { ...fields, client_id: found(records.customers, incoming(drawn, client_id)).id };
+  }
+
+  function importContact(sent: Record<string, unknown>): unknown {
+    if (drawn.import !== 'works') throw new Refusal(drawn.import, 'importing is not supported');
+    const { id, fields } = found(records.contacts, incoming(drawn, sent.contact_id));
+    const { first_name, last_name, email, phone, organization } = fields;
+    const full_name = [first_name, last_name].filter(Boolean).join(' ');
+    const customer = { full_name, email, phone_number: phone, organization };
+    return written('customers', { ...customer, ...(drawn.saysContact && { contact_id: id }) });
+  }
+
+  function written(kind: ListedKind, fields: Record<string, unknown>): unknown {
+    const kept = add(kind, fields);
+    if (drawn.createAnswers === 'nothing') return { blank: true };
+    if (drawn.createAnswers === 'envelope') return { nothing: true };
+    const record = shown(drawn, kind, kept);
+    return {
+      record: drawn.createAnswers === 'record' ? record : Object.fromEntries(Object.entries(record).slice(0, 1)),
+    };
+  }
+
+  const server = await startHttpServer(async (request, response) => {
+    const isRead = /getall|getTaskById|\/get$/.test(request.path);
+    const fault = random.chance(drawn.faults) ? random.pick(isRead ? READ_FAULTS : FAULTS) : 'none';
+    if (fault === 'reset before') return reset(response);
+    if (fault === '503 before') return { status: 503 };
+    const reply = replyTo(drawn, request, answer);
+    if (fault === 'reset after') return reset(response);
+    if (fault === '502 after') return { status: 502, body: '<html>Bad gateway</html>' };
+    return send(drawn, reply, response);
+  });
+  return { ...server, records, add, writes: () => writes };
+}
+
+const FAULTS = ['reset before', 'reset after', '503 before', '502 after'] as const;
+const READ_FAULTS = ['reset before', '503 before'] as const;
+
+function newId({ idForm }: Drawn, n: number): string {
+  switch (idForm) {
+    case 'number':
+    case 'digits':
+      return String(n);
+    case 'uuid':
+      return randomUUID();
+    case 'long number':
+    case 'long digits':
+      // Neighbours that one float stands for.
+      return String(9_007_199_254_740_993n + BigInt(n));
+    default:
+      return idForm satisfies never;
+  }
+}
+
+function wireId({ idForm }: Drawn, id: string): unknown {
+  if (idForm === 'number') return Number(id);
+  return idForm === 'long number' ? `${LONG}${id}` : id;
+}
+
+/** An id that came back in a body. */
+function incoming({ idForm }: Drawn, value: unknown): string {
+  if (typeof value === 'string' && value.startsWith(LONG)) {
+    if (idForm === 'long number') return value.slice(LONG.length);
+    throw new Refusal(400, 'the id has to be text');
+  }
+  if (idForm === 'long number' && typeof value === 'string') throw new Refusal(400, 'the id has to be a number');
+  return String(value);
+}
+
+function found(kept: readonly Kept[], id: string): Kept {
+  const one = kept.find((record) => record.id === id);
+  if (one === undefined) throw new Refusal(404, `there is no record ${id}`);
+  return one;
+}
+
+function readBody(text: string): Record<string, unknown> {
+  return text === '' ? {} : JSON.parse(text.replace(/([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g, `$1"${LONG}$2"`));
+}
+
+function idNameOf({ idName }: Drawn, kind: ListedKind): string {
+  const one = kind.slice(0, -1);
+  // An order's order_id is its label.
+  if (idName === 'kind_id') return kind === 'orders' ? 'id' : `${one}_id`;
+  if (idName === 'KindId') return kind === 'orders' ? 'Id' : `${one.charAt(0).toUpperCase()}${one.slice(1)}Id`;
+  return idName;
+}
+
+function shown(drawn: Drawn, kind: ListedKind, { id, fields }: Kept): Record<string, unknown> {
+  const members: Record<string, unknown> = { [idNameOf(drawn, kind)]: wireId(drawn, id) };
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === 'client_id') {
+      const customer = wireId(drawn, String(value));
+      if (drawn.customerName === 'client.id') members.client = { id: customer, kind: 'customer' };
+      else members[drawn.customerName] = customer;
+    } else if (name === 'contact_id') members.contact_id = wireId(drawn, String(value));
+    else if (typeof value === 'boolean') members[name] = flag(drawn, value);
+    else if (name === 'amount' && drawn.amounts === 'text') members[name] = Number(value).toFixed(2);
+    else members[name] = value;
+  }
+  return members;
+}
+
+function flag({ booleans }: Drawn, value: boolean): unknown {
+  if (booleans === 'true') return value;
+  return booleans === '1' ? Number(value) : String(Number(value));
+}
+
+function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], query: URLSearchParams): unknown[] {
+  const all = ordered(drawn, kept).map((record) => shown(drawn, kind, record));
+  const paging = drawn.paging[kind];
+  if (paging.kind === 'none') return all;
+  const { first, cap, isSizeHonoured, pastEnd, zero } = paging;
+  const asked = Number(query.get('rows_per_page') ?? cap);
+  const size = isSizeHonoured ? Math.min(asked, cap) : cap;
+  const number = Number(query.get('page') ?? first);
+  if (number < first && zero === 'refused') throw new Refusal(400, 'pages begin at 1', pastEnd === 'failing 200');
+  const page = Math.max(0, number - first);
+  const rows = all.slice(page * size, (page + 1) * size);
+  if (rows.length > 0 || page === 0 || pastEnd === 'empty') return rows;
+  if (pastEnd === 'failing 200') throw new Refusal(400, 'there is no such page', true);
+  throw new Refusal(pastEnd, 'there is no such page');
+}
+
+function ordered({ order }: Drawn, kept: readonly Kept[]): readonly Kept[] {
+  if (order === 'oldest') return kept;
+  if (order === 'newest') return kept.toReversed();
+  const mixed = (id: string) => [...id].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 7);
+  return kept.toSorted((a, b) => mixed(a.id) - mixed(b.id) || (a.id < b.id ? -1 : 1));
+}
+
+function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenRequest) => unknown): Reply {
+  try {
+    const said = answer(request) as { list?: unknown[]; record?: unknown; blank?: boolean };
+    if (said.blank) return { body: '' };
+    if (said.list !== undefined) return { body: framed(drawn, drawn.listPath, listContent(drawn, said.list)) };
+    return { body: framed(drawn, drawn.listPath.slice(0, 1), said.record ?? null) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refusal(drawn, error);
+  }
+}
+
+const ABSENT = Symbol('absent');
+
+function listContent({ emptyAs, listPath }: Drawn, list: readonly unknown[]): unknown {
+  if (list.length > 0 || emptyAs === '[]') return list;
+  return emptyAs === 'absent' && listPath.length > 0 ? ABSENT : null;
+}
+
+function framed({ words }: Drawn, path: readonly string[], content: unknown): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return content;
+  const inner = rest.reduceRight<unknown>((within, name) => (within === ABSENT ? {} : { [name]: within }), content);
+  return { [words.status]: words.good, ...(inner !== ABSENT && { [first]: inner }), [words.message]: '' };
+}
+
+function refusal({ errors, words }: Drawn, { httpStatus, message, asEnvelope }: Refusal): Reply {
+  const body = { [words.status]: words.bad, content: null, [words.message]: message };
+  if (asEnvelope || errors === 'envelope200') return { body };
+  if (errors === 'html') {
+    const page = `<!doctype html><html><body><h1>${httpStatus}</h1></body></html>`;
+    return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: page };
+  }
+  return { status: httpStatus, body: errors === 'empty' ? '' : body };
+}
+
+function reset(response: ServerResponse): undefined {
+  response.socket?.destroy();
+  return undefined;
+}
+
+function send(
+  { encoding, isChunked }: Drawn,
+  { status = 200, headers = {}, body }: Reply,
+  response: ServerResponse,
+): undefined {
+  const text = typeof body === 'string' ? body : JSON.stringify(body).replace(new RegExp(`"${LONG}(\\d+)"`, 'g'), '$1');
+  const bytes = text === '' ? Buffer.alloc(0) : encoded(encoding, Buffer.from(text));
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...headers,
+    ...(encoding !== 'identity' && text !== '' && { 'content-encoding': encoding }),
+    ...(!isChunked && { 'content-length': String(bytes.length) }),
+  });
+  for (let at = 0; isChunked && at < bytes.length; at += 500) response.write(bytes.subarray(at, at + 500));
+  response.end(isChunked ? undefined : bytes);
+  return undefined;
+}
+
+function encoded(encoding: Drawn['encoding'], bytes: Buffer): Buffer {
+  switch (encoding) {
+    case 'identity':
+      return bytes;
+    case 'gzip':
+      return gzipSync(bytes);
+    case 'deflate':
+      return deflateSync(bytes);
+    case 'br':
+      return brotliCompressSync(bytes);
+    default:
+      return encoding satisfies never;
+  }
+}
