@@ -6,6 +6,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { z } from 'zod';
+import { elapsedMs } from '../clock.ts';
 import type { Queryable } from './runs.ts';
 
 /** A claim lasts this long unless renewed: time for a call and its answer between two renewals. */
@@ -21,7 +22,7 @@ export interface Claim {
   readonly id: number;
   readonly runId: string;
   readonly ttlMs: number;
-  /** On the `performance.now()` scale: from here on the claim may be somebody else's. */
+  /** On the `elapsedMs` scale: from here on the claim may be another process's. */
   readonly expiresAtMs: number;
 }
 
@@ -44,7 +45,7 @@ export async function takeClaim(
   worker: WorkerIdentity,
   { kind, ttlMs, phase }: ClaimWish,
 ): Promise<Claim | undefined> {
-  const asked = performance.now();
+  const asked = elapsedMs();
   const taken = await db.query<{ id: number }>(
     `with run as (select id from ledger.runs
        where id = $1 and status = 'running' and phase = coalesce($5, phase) for update)
@@ -60,7 +61,7 @@ export async function takeClaim(
 
 /** The claim with a new expiry, or undefined when it was taken over, or has expired and may be at any moment. */
 export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | undefined> {
-  const asked = performance.now();
+  const asked = elapsedMs();
   const renewed = await db.query(
     `update ledger.claims set expires_at = clock_timestamp() + $2 * interval '1 ms'
      where id = $1 and expires_at > clock_timestamp()`,
