@@ -4,6 +4,7 @@ import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
@@ -18,7 +19,7 @@ const TRIES_BEFORE_FIRST_ANSWER = 2;
 /** Reads the list once, whole; answers when the read began, on the database's clock. @throws Stop */
 export async function readCustomers(context: JobContext<unknown>, exclusive: Exclusive, pass: number): Promise<Date> {
   const { pool, run, account, signal } = context;
-  const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const readAt = await ledgerNow(pool);
   const keeping = behind();
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
@@ -35,7 +36,7 @@ export async function readCustomers(context: JobContext<unknown>, exclusive: Exc
   await keeping.end();
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
-  return clock.rows[0]?.now ?? new Date();
+  return readAt;
 }
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {

@@ -5,6 +5,7 @@ import { amountOf, idOf, isJsonObject, type Json, type JsonObject } from '../cli
 import { textOf } from '../customers/keys.ts';
 import type { Queryable } from '../ledger/runs.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -30,7 +31,7 @@ export async function readOrders(
   pass: number,
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
-  const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const readAt = await ledgerNow(pool);
   const scope = scopeOf(run);
   const says = { orders: false, customers: false, labels: false };
   const keeping = behind();
@@ -67,7 +68,7 @@ export async function readOrders(
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
     await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
   }
-  return { readAt: clock.rows[0]?.now ?? new Date(), records: read.records, isWhole };
+  return { readAt, records: read.records, isWhole };
 }
 
 /** Each transaction costs four round trips. */
