@@ -71,6 +71,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   async function look(): Promise<void> {
     await ledgerNow(pool); // first: a claim may seem expired
     await dropDeadClaims(pool);
+    await queue.limitDelays();
     for (const run of await runningRuns(pool)) await attend(run);
   }
 
