@@ -117,7 +117,9 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
 /** Takes over the claims of processes that are gone: expired ones, and those of dead processes on this host. */
 export async function dropDeadClaims(db: Queryable): Promise<number> {
   const held = await db.query<{ id: number; worker: unknown; expired: boolean }>(
-    `select id::int, worker, expires_at < clock_timestamp() as expired from ledger.claims`,
+    // Expired once and for all: it cannot be renewed between this look and what follows.
+    `with expired as (update ledger.claims set expires_at = '-infinity' where expires_at < clock_timestamp() returning id)
+     select c.id::int, worker, e.id is not null as expired from ledger.claims c left join expired e using (id)`,
   );
   const dead = held.rows.filter((row) => row.expired || isDead(workerIdentity.parse(row.worker))).map((row) => row.id);
   if (dead.length > 0) await dropClaims(db, dead);
