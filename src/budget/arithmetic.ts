@@ -26,8 +26,9 @@ export interface BudgetState {
   /** No token before; also the moment a state began (see `decide`). */
   readonly blockedUntilUs: number;
   readonly learnt: Learnt;
-  /** Until when callers are known to be kept waiting by the rate, and up to when that is counted as growth. */
+  /** Until when callers are known to be kept waiting by the rate. */
   readonly waitedForUntilUs: number;
+  /** When the state last changed; growth is counted up to then. The clock was set back where this lies ahead. */
   readonly countedUntilUs: number;
   /** The service's own headers allow no more than this until then; 0 where they were never heard. */
   readonly boundRate: number;
@@ -118,11 +119,32 @@ export function newState(nowUs: number): BudgetState {
 }
 
 /**
+ * The state on a clock that was set back since the last decision: as if no time had passed since then. What lay ahead by
+ * a second or a block still does, instead of by an hour. No time that has passed is counted twice, so nothing is exceeded.
+ */
+export function rebase(state: BudgetState, nowUs: number): BudgetState {
+  const backUs = state.countedUntilUs - nowUs;
+  if (backUs <= 0) return state;
+  return {
+    ...state,
+    tatUs: state.tatUs - backUs,
+    interactiveTurnsUs: state.interactiveTurnsUs - backUs,
+    batchTurnsUs: state.batchTurnsUs - backUs,
+    shareUs: state.shareUs - backUs,
+    blockedUntilUs: state.blockedUntilUs - backUs,
+    learnt: { ...state.learnt, recoverFromUs: state.learnt.recoverFromUs - backUs },
+    waitedForUntilUs: state.waitedForUntilUs - backUs,
+    countedUntilUs: nowUs,
+    boundUntilUs: state.boundUntilUs - backUs,
+  };
+}
+
+/**
  * Grants what the state allows now. Without a state (a new key, or a store that lost it) the key counts as blocked until
  * now, and after a block there is no burst: tokens that nobody remembers may be in use, so it starts at the plain rate.
  */
 export function decide(known: BudgetState | undefined, demand: Demand, nowUs: number): Decision {
-  const before = known ?? newState(nowUs);
+  const before = rebase(known ?? newState(nowUs), nowUs);
   const { cost, withinUs, share } = demand;
   const { blockedUntilUs } = before;
   const learnt = grow(before, nowUs);
@@ -237,17 +259,23 @@ export interface Refusal {
   readonly mode: BudgetMode;
 }
 
+/** No token for `forUs`; a shorter block never shortens a longer one. */
+export function block(known: BudgetState | undefined, forUs: number, nowUs: number): BudgetState {
+  const before = rebase(known ?? newState(nowUs), nowUs);
+  const blockedUntilUs = Math.max(before.blockedUntilUs, nowUs + forUs);
+  return { ...before, blockedUntilUs, learnt: grow(before, nowUs), countedUntilUs: nowUs };
+}
+
 /** A 429: blocks the key, and cuts its rate once per congestion. */
 export function hear429(
   known: BudgetState | undefined,
   { forUs, admittedAtUs, ceiling, mode }: Refusal,
   nowUs: number,
 ): { readonly state: BudgetState; readonly isCut: boolean; readonly rate: number } {
-  const before = known ?? newState(nowUs);
-  const blockedUntilUs = Math.max(before.blockedUntilUs, nowUs + forUs);
-  const grown = grow(before, nowUs);
-  const rate = rateNow({ ...before, learnt: grown }, ceiling, mode, nowUs);
-  const { learnt, isCut } = learnFrom429(grown, { rate, admittedAtUs, blockedUntilUs }, nowUs);
-  const state = { ...before, blockedUntilUs, learnt, countedUntilUs: nowUs };
+  const blocked = block(known, forUs, nowUs);
+  const { blockedUntilUs } = blocked;
+  const rate = rateNow(blocked, ceiling, mode, nowUs);
+  const { learnt, isCut } = learnFrom429(blocked.learnt, { rate, admittedAtUs, blockedUntilUs }, nowUs);
+  const state = { ...blocked, learnt };
   return { state, isCut, rate: rateNow(state, ceiling, mode, nowUs) };
 }

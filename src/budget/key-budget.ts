@@ -2,6 +2,7 @@
  * One key's budget in this process: callers queue here, one acquirer leases tokens for all of them from the store, and
  * each token goes to the next caller at its time.
  */
+import { elapsedMs } from '../clock.ts';
 import { Alarm } from './alarm.ts';
 import type {
   Budget,
@@ -30,7 +31,7 @@ export interface BudgetOptions {
   readonly key: string;
   readonly limits: BudgetLimits;
   readonly store: BudgetStore;
-  /** Monotonic milliseconds. Default: performance.now. */
+  /** Milliseconds that only ever grow. Default: `elapsedMs`. */
   readonly now?: () => number;
   /** How long the store may take to answer before it counts as away. Default 2 s. */
   readonly storeTimeoutMs?: number;
@@ -74,7 +75,7 @@ class KeyBudget implements Budget {
   readonly #keeper: TurnKeeper & PermitOwner;
   #isClosed = false;
 
-  constructor({ key, limits, store, now = () => performance.now(), storeTimeoutMs = 2000, ...more }: BudgetOptions) {
+  constructor({ key, limits, store, now = elapsedMs, storeTimeoutMs = 2000, ...more }: BudgetOptions) {
     const safe = safeLimits(limits);
     this.limits = limits;
     this.#key = key;

@@ -3,6 +3,7 @@
  * key is blocked. No token is used on the word of a store that was not heard for 250 ms: a 429 seen by one process
  * stops all of them that fast.
  * A token that expires is not given back: its time is past, and the service's bucket may have overflowed in that time.
+ * A store whose clock was set forward takes that for a long pause and grants the burst again, which this process refuses.
  */
 import type { BudgetStore, Grant, Lane, RetryTaken, SlotAsk } from './budget.ts';
 import { Hand, type Token } from './hand.ts';
@@ -185,7 +186,8 @@ export class Leases {
     try {
       const told = { ...request, pace: safe.pace, bound, successes: this.#tellSuccesses() };
       const grant = await this.#call(store.acquire(key, told));
-      this.#clock.observe(sentAtMs, now(), grant.storeNowMs);
+      const aheadMs = this.#clock.observe(sentAtMs, now(), grant.storeNowMs);
+      if (aheadMs > safe.graceMs) await this.#startWithoutBurst();
       this.#heardAtMs = Math.max(this.#heardAtMs, sentAtMs);
       if (request.slots) slots.heard(request.slots, grant.slots, now());
       this.#keep(request, grant);
@@ -195,6 +197,14 @@ export class Leases {
     } finally {
       this.#asking.delete(asking);
     }
+  }
+
+  /** After a block there is no burst; it is as long as other processes may use what they were granted before. */
+  async #startWithoutBurst(): Promise<void> {
+    const { key, store, now } = this.#options;
+    this.#blockUntil(now() + FRESH_MS);
+    await this.#call(store.block(key, FRESH_MS));
+    this.#blockUntil(now() + FRESH_MS);
   }
 
   #tellSuccesses(): number {

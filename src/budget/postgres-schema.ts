@@ -5,6 +5,7 @@
  */
 import type { Migration } from '../database/migrate.ts';
 import { learningMigration } from './postgres-learning.ts';
+import { setClockMigration } from './postgres-set-clock.ts';
 
 export const budgetMigrations: readonly Migration[] = [
   {
@@ -122,4 +123,5 @@ end $$;
 `,
   },
   learningMigration,
+  setClockMigration,
 ];

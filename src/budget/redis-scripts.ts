@@ -33,6 +33,14 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local function exact(number) return string.format('%.17g', number) end
 local function keep(till) redis.call('PEXPIRE', KEYS[1], math.ceil((till - now) / 1000) + ${KEEP_MS}) end
+local back = (tonumber(redis.call('HGET', KEYS[1], 'countedUntil')) or 0) - now
+if back > 0 then
+  for _, name in ipairs({'tat', 'interactiveTurns', 'batchTurns', 'share', 'blockedUntil', 'recoverFrom',
+      'waitedForUntil', 'countedUntil', 'boundUntil'}) do
+    local at = tonumber(redis.call('HGET', KEYS[1], name))
+    if at then redis.call('HSET', KEYS[1], name, exact(at - back)) end
+  end
+end
 `;
 
 const LEARNING = `
@@ -103,6 +111,11 @@ if holder ~= '' then
   for i = 1, #all, 2 do
     local words = {}
     for word in string.gmatch(all[i + 1], '%S+') do words[#words + 1] = tonumber(word) end
+    if words[5] > now + ${SLOTS_EXPIRE_US} then
+      words[4], words[5] = math.min(words[4], now), now + ${SLOTS_EXPIRE_US}
+      redis.call('HSET', KEYS[2], all[i], table.concat({exact(words[1]), exact(words[2]), exact(words[3]),
+        exact(words[4]), exact(words[5])}, ' '))
+    end
     local known = {seq = words[1], slots = words[2], wanted = words[3], since = words[4]}
     if words[5] <= now then redis.call('HDEL', KEYS[2], all[i])
     elseif all[i] == holder then own = known
@@ -203,9 +216,9 @@ return {exact(granted), exact(now), exact(first), exact(retry), exact(blocked), 
 // KEYS  1 the budget's hash
 // ARGV  1 forUs
 // gives nothing
-export const BLOCK = `${COMMON}
-local blockedUntil = math.max(tonumber(redis.call('HGET', KEYS[1], 'blockedUntil')) or now, now + tonumber(ARGV[1]))
-redis.call('HSET', KEYS[1], 'blockedUntil', exact(blockedUntil))
+export const BLOCK = `${COMMON}${LEARNING}
+blockedUntil = math.max(blockedUntil, now + tonumber(ARGV[1]))
+redis.call('HSET', KEYS[1], 'blockedUntil', exact(blockedUntil), 'grown', exact(grown), 'countedUntil', exact(now))
 keep(blockedUntil)
 `;
 
@@ -237,7 +250,7 @@ export const RETRY = `${COMMON}
 local before = redis.call('HMGET', KEYS[1], 'retries', 'retryAsked')
 local tenths = math.min(${MAX_TENTHS}, (tonumber(before[1]) or ${MAX_TENTHS}) + tonumber(ARGV[1]))
 if tenths < ${RETRY_TENTHS} then
-  tenths = math.min(${RETRY_TENTHS}, tenths + (now - (tonumber(before[2]) or 0)) / 1000000)
+  tenths = math.min(${RETRY_TENTHS}, tenths + math.max(0, now - (tonumber(before[2]) or 0)) / 1000000)
 end
 local isGranted, retryIn = 0, (${RETRY_TENTHS} - tenths) * 1000000
 if tenths >= ${RETRY_TENTHS} - ${EPSILON} then

@@ -29,7 +29,7 @@ export interface RetryDecision {
 
 export function takeRetry(before: Retries, successes: number, nowUs: number): RetryDecision {
   let { tenths } = addSuccesses(before, successes);
-  if (tenths < RETRY_TENTHS) tenths = Math.min(RETRY_TENTHS, tenths + (nowUs - before.askedAtUs) / 1e6);
+  if (tenths < RETRY_TENTHS) tenths = Math.min(RETRY_TENTHS, tenths + Math.max(0, nowUs - before.askedAtUs) / 1e6);
   const isGranted = tenths >= RETRY_TENTHS - EPSILON;
   const retryInUs = isGranted ? 0 : (RETRY_TENTHS - tenths) * 1e6;
   return {

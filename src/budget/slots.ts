@@ -32,7 +32,7 @@ export interface Allotment {
 }
 
 export function allot(before: readonly Holder[], ask: SlotAsk, nowUs: number): Allotment {
-  const alive = before.filter(({ expiresAtUs }) => expiresAtUs > nowUs);
+  const alive = before.filter(({ expiresAtUs }) => expiresAtUs > nowUs).map((holder) => rebased(holder, nowUs));
   const own = alive.find(({ holder }) => holder === ask.holder);
   const others = alive.filter(({ holder }) => holder !== ask.holder);
   if (own !== undefined && own.seq >= ask.seq) return { holders: alive, slots: 0 }; // overtaken; nobody waits for this
@@ -61,4 +61,11 @@ export function allot(before: readonly Holder[], ask: SlotAsk, nowUs: number): A
     expiresAtUs: nowUs + SLOTS_EXPIRE_US,
   };
   return { holders: [...others, known], slots };
+}
+
+/** Where the clock was set back, a process is heard of within the usual time or not at all. */
+function rebased(holder: Holder, nowUs: number): Holder {
+  const latestUs = nowUs + SLOTS_EXPIRE_US;
+  if (holder.expiresAtUs <= latestUs) return holder;
+  return { ...holder, sinceUs: Math.min(holder.sinceUs, nowUs), expiresAtUs: latestUs };
 }

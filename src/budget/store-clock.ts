@@ -12,7 +12,8 @@ const VOID_AFTER_MS = 10_000;
 const ENOUGH_ANSWERS = 3;
 
 export interface StoreClock {
-  observe(sentAtMs: number, receivedAtMs: number, storeNowMs: number): void;
+  /** How far the store's clock is certainly ahead of where it should be by now: it was set forward. 0 where it is not. */
+  observe(sentAtMs: number, receivedAtMs: number, storeNowMs: number): number;
   /** Whether times can be told within `errorMs`, or as well as the way to the store allows. */
   isSettled(errorMs: number): boolean;
   /** This process's time for a time of the store; only after an observation. */
@@ -36,11 +37,13 @@ export function createStoreClock(): StoreClock {
       low = Math.max(low - passedMs * DRIFT, lowNow);
       high = Math.min(high + passedMs * DRIFT, highNow);
       answers++;
-      const isClockSet = low > high; // someone set one of the clocks
+      const aheadMs = Math.max(0, lowNow - high);
+      const isClockSet = low > high;
       if (isClockSet || passedMs > VOID_AFTER_MS) {
         [low, high] = [lowNow, highNow];
         answers = 1;
       }
+      return aheadMs;
     },
     isSettled: (errorMs) => high - low <= errorMs || answers >= ENOUGH_ANSWERS,
     toOwn: (storeMs) => storeMs - low,

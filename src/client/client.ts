@@ -6,8 +6,8 @@
  * whatever the network or the service do is an outcome.
  */
 import { setMaxListeners } from 'node:events';
-import { Pool } from 'undici';
 import type { Budget, Lane, Permit } from '../budget/budget.ts';
+import { elapsedMs } from '../clock.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../contract/operations.ts';
 import { LockstepError, messageOf } from '../errors.ts';
 import { classify } from './classify.ts';
@@ -17,6 +17,7 @@ import { type BodySink, type Exchanged, exchange } from './exchange.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials, withMethod } from './inspect.ts';
 import { type OnRecords, pourList } from './list-pouring.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
+import { openPool } from './pool.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
 import { buildRequest, endpointOf, type LabelledRequest, redact } from './request.ts';
@@ -66,7 +67,7 @@ export interface CallOptions {
   readonly stopWaiting?: AbortSignal;
   /** How long to wait in place for the budget; past it the outcome is `not-sent` with `retryAfterMs`. */
   readonly maxWaitMs?: number;
-  /** On performance.now()'s scale: from then on nothing is written to a socket. */
+  /** On the `elapsedMs` scale: from then on nothing is written to a socket. */
   readonly dispatchBefore?: number;
   readonly timeoutMs?: number;
   /** This call was made before and failed: an open breaker holds it back, whoever waits for it. */
@@ -94,11 +95,6 @@ export interface Client {
 }
 
 const DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024;
-const MAX_CONNECT_MS = 10_000;
-/** Below the 5 s after which Node's own servers close an idle connection: a request written to a closing one is in doubt. */
-const KEEP_ALIVE_MS = 4_000;
-const KEEP_ALIVE_MAX_MS = 60_000;
-const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 interface Allowed {
   readonly status: 'taken';
@@ -114,7 +110,7 @@ export function createClient(config: ClientConfig): Client {
   const endpoint = endpointOf(config);
   const prefixes = createPrefixes(config.prefix, config.knownPrefixes);
   const counts = { calls: 0, limited: 0 };
-  const pool = openPool(endpoint.origin, config);
+  const pool = openPool(endpoint.origin, { timeoutMs: config.timeoutMs, connections: config.concurrency });
   let closing: Promise<void> | undefined;
 
   /** Under the known prefix and, where that has no such route, under the other. */
@@ -158,7 +154,7 @@ export function createClient(config: ClientConfig): Client {
   async function takePermit(operation: OperationName, options: CallOptions, label: string): Promise<Allowed | NotSent> {
     const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
     const signal = options.stopWaiting ?? options.signal;
-    const leftMs = dispatchBefore - performance.now();
+    const leftMs = dispatchBefore - elapsedMs();
     const patienceMs = Math.max(0, Math.min(maxWaitMs, leftMs));
     if (leftMs <= 0) return notSent(label, 'deadline', 'the time to send it is over');
     if (signal?.aborted) return notSent(label, 'aborted', 'aborted');
@@ -250,20 +246,6 @@ export function createClient(config: ClientConfig): Client {
       await closing;
     },
   };
-}
-
-function openPool(origin: string, { concurrency, timeoutMs }: ClientConfig): Pool {
-  return new Pool(origin, {
-    connections: concurrency,
-    pipelining: 1,
-    connect: { timeout: Math.min(timeoutMs, MAX_CONNECT_MS) },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-    // The exchange keeps its own, exact deadline; undici's are coarse and begin anew with each part of an answer.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
 }
 
 function notSent(label: string, reason: NotSentReason, why: string): NotSent {

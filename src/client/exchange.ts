@@ -6,6 +6,7 @@
  * exchange that fails earlier (DNS, refused, handshake, aborted in time) has sent nothing. Redirects are never followed.
  */
 import type { Dispatcher } from 'undici';
+import { elapsedMs } from '../clock.ts';
 import { LockstepError } from '../errors.ts';
 
 export interface WireRequest {
@@ -28,7 +29,7 @@ export interface ExchangeOptions {
   /** Without a sink: for the whole exchange. With one: for each silence; the time the sink takes is not counted. */
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** On performance.now()'s scale: past it, nothing is sent. */
+  /** On the `elapsedMs` scale: past it, nothing is sent. Nor is anything once `timeoutMs` have passed on any clock. */
   readonly dispatchBefore?: number;
   readonly signal?: AbortSignal;
   readonly sink?: BodySink;
@@ -84,6 +85,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** The sink's current write; never rejects. */
   writing: Promise<void> | undefined;
   readonly #options: ExchangeOptions;
+  readonly #timesOutAtMs: number;
   #settle: (exchanged: Exchanged) => void = () => {};
   #settled = false;
   #controller: Dispatcher.DispatchController | undefined;
@@ -102,6 +104,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.#settle = resolve;
     });
     const { timeoutMs, sink } = options;
+    this.#timesOutAtMs = elapsedMs() + timeoutMs;
     const limit = sink === undefined ? `no whole answer within ${timeoutMs} ms` : `nothing came for ${timeoutMs} ms`;
     this.#silence = setTimeout(() => this.#stop(new StoppedError('timeout', limit)), timeoutMs);
     if (sink !== undefined) {
@@ -113,14 +116,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    const { dispatchBefore = Number.POSITIVE_INFINITY } = this.#options;
     // undici's types allow for a second start after a failed pipeline; a request that has left is never sent again.
     if (this.#settled || this.#dispatched) {
       controller.abort(new StoppedError('aborted', 'ended before it was sent'));
       return;
     }
     this.#controller = controller;
-    if (performance.now() >= dispatchBefore) this.#stop(new StoppedError('deadline', 'too late to be sent'));
+    const { dispatchBefore = Number.POSITIVE_INFINITY } = this.#options;
+    const nowMs = elapsedMs();
+    // A timer does not see that the machine was suspended.
+    if (nowMs >= this.#timesOutAtMs) this.#stop(new StoppedError('timeout', 'no connection in time'));
+    else if (nowMs >= dispatchBefore) this.#stop(new StoppedError('deadline', 'too late to be sent'));
     else this.#dispatched = true;
   }
 

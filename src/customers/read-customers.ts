@@ -5,6 +5,7 @@ import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
 import { keepRecords, type SeenRecord } from '../ledger/records.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
@@ -31,7 +32,7 @@ export async function readCustomers(
   pass: number,
 ): Promise<CustomersRead> {
   const { pool, run, account, signal } = context;
-  const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const readAt = await ledgerNow(pool);
   const keeping = behind();
   const witnesses = await openWitnesses(context, 'customers');
   const read = await readWholeList(account, 'customers.getall', {
@@ -52,7 +53,7 @@ export async function readCustomers(
   if (read.scan) await noteScan(context, read.scan);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   const hasWitnesses = await witnesses.isWhole();
-  return { readAt: clock.rows[0]?.now ?? new Date(), isWhole: isProven && hasWitnesses };
+  return { readAt, isWhole: isProven && hasWitnesses };
 }
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {

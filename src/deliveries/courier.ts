@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { WorkerIdentity } from '../ledger/claims.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
 import type { Target } from '../targets/target.ts';
 import { dropDeadClaims } from './claims.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -57,6 +58,7 @@ export function startCourier(needs: CourierNeeds): Courier {
     let prunedAtMs = Number.NEGATIVE_INFINITY;
     while (!closing.signal.aborted) {
       try {
+        await ledgerNow(pool); // first: a claim may seem expired
         await dropDeadClaims(pool, clock.ledgerNow());
         if (clock.nowMs() - prunedAtMs >= PRUNE_MS) {
           prunedAtMs = clock.nowMs();

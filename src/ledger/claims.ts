@@ -6,6 +6,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { z } from 'zod';
+import { elapsedMs } from '../clock.ts';
 import type { Queryable } from './runs.ts';
 
 /** A claim lasts this long unless renewed: time for a call and its answer between two renewals. */
@@ -21,7 +22,7 @@ export interface Claim {
   readonly id: number;
   readonly runId: string;
   readonly ttlMs: number;
-  /** On the `performance.now()` scale: from here on the claim may be somebody else's. */
+  /** On the `elapsedMs` scale: from here on the claim may be another process's. */
   readonly expiresAtMs: number;
 }
 
@@ -44,7 +45,7 @@ export async function takeClaim(
   worker: WorkerIdentity,
   { kind, ttlMs, phase }: ClaimWish,
 ): Promise<Claim | undefined> {
-  const asked = performance.now();
+  const asked = elapsedMs();
   const taken = await db.query<{ id: number }>(
     `with run as (select id from ledger.runs
        where id = $1 and status = 'running' and phase = coalesce($5, phase) for update)
@@ -60,7 +61,7 @@ export async function takeClaim(
 
 /** The claim with a new expiry, or undefined when it was taken over, or has expired and may be at any moment. */
 export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | undefined> {
-  const asked = performance.now();
+  const asked = elapsedMs();
   const renewed = await db.query(
     `update ledger.claims set expires_at = clock_timestamp() + $2 * interval '1 ms'
      where id = $1 and expires_at > clock_timestamp()`,
@@ -116,7 +117,9 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
 /** Takes over the claims of processes that are gone: expired ones, and those of dead processes on this host. */
 export async function dropDeadClaims(db: Queryable): Promise<number> {
   const held = await db.query<{ id: number; worker: unknown; expired: boolean }>(
-    `select id::int, worker, expires_at < clock_timestamp() as expired from ledger.claims`,
+    // Expired once and for all: it cannot be renewed between this look and what follows.
+    `with expired as (update ledger.claims set expires_at = '-infinity' where expires_at < clock_timestamp() returning id)
+     select c.id::int, worker, e.id is not null as expired from ledger.claims c left join expired e using (id)`,
   );
   const dead = held.rows.filter((row) => row.expired || isDead(workerIdentity.parse(row.worker))).map((row) => row.id);
   if (dead.length > 0) await dropClaims(db, dead);

@@ -7,6 +7,7 @@ import { tasks } from './migrations/004-tasks.ts';
 import { quickUpdates } from './migrations/005-quick-updates.ts';
 import { itemReports } from './migrations/006-item-reports.ts';
 import { scopes } from './migrations/007-scopes.ts';
+import { setClock } from './migrations/012-set-clock.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
   runs,
@@ -16,4 +17,5 @@ export const ledgerMigrations: readonly Migration[] = [
   quickUpdates,
   itemReports,
   scopes,
+  setClock,
 ];

@@ -5,6 +5,7 @@ import { amountOf, idOf, isJsonObject, type Json, type JsonObject, memberNamed }
 import { textOf } from '../customers/keys.ts';
 import type { Queryable } from '../ledger/runs.ts';
 import { addNote, recordProgress } from '../ledger/runs.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -31,7 +32,7 @@ export async function readOrders(
   pass: number,
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
-  const clock = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const readAt = await ledgerNow(pool);
   const scope = keyScopeOf(run);
   const says = { orders: false, customers: false, labels: false };
   const keeping = behind();
@@ -71,7 +72,7 @@ export async function readOrders(
     await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
   }
   return {
-    readAt: clock.rows[0]?.now ?? new Date(),
+    readAt,
     records: read.records,
     isWhole: (await witnesses.isWhole()) && isProven,
   };

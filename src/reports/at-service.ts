@@ -1,6 +1,8 @@
 /** The task at the service, read and brought into a state: what comes of either, where nothing has to be thrown. */
+
 import { recordIn } from '../client/decode.ts';
 import { idOf, toWireId } from '../client/dialect.ts';
+import { elapsedMs } from '../clock.ts';
 import { LockstepError, messageOf } from '../errors.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import type { Account } from '../worker/accounts.ts';
@@ -61,7 +63,7 @@ export async function completeTask(
     body: { isCompleted },
     stopWaiting: signal,
     maxWaitMs: BUDGET_PATIENCE_MS,
-    dispatchBefore: performance.now() + BUDGET_PATIENCE_MS,
+    dispatchBefore: elapsedMs() + BUDGET_PATIENCE_MS,
     sends: 0,
   });
   switch (written.status) {

@@ -2,9 +2,9 @@
 import { lookup } from 'node:dns';
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
-import { Pool } from 'undici';
 import type { Permit, Taken } from '../budget/budget.ts';
 import { exchange } from '../client/exchange.ts';
+import { openPool } from '../client/pool.ts';
 import { retryAfterMs } from '../client/retry-after.ts';
 import { messageOf } from '../errors.ts';
 import { guardedLookup, hostProblem } from './address-guard.ts';
@@ -73,22 +73,18 @@ export interface CallerConfig {
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
-const MAX_CONNECT_MS = 10_000;
-/** Below the 5 s after which Node's own servers close an idle connection. */
-const KEEP_ALIVE_MS = 4_000;
-const KEEP_ALIVE_MAX_MS = 60_000;
-const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 type Waited = Extract<Taken, { status: 'taken' }> | Extract<Answered, { status: 'not-sent' }>;
 
 export function openCaller(config: CallerConfig): TargetCaller {
   const base = new URL(config.baseUrl);
-  const pool = openPool(base.origin, config);
+  const { allowPrivate, timeoutMs, lookup: given = lookup } = config;
+  const pool = openPool(base.origin, { timeoutMs, lookup: allowPrivate ? given : guardedLookup(given) });
   let closing: Promise<void> | undefined;
 
   async function send(request: TargetRequest, { signal }: CallContext): Promise<Answered> {
     const label = `${request.method} ${base.origin}`;
-    const problem = config.allowPrivate ? undefined : hostProblem(base);
+    const problem = allowPrivate ? undefined : hostProblem(base);
     if (problem !== undefined) return notSent('ADDRESS_REFUSED', `${label}: not sent: the address is ${problem}`);
     // One signal stops many calls, and each takes its listeners off again: no leak to be warned of.
     setMaxListeners(0, signal);
@@ -97,7 +93,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
     const { permit } = waited;
     try {
       const wire = { ...request, path: join(base, request.path), headers: withAgent(request.headers) };
-      const { timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES } = config;
+      const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal });
       const answered = toAnswered(exchanged, label);
       await report(answered, permit);
@@ -143,22 +139,6 @@ async function report(answered: Answered, permit: Permit): Promise<void> {
   const waitMs = retryAfterMs({ retryAfter: headers['retry-after'], date: headers.date }, Date.now());
   await permit.limited(waitMs).catch(() => {
     // The store is away: the next `take` says so, while what came of this call is known all the same.
-  });
-}
-
-function openPool(origin: string, { allowPrivate, timeoutMs, lookup: given = lookup }: CallerConfig): Pool {
-  return new Pool(origin, {
-    pipelining: 1,
-    connect: {
-      timeout: Math.min(timeoutMs, MAX_CONNECT_MS),
-      lookup: allowPrivate ? given : guardedLookup(given),
-    },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-    // The exchange keeps its own, exact deadline; undici's are coarse and begin anew with each part of an answer.
-    headersTimeout: 0,
-    bodyTimeout: 0,
   });
 }
 

@@ -9,10 +9,12 @@
  *    took it: then a person decides.
  * Source: the steps by which loads create, of one task at a time; the contract gives creates no answer ("Tasks").
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { recordIn } from '../client/decode.ts';
 import { idOf } from '../client/dialect.ts';
 import type { Outcome } from '../client/outcome.ts';
+import { elapsedMs } from '../clock.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
 import { type ServiceAccount, type ServiceFailure, serviceFailure } from './service-account.ts';
 import type { SharedList, SharedLists } from './shared-lists.ts';
@@ -125,7 +127,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
     const whyNot = last && (await whyNotAgain(last, marker, account, signal));
     if (whyNot !== undefined) return whyNot;
     // Before it is put down: what counts is the time from then on.
-    const dispatchBefore = performance.now() + SEND_WITHIN_MS;
+    const dispatchBefore = elapsedMs() + SEND_WITHIN_MS;
     const at = await log.begin(delivery, marker, last);
     if (at === undefined) return unseen(account, account.settleMs);
     const outcome = await account.client.call('tasks.create', {

@@ -11,7 +11,7 @@ import type { JobContext } from './job.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from './reads.ts';
 import { ComeBack, RunFailed, type Stop } from './trouble.ts';
 
-/** How one claimed row is sent; `dispatchBefore` is on the performance.now() scale. */
+/** How one claimed row is sent; `dispatchBefore` is on the `elapsedMs` scale. */
 export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; stopWaiting: AbortSignal }) => Promise<SentRow>;
 
 /** A row's result, and what it says about the run as a whole. */

@@ -17,6 +17,9 @@ const QUEUE = 'lockstep';
 /** A worker that stops answering loses its job after this long; the ledger's claims fence what it still does. */
 const LOCK_MS = 30_000;
 
+/** Clocks of machines are apart by so much. */
+const SKEW_MS = 1_000;
+
 /** Names a run to be carried on. Never a secret. */
 const payloadSchema = z.object({ runId: z.string() });
 export type Payload = z.infer<typeof payloadSchema>;
@@ -29,6 +32,11 @@ export type Processor = (name: string, payload: Payload, signal: AbortSignal) =>
 export interface Queue {
   /** Adds a job unless one of this id is there already. */
   add(name: string, payload: Payload, options: { id: string; isUrgent: boolean }): Promise<void>;
+  /**
+   * Lets jobs that were delayed on a clock ahead of this machine's sleep no longer than they were to; to be called every
+   * second or so. BullMQ delays a job until a time on the wall clock.
+   */
+  limitDelays(): Promise<void>;
   /** Runs jobs until closed. Closing lets the ones at work finish after their signal was aborted. */
   work(processor: Processor, concurrency: number): { close(): Promise<void> };
   close(): Promise<void>;
@@ -42,10 +50,19 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
     factory,
   );
   queue.on('error', (error: Error) => log.warn({ err: error }, 'the queue reported an error'));
+  let limited = new Map<string | undefined, number | undefined>();
 
   return {
     async add(name, payload, { id, isUrgent }) {
       await queue.add(name, payload, { jobId: id, ...(isUrgent ? { lifo: true } : {}), ...FORGET });
+    },
+    async limitDelays() {
+      const delayed = (await queue.getDelayed()).filter(isFromAhead);
+      for (const job of delayed) {
+        // Once: its times stay ahead of this clock while it sleeps again.
+        if (limited.get(job.id) !== job.processedOn) await job.changeDelay(job.delay).catch(() => undefined); // it runs
+      }
+      limited = new Map(delayed.map(({ id, processedOn }) => [id, processedOn]));
     },
     work(processor, concurrency) {
       const stop = new AbortController();
@@ -83,4 +100,9 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
     },
     close: () => queue.close(),
   };
+}
+
+/** It was begun at a time that is still to come: the clock was set back since, or another machine's is ahead. */
+function isFromAhead({ processedOn }: Pick<QueuedJob, 'processedOn'>): boolean {
+  return processedOn !== undefined && processedOn > Date.now() + SKEW_MS;
 }

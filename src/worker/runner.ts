@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../errors.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
 import type { Accounts } from './accounts.ts';
 import { otherScope } from './identity.ts';
 import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
@@ -69,11 +70,14 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   async function look(): Promise<void> {
+    await ledgerNow(pool); // first: a claim may seem expired
     await dropDeadClaims(pool);
+    await queue.limitDelays();
     for (const run of await runningRuns(pool)) await attend(run);
   }
 
   async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
+    await ledgerNow(pool); // a job relies on what has passed by then
     const run = await readRun(pool, payload.runId);
     const job = jobs.get(name);
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };

@@ -8,6 +8,10 @@ import { z } from 'zod';
 import { backendOf, FORGET, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep-schedules';
+const START = 'start-sync';
+/** How often it is checked whether the clock was set back, and what less than that is: machines are apart by so much. */
+const CHECK_MS = 10_000;
+const SKEW_MS = 60_000;
 /** Beginning a sync takes a moment: a process that was killed at it holds its schedule up no longer than twice this. */
 const LOCK_MS = 2_000;
 const payloadSchema = z.object({ sync: z.string() });
@@ -29,7 +33,7 @@ export interface Schedules {
   close(): Promise<void>;
 }
 
-export function openSchedules({ redis, database, log }: QueueNeeds): Schedules {
+export function openSchedules({ redis, database, log }: QueueNeeds, checkMs = CHECK_MS): Schedules {
   const { factory, options } = backendOf({ redis, database });
   const queue = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
     QUEUE,
@@ -37,6 +41,17 @@ export function openSchedules({ redis, database, log }: QueueNeeds): Schedules {
     factory,
   );
   queue.on('error', (error: Error) => log.warn({ err: error }, 'the schedules reported an error'));
+
+  /** A schedule whose next time was planned on a clock that has been set back since is planned again. */
+  async function planAgain(): Promise<void> {
+    const ahead = (await queue.getDelayed()).filter(({ timestamp }) => timestamp > Date.now() + SKEW_MS);
+    for (const { repeatJobKey, data } of ahead) {
+      const when = repeatJobKey && (await queue.getJobScheduler(repeatJobKey));
+      if (!when) continue;
+      await queue.removeJobScheduler(repeatJobKey);
+      await queue.upsertJobScheduler(repeatJobKey, whenOf(when), { name: START, data, opts: FORGET });
+    }
+  }
 
   return {
     async keep(schedules) {
@@ -50,7 +65,7 @@ export function openSchedules({ redis, database, log }: QueueNeeds): Schedules {
       }
       for (const { sync, when } of schedules) {
         if (kept.has(sync)) continue; // put in anew it would lose a time that nobody was there for
-        await queue.upsertJobScheduler(sync, when, { name: 'start-sync', data: { sync }, opts: FORGET });
+        await queue.upsertJobScheduler(sync, when, { name: START, data: { sync }, opts: FORGET });
       }
     },
     beginDue(begin) {
@@ -69,13 +84,25 @@ export function openSchedules({ redis, database, log }: QueueNeeds): Schedules {
       );
       worker.on('error', (error: Error) => log.warn({ err: error }, 'the worker of schedules reported an error'));
       worker.on('failed', (job, error) => log.error({ err: error, sync: job?.data.sync }, 'a sync was not started'));
-      return { close: () => worker.close() };
+      const checking = setInterval(() => {
+        planAgain().catch((error: unknown) => log.warn({ err: error }, 'the schedules could not be checked'));
+      }, checkMs);
+      return {
+        async close() {
+          clearInterval(checking);
+          await worker.close();
+        },
+      };
     },
     close: () => queue.close(),
   };
 }
 
 type When = ScheduledSync['when'];
+
+function whenOf({ every, pattern = '', tz = 'UTC' }: { every?: number; pattern?: string; tz?: string }): When {
+  return every === undefined ? { pattern, tz } : { every };
+}
 
 function isSame(
   one: When,

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions } from '../client/client.ts';
 import type { Applied } from '../client/outcome.ts';
 import { decideRetry, type Failure, type RetryDecision } from '../client/retry-policy.ts';
+import { elapsedMs } from '../clock.ts';
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
 import { ComeBack, type Stop, stopFor } from './trouble.ts';
@@ -58,7 +59,7 @@ async function mayRepeat(
   afterMs: number,
   { dispatchBefore, stopWaiting }: WriteOptions,
 ): Promise<boolean> {
-  if (performance.now() + afterMs >= dispatchBefore) return false;
+  if (elapsedMs() + afterMs >= dispatchBefore) return false;
   if ((await account.takeRetry()).status === 'empty') return false;
   await delay(afterMs, undefined, { signal: stopWaiting }).catch(() => undefined);
   return !stopWaiting.aborted;

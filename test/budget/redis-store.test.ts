@@ -4,6 +4,11 @@ import { createRedisStore } from '../../src/budget/redis-store.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { testStore } from './store-suite.ts';
 
+const TIMES = [
+  ...['tat', 'interactiveTurns', 'batchTurns', 'share', 'blockedUntil', 'recoverFrom'],
+  ...['waitedForUntil', 'countedUntil', 'boundUntil', 'retryAsked'],
+];
+
 describeWithRedis('the Redis store', ({ url }) => {
   const opened: Redis[] = [];
   const connect = (where: string, options: RedisOptions = {}) => {
@@ -25,6 +30,17 @@ describeWithRedis('the Redis store', ({ url }) => {
     setLearnt: async (key, { rateAtCut, recoverFromUs, grownUs }) => {
       const learnt = { rateAtCut, recoverFrom: recoverFromUs, grown: grownUs };
       await connect(url).hset(`{test:${key}}:budget`, learnt);
+    },
+    moveTimes: async (key, ms) => {
+      const redis = connect(url);
+      for (const name of TIMES) {
+        const at = await redis.hget(`{test:${key}}:budget`, name);
+        if (at !== null) await redis.hset(`{test:${key}}:budget`, name, String(Number(at) + ms * 1000));
+      }
+      for (const [holder, words] of Object.entries(await redis.hgetall(`{test:${key}}:slots`))) {
+        const moved = words.split(' ').map((word, place) => (place < 3 ? word : String(Number(word) + ms * 1000)));
+        await redis.hset(`{test:${key}}:slots`, holder, moved.join(' '));
+      }
     },
     crash: async () => undefined, // what it keeps is its own persistence's business
   });

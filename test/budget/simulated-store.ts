@@ -1,5 +1,5 @@
 /** A store for the tests of one process: the arithmetic itself on this process's clock, which may be a fake one. */
-import { type BudgetState, decide, demandOf, hear429, newState } from '../../src/budget/arithmetic.ts';
+import { type BudgetState, block, decide, demandOf, hear429, newState } from '../../src/budget/arithmetic.ts';
 import type { AcquireRequest, BudgetStore, Congestion, Cut, Grant, RetryTaken } from '../../src/budget/budget.ts';
 import { takeRetry } from '../../src/budget/retries.ts';
 
@@ -33,8 +33,7 @@ export class SimulatedStore implements BudgetStore {
 
   async block(_key: string, forMs: number): Promise<void> {
     await this.#way();
-    const untilUs = (this.#now() + forMs) * 1000;
-    this.state = { ...this.state, blockedUntilUs: Math.max(this.state.blockedUntilUs, untilUs) };
+    this.state = block(this.state, forMs * 1000, this.#now() * 1000);
   }
 
   async limited(_key: string, { forMs, admittedAtMs, pace }: Congestion): Promise<Cut> {

@@ -15,13 +15,15 @@ export interface StoreSuite {
   /** A store whose place cannot be reached. */
   openAway(): Promise<BudgetStore>;
   setLearnt(key: string, learnt: Learnt): Promise<void>;
+  /** Moves every time that is kept of a key: forward is what a clock that was set back by `ms` leaves. */
+  moveTimes(key: string, ms: number): Promise<void>;
   /** Loses what such a store loses when its machine fails; nothing where it loses nothing. */
   crash(): Promise<void>;
 }
 
 const SLOW = { ratePerSecond: 10, burst: 3 };
 
-export function testStore({ open, openAway, setLearnt, crash }: StoreSuite): void {
+export function testStore({ open, openAway, setLearnt, moveTimes, crash }: StoreSuite): void {
   const newKey = () => `demo-${randomBytes(6).toString('hex')}`;
   const request = (given: Partial<AcquireRequest>): AcquireRequest => ({
     lane: 'batch',
@@ -230,6 +232,40 @@ export function testStore({ open, openAway, setLearnt, crash }: StoreSuite): voi
       { interval: 2 },
     );
     expect(grant.granted).toBe(1);
+  });
+
+  test.each([
+    ['an hour', 3_600_000],
+    ['a year', 31_536_000_000],
+  ])('a clock that is set back by %s delays no token and prolongs no block by more than a moment', async (_, ms) => {
+    const store = await open();
+    const [key, blocked] = [newKey(), newKey()];
+    await store.block(blocked, 60_000);
+    await store.limited(key, { forMs: 0, admittedAtMs: 9e12, pace: SLOW });
+    const ask = () => store.acquire(key, request({ lane: 'interactive', want: 100 }));
+    const before = await ask();
+    await moveTimes(key, ms);
+    await moveTimes(blocked, ms);
+    const after = await ask();
+    expect(after.retryInMs).toBeLessThanOrEqual(before.retryInMs + 300);
+    expect(Math.max(0, ...timesOf(after)) - after.storeNowMs).toBeLessThanOrEqual(1_000);
+    expect((await store.acquire(blocked, request({}))).blockedForMs).toBeLessThanOrEqual(60_000);
+    expect((await store.limited(key, { forMs: 0, admittedAtMs: after.storeNowMs + 500, pace: SLOW })).isCut).toBe(true);
+  });
+
+  test('a clock that is set back keeps no slots of a process that is no more, and empties no retry budget', async () => {
+    const store = await open();
+    const key = newKey();
+    const ask = (holder: string, seq: number) =>
+      store.acquire(key, request({ want: 0, slots: { holder, seq, holding: 0, wanted: 4, cap: 4, extra: 0 } }));
+    for (let retry = 0; retry <= 100; retry++) await store.retry(key, 0);
+    expect((await ask('dead', 1)).slots).toBe(4);
+    await moveTimes(key, 3_600_000);
+    expect((await ask('a', 1)).slots).toBe(0);
+    await store.retry(key, 0);
+    await moveTimes(key, -15_001);
+    expect((await ask('a', 2)).slots).toBe(4);
+    expect((await store.retry(key, 0)).status).toBe('granted');
   });
 
   test('two processes work off one key in shared leases, and a service that counts to the token refuses nothing', async () => {

@@ -1,6 +1,7 @@
 /** Whether a call left: the line between `not-sent` and `unknown`, on real sockets. */
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { elapsedMs } from '../../src/clock.ts';
 import { FREE_PERMIT, freeBudget } from '../support/free-budget.ts';
 import { startHttpServer, startTcpServer } from '../support/http-server.ts';
 import { openClient, openWithBudget } from './support.ts';
@@ -92,7 +93,7 @@ test('the time limit is for the whole answer, however steadily it drips', async 
 test('past its time a call is not sent, even if that time passed while it waited for the budget', async () => {
   const server = await startHttpServer({});
   const { client, budget } = openWithBudget(server);
-  const past = await client.call('orders.create', { lane, body, dispatchBefore: performance.now() - 1 });
+  const past = await client.call('orders.create', { lane, body, dispatchBefore: elapsedMs() - 1 });
   expect(past).toMatchObject({ status: 'not-sent', reason: 'deadline' });
   expect(budget.takes).toHaveLength(0);
 
@@ -103,7 +104,7 @@ test('past its time a call is not sent, even if that time passed while it waited
     return { status: 'taken', permit: { ...FREE_PERMIT, release: () => released++ } };
   });
   const late = openClient(server, { budget: slow });
-  const outcome = await late.call('orders.create', { lane, body, dispatchBefore: performance.now() + 30 });
+  const outcome = await late.call('orders.create', { lane, body, dispatchBefore: elapsedMs() + 30 });
   expect(outcome).toMatchObject({ status: 'not-sent', reason: 'deadline' });
   expect([released, server.requests.length]).toEqual([1, 0]);
 });
@@ -112,11 +113,27 @@ test('a connection that comes about too late carries nothing', async () => {
   // Occupies the loop between the check behind the budget and the moment the new connection is there.
   const server = await startHttpServer({});
   const client = openClient(server);
-  const dispatchBefore = performance.now() + 40;
+  const dispatchBefore = elapsedMs() + 40;
   const call = client.call('orders.create', { lane, body, dispatchBefore });
   await new Promise<void>((resolve) => queueMicrotask(resolve));
-  while (performance.now() < dispatchBefore) Math.random();
+  while (elapsedMs() < dispatchBefore) Math.random();
   expect(await call).toMatchObject({ status: 'not-sent', reason: 'deadline' });
+  expect(server.requests).toHaveLength(0);
+});
+
+test.each([
+  ['its own limit', {}],
+  ['the time by which it has to leave', { dispatchBefore: elapsedMs() + 30_000, timeoutMs: 120_000 }],
+])('a machine suspended between the token and the socket sends nothing past %s', async (_, limits) => {
+  vi.useFakeTimers({ toFake: ['Date'] }); // performance.now() stands still meanwhile
+  onTestFinished(() => void vi.useRealTimers());
+  const server = await startHttpServer({});
+  const budget = freeBudget(async () => {
+    process.nextTick(() => vi.setSystemTime(Date.now() + 60_000));
+    return { status: 'taken', permit: FREE_PERMIT };
+  });
+  const outcome = await openClient(server, { budget }).call('orders.create', { lane, body, ...limits });
+  expect(outcome.status).toBe('not-sent');
   expect(server.requests).toHaveLength(0);
 });
 

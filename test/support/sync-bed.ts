@@ -59,6 +59,8 @@ export interface BedOptions {
   readonly redisUrl?: string;
   /** The account's service, where it is not the bed's own. */
   readonly serviceUrl?: string;
+  /** Default: a fresh one. */
+  readonly database?: FreshDatabase;
 }
 
 export async function openSyncBed({
@@ -68,8 +70,9 @@ export async function openSyncBed({
   schedule,
   redisUrl = 'none',
   serviceUrl,
+  database: given,
 }: BedOptions = {}): Promise<SyncBed> {
-  const database = await freshDatabase();
+  const database = given ?? (await freshDatabase());
   const service = await startService({ pool: database.pool, ...(behaviour && { behaviour }) });
   const tenant = await createTenant(database.pool, 'test');
   await createKey(database.pool, tenant.id, { key: TEST_KEY });

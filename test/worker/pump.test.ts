@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { elapsedMs } from '../../src/clock.ts';
 import { dropClaims } from '../../src/ledger/claims.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import { endRun, readRun } from '../../src/ledger/runs.ts';
@@ -80,7 +81,7 @@ test('several pumps share the rows, and no row is sent twice', async () => {
 
 test('each call is told by when it has to leave: before its answer could come after the claim', async () => {
   const run = await aRunOf(1);
-  const began = performance.now();
+  const began = elapsedMs();
   let dispatchBefore = 0;
   await pump(contextOf(run), async (row, how) => {
     dispatchBefore = how.dispatchBefore;

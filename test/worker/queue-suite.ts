@@ -1,6 +1,6 @@
 /** What a queue does, whatever it is kept in: its twins pass this suite. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Processed, Processor, Queue } from '../../src/worker/queue.ts';
 
 const OVER: Processed = { status: 'over' };
@@ -98,6 +98,35 @@ export function queueSuite(open: (name: string) => Promise<Queue>): void {
     await add(queue, 'b');
     await expect.poll(() => seen.filter((id) => id === 'a').length).toBe(5);
     expect(seen.indexOf('b')).toBeLessThan(seen.lastIndexOf('a'));
+  });
+
+  test('a job delayed on a clock that is set back by an hour sleeps no longer than it was to', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const queue = await aQueue();
+    const { seen, processor } = recording((id) => (id === 'a' ? { status: 'again', inMs: 300 } : OVER));
+    const worker = work(queue, processor, 1);
+    await add(queue, 'a');
+    await expect.poll(() => seen).toEqual(['a']);
+    await add(queue, 'b');
+    await expect.poll(() => seen.includes('b')).toBe(true); // the other one is delayed by then
+    await worker.close();
+    vi.useRealTimers();
+    const ended: string[] = [];
+    work(queue, async (_name, { runId }) => {
+      ended.push(runId);
+      return OVER;
+    });
+    await expect
+      .poll(
+        async () => {
+          await queue.limitDelays();
+          return ended;
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual(['a']);
   });
 
   test('a job that throws is gone, and may be added again', async () => {

@@ -1,7 +1,7 @@
 /** Schedules, whatever they are kept in: twins pass one suite. */
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openSchedules, type Schedules } from '../../src/worker/schedules.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { describeWithRedis } from '../support/redis.ts';
@@ -71,6 +71,21 @@ function schedulesSuite(open: (name: string) => Schedules): void {
     await expect.poll(() => started, { timeout: 5_000 }).toBeGreaterThan(1);
   });
 
+  test('a schedule planned on a clock that is set back by an hour goes on in its own time', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const schedules = someSchedules();
+    await schedules.keep([{ sync: 'nightly', when: OFTEN }]);
+    let started = 0;
+    const working = schedules.beginDue(async () => void started++);
+    closers.push(working);
+    await expect.poll(() => started, { timeout: 5_000 }).toBeGreaterThan(1);
+    vi.useRealTimers();
+    const before = started;
+    await expect.poll(() => started, { timeout: 5_000 }).toBeGreaterThan(before + 2);
+  });
+
   test('a sync that cannot be started is due again the next time', async () => {
     const schedules = someSchedules();
     await schedules.keep([{ sync: 'nightly', when: OFTEN }]);
@@ -93,7 +108,7 @@ describe('schedules on Postgres', () => {
   beforeEach(() => database.pool.query('drop schema if exists bullmq cascade'));
   afterAll(() => database.close());
 
-  schedulesSuite(() => openSchedules({ redis: undefined, database: database.connection, log }));
+  schedulesSuite(() => openSchedules({ redis: undefined, database: database.connection, log }, 100));
 });
 
 describeWithRedis('schedules on Redis', ({ url }) => {
@@ -103,5 +118,5 @@ describeWithRedis('schedules on Redis', ({ url }) => {
   });
   afterAll(() => connection.quit());
 
-  schedulesSuite((prefix) => openSchedules({ redis: { connection, prefix }, database: {}, log }));
+  schedulesSuite((prefix) => openSchedules({ redis: { connection, prefix }, database: {}, log }, 100));
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CallOptions } from '../../src/client/client.ts';
 import type { Outcome } from '../../src/client/outcome.ts';
 import { MAX_ATTEMPTS } from '../../src/client/retry-policy.ts';
+import { elapsedMs } from '../../src/clock.ts';
 import type { OperationName } from '../../src/contract/operations.ts';
 import type { Account } from '../../src/worker/accounts.ts';
 import { ComeBack, KeyRefused, keyRefused, RunFailed } from '../../src/worker/trouble.ts';
@@ -21,7 +22,7 @@ const notSent = (reason: (Outcome & { status: 'not-sent' })['reason'] & string):
 
 const soon = (): WriteOptions => ({
   lane: 'batch',
-  dispatchBefore: performance.now() + 60_000,
+  dispatchBefore: elapsedMs() + 60_000,
   stopWaiting: new AbortController().signal,
   sends: 0,
 });
@@ -66,7 +67,7 @@ describe('an update', () => {
   });
 
   test.each<[string, () => Partial<WriteOptions & Account>]>([
-    ['there is no time', () => ({ dispatchBefore: performance.now() })],
+    ['there is no time', () => ({ dispatchBefore: elapsedMs() })],
     ['the retry budget is empty', () => ({ takeRetry: async () => ({ status: 'empty', retryAfterMs: 1 }) })],
     ['the process is stopping', () => ({ stopWaiting: AbortSignal.abort() })],
   ])('is not repeated where %s', async (_why, more) => {

@@ -1,0 +1,71 @@
+/**
+ * The database's clock, as far as it can be trusted. All that the ledger waits for (the end of a claim, the time a service
+ * may take to commit, the next attempt) is written on that clock. A process that reads it compares it with clocks of its
+ * own that cannot jump; where it was set, forward or back, everything the ledger waits for moves with it. So an hour that
+ * has not passed settles nothing too early, and an hour that comes twice delays nothing.
+ */
+import type pg from 'pg';
+import { elapsedMs } from '../clock.ts';
+
+/** Less is drift, or the time that a query takes. */
+const NOTICED_MS = 1_000;
+const DRIFT = 0.001;
+const NOTE_AFTER_S = 5;
+
+interface Reading {
+  readonly atMs: number;
+  readonly timesSet: string;
+  readonly asked: Own;
+  readonly heard: Own;
+}
+
+interface Own {
+  /** May stand still while the machine is suspended. */
+  readonly steadyMs: number;
+  /** Counts a suspension. */
+  readonly elapsedMs: number;
+}
+
+const readings = new WeakMap<pg.Pool, Reading>();
+
+/** The database's time. Where its clock was set since the last look, the ledger's times have been moved by then. */
+export async function ledgerNow(pool: pg.Pool): Promise<Date> {
+  for (;;) {
+    const asked = ownClocks();
+    const found = await pool.query<{ atMs: number; seenAgoMs: number; timesSet: string }>(
+      `select (extract(epoch from t.now) * 1000)::float8 as "atMs", times_set::text as "timesSet",
+         (extract(epoch from t.now - seen_at) * 1000)::float8 as "seenAgoMs"
+       from ledger.clock, (select clock_timestamp() as now offset 0) t`,
+    );
+    const row = found.rows[0];
+    if (row === undefined) throw new Error('the ledger has lost its clock: ledger.clock is empty');
+    const reading: Reading = { atMs: row.atMs, timesSet: row.timesSet, asked, heard: ownClocks() };
+    const setByMs = wasSetBy(readings.get(pool), reading) || Math.min(0, row.seenAgoMs + NOTICED_MS);
+    if (setByMs !== 0) {
+      await pool.query(`select ledger.move_times($1, $2 * interval '1 ms')`, [row.timesSet, setByMs]);
+      readings.delete(pool); // another process may have been first
+      continue;
+    }
+    readings.set(pool, reading);
+    if (row.seenAgoMs > NOTE_AFTER_S * 1_000) {
+      await pool.query(`update ledger.clock set seen_at = greatest(seen_at, clock_timestamp())`);
+    }
+    return new Date(row.atMs);
+  }
+}
+
+function ownClocks(): Own {
+  return { steadyMs: performance.now(), elapsedMs: elapsedMs() };
+}
+
+/** By how much the clock was certainly set between two readings: forward is positive; 0 where it may have run. */
+function wasSetBy(before: Reading | undefined, now: Reading): number {
+  if (before === undefined || before.timesSet !== now.timesSet) return 0;
+  const passedMs = now.atMs - before.atMs;
+  const leastMs = now.asked.steadyMs - before.heard.steadyMs;
+  const mostMs = now.heard.elapsedMs - before.asked.elapsedMs;
+  const tolerated = NOTICED_MS + mostMs * DRIFT;
+  if (passedMs > mostMs + tolerated) return passedMs - mostMs;
+  if (passedMs < leastMs - tolerated) return passedMs - leastMs;
+  return 0;
+}

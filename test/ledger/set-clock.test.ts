@@ -1,0 +1,120 @@
+/** What waits in the ledger while the database's clock is set. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+import { makePool } from '../../src/database/pool.ts';
+import { dropDeadClaims, renewClaim } from '../../src/ledger/claims.ts';
+import { unsettledForMs } from '../../src/ledger/horizon.ts';
+import { ledgerMigrations } from '../../src/ledger/migrations.ts';
+import { claimRows, writeResults } from '../../src/ledger/rows.ts';
+import { endRun } from '../../src/ledger/runs.ts';
+import { ledgerNow } from '../../src/ledger/set-clock.ts';
+import { askToProbe, suspendAccount } from '../../src/ledger/suspensions.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type SettableClock, settableClock } from '../support/settable-clock.ts';
+import { aRun, claimOn, putRows, readyRows, WORKER } from './fresh-ledger.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const ELSEWHERE = { ...WORKER, id: 'elsewhere', host: 'another host' };
+
+let database: FreshDatabase;
+let clock: SettableClock;
+beforeAll(async () => {
+  database = await freshDatabase();
+  clock = await settableClock(database);
+  await migrate(database.pool, 'ledger', ledgerMigrations);
+});
+afterAll(() => database.close());
+
+async function waitOf(sql: string): Promise<number> {
+  const found = await database.pool.query<{ ms: number }>(
+    `select (extract(epoch from (${sql}) - clock_timestamp()) * 1000)::float8 as ms`,
+  );
+  return found.rows[0]?.ms ?? Number.NaN;
+}
+
+const steps = [HOUR_MS, -HOUR_MS, 5_000, -5_000, 1e10, -1e10];
+
+test.each(steps)(
+  'set by %d ms, a claim ends when it would have ended, and what was left in doubt has waited no longer than it has',
+  async (ms) => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    const [alive, other] = [await claimOn(database, run), await claimOn(database, run, { worker: ELSEWHERE })];
+    await claimRows(database.pool, alive, 1);
+    await writeResults(database.pool, alive, [{ sourceId: '1', state: 'unknown', spent: true }]);
+    await ledgerNow(database.pool);
+    await clock.setBy(ms);
+    await ledgerNow(database.pool);
+    expect(await dropDeadClaims(database.pool)).toBe(0);
+    expect(await renewClaim(database.pool, alive)).toBeDefined();
+    expect(await waitOf(`select expires_at from ledger.claims where id = ${other.id}`)).toBeLessThan(30_000);
+    const sinceMs = -(await waitOf(`select since from ledger.rows where run_id = '${run.id}'`));
+    expect(sinceMs).toBeGreaterThanOrEqual(0);
+    expect(sinceMs).toBeLessThan(5_000);
+    await endRun(database.pool, run.id, 'failed', { code: 'X', message: 'x' });
+    await database.pool.query('delete from ledger.claims');
+    await clock.setBy(ms);
+    const openMs = async () => {
+      await ledgerNow(database.pool);
+      return unsettledForMs(database.pool, { ...run, id: 'another' }, 60_000);
+    };
+    expect(await openMs()).toBeGreaterThan(50_000);
+    expect(await openMs()).toBeLessThanOrEqual(60_000);
+  },
+);
+
+test('set back, a pause of an account, a target, a delivery or a report lasts no longer than it was', async () => {
+  await suspendAccount(database.pool, 'demo', { operation: 'orders.create', message: 'no' });
+  await database.pool.query(`
+    insert into ledger.target_states (target, blocked_until) values ('hook', clock_timestamp() + interval '30 s');
+    insert into ledger.delivery_claims (target, worker, expires_at) values ('hook', '{}', clock_timestamp() + interval '30 s');
+    insert into ledger.item_reports (target, item_id, is_completed, status, source, state, due_at, held_until)
+      values ('hook', '1', true, '', 'hook', 'waiting', clock_timestamp() + interval '5 s', clock_timestamp() + interval '30 s')`);
+  await ledgerNow(database.pool);
+  await clock.setBy(-HOUR_MS);
+  await ledgerNow(database.pool);
+  for (const at of [
+    'select blocked_until from ledger.target_states',
+    'select expires_at from ledger.delivery_claims',
+    'select due_at from ledger.item_reports',
+    'select held_until from ledger.item_reports',
+  ]) {
+    expect(await waitOf(at), at).toBeLessThanOrEqual(30_000);
+    expect(await waitOf(at), at).toBeGreaterThan(0);
+  }
+  expect(await askToProbe(database.pool, 'demo')).toMatchObject({
+    status: 'suspended',
+    probeInMs: expect.closeTo(1_000, -4),
+  });
+});
+
+test('set back while no process ran, the first one that starts notices', async () => {
+  const run = await aRun(database);
+  const claim = await claimOn(database, run, { worker: ELSEWHERE });
+  await database.pool.query('update ledger.clock set seen_at = clock_timestamp()');
+  await clock.setBy(-HOUR_MS);
+  const later = makePool(database.connection);
+  await ledgerNow(later);
+  await later.end();
+  expect(await waitOf(`select expires_at from ledger.claims where id = ${claim.id}`)).toBeLessThan(35_000);
+});
+
+test('of many processes that notice, one moves the times', async () => {
+  const run = await aRun(database);
+  const claim = await claimOn(database, run, { worker: ELSEWHERE });
+  const pools = Array.from({ length: 6 }, () => makePool({ ...database.connection, max: 1 }));
+  await Promise.all(pools.map(ledgerNow));
+  await clock.setBy(-HOUR_MS);
+  await Promise.all(pools.map(ledgerNow));
+  await Promise.all(pools.map((pool) => pool.end()));
+  const leftMs = await waitOf(`select expires_at from ledger.claims where id = ${claim.id}`);
+  expect(leftMs).toBeGreaterThan(20_000);
+  expect(leftMs).toBeLessThan(32_000);
+});
+
+test('a clock that runs is left alone, however long between two looks', async () => {
+  const times = () => database.pool.query('select times_set from ledger.clock');
+  const before = await times();
+  for (let look = 0; look < 20; look++) await ledgerNow(database.pool);
+  expect((await times()).rows).toEqual(before.rows);
+});

@@ -1,0 +1,29 @@
+/** A database whose clock a test sets: unqualified calls of clock_timestamp() and now() find these functions first. */
+import type { FreshDatabase } from './database.ts';
+
+export interface SettableClock {
+  /** Sets the clock by so much from where it is now: forward is positive. */
+  setBy(ms: number): Promise<void>;
+}
+
+/** For connections opened from now on, so before anything else uses the database. */
+export async function settableClock({ pool }: FreshDatabase): Promise<SettableClock> {
+  await pool.query(`
+    create schema test_clock;
+    create table test_clock.ahead (by interval not null);
+    insert into test_clock.ahead values ('0');
+    create function test_clock.clock_timestamp() returns timestamptz language sql volatile as
+      $$ select pg_catalog.clock_timestamp() + by from test_clock.ahead $$;
+    create function test_clock.now() returns timestamptz language sql volatile as
+      $$ select pg_catalog.now() + by from test_clock.ahead $$;
+    do $$ begin
+      execute format('alter database %I set search_path = test_clock, pg_catalog, public', current_database());
+    end $$`);
+  const client = await pool.connect();
+  client.release(true); // opened before the path was set
+  return {
+    async setBy(ms) {
+      await pool.query(`update test_clock.ahead set by = by + $1 * interval '1 ms'`, [ms]);
+    },
+  };
+}
