@@ -10,7 +10,15 @@ import { openRows } from '../src/ledger/rows.ts';
 import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
 import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
-import { holdsItsKeys, isHeldUp, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
+import {
+  holdsItsKeys,
+  isHeldUp,
+  loadWaitedFor,
+  oweForEarlierOrders,
+  releaseKeys,
+  takeKeys,
+  Unsettled,
+} from '../src/orders/keys.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -181,13 +189,14 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
 }
 
 async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
-  const { pool, run, options } = context;
+  const { pool, run, account, options } = context;
   const { staged, ready } = await openRows(pool, run.id);
   const isAnyToWrite = staged + ready > 0; // what is ready was decided from a baseline that finding customers has forgotten
   if (isAnyToWrite) await forgetRecords(exclusive, run.id);
   const read = isAnyToWrite ? await readOrders(context, exclusive, BASELINE) : undefined;
   const ordersBefore = read ? read.records : place.ordersBefore;
   return exclusive.transaction(async (db) => {
+    if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     const planned = await decideOrders(db, run, options);
     if (run.dryRun) await planOnly(db, run);
     const missing = await countMissing(db, run);
