@@ -196,8 +196,8 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
   const read = isAnyToWrite ? await readOrders(context, exclusive, BASELINE) : undefined;
   const ordersBefore = read ? read.records : place.ordersBefore;
   return exclusive.transaction(async (db) => {
-    if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     const planned = await decideOrders(db, run, options);
+    if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
     const missing = await countMissing(db, run);
     const isToWrite = !run.dryRun && planned.create + planned.update + missing > 0;

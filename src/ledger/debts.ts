@@ -35,7 +35,7 @@ export function oweAudits(resource: AuditedResource, rows: string, settleMs: num
 
 /**
  * Adds debts for rows of this run that are about to be sent although they were sent before, with an unknown outcome: by this
- * run before it was opened again, or by a run that has ended. `ended`: SQL, which runs `o` to look at; `same`: SQL, whether row `k` of such a run is the same record as row `s`.
+ * run before it was opened again, or by a run that has ended. Their sends count from 0 again. `ended`: SQL, which runs `o` to look at; `same`: SQL, whether row `k` of such a run is the same record as row `s`.
  */
 export async function oweForEarlierSends(
   db: Queryable,
@@ -51,7 +51,7 @@ export async function oweForEarlierSends(
     oweAudits(
       resource,
       `ledger.rows s join ledger.runs u on u.id = s.run_id
-       where s.run_id = $1 and s.state in ('staged', 'ready') and s.action is distinct from 'update' and (s.sends > 0 or exists (
+       where s.run_id = $1 and s.state = 'ready' and s.action <> 'update' and (s.sends > 0 or exists (
          select 1 from ledger.rows k join ledger.runs o on o.id = k.run_id
          where o.account = $3 and ${ended} and o.id <> $1 and not o.dry_run
            and o.open_since > clock_timestamp() - ${SETTLES_UNTIL_AUDIT} * $2::bigint * interval '1 ms'
@@ -60,6 +60,7 @@ export async function oweForEarlierSends(
     ),
     [run.id, settleMs, run.account],
   );
+  await db.query(`update ledger.rows set sends = 0 where run_id = $1 and state = 'ready' and sends > 0`, [run.id]);
 }
 
 export interface Violation {
