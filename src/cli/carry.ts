@@ -75,7 +75,7 @@ export async function carryAndReport(
     carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
   }
   const violations = await auditDue(session, workspace, carried.run, carrying.signal);
-  if (violations.length > 0) carried = await reported(workspace, begun.id);
+  carried = await reported(workspace, begun.id);
   const { run } = carried;
   const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.account), session.hint);
   const { out } = session;

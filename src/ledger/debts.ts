@@ -10,6 +10,9 @@ export type AuditedResource = 'customers' | 'orders';
 /** An audit is due so many settle times after the row was last sent. */
 const SETTLES_UNTIL_AUDIT = 3;
 
+/** What an ended run left unknown for longer is past its audit when the next run reads its baseline: that read was the audit. */
+const SETTLES_UNTIL_FORGOTTEN = 2 * SETTLES_UNTIL_AUDIT;
+
 /** SQL: the open debts `d`, each with its row `s` and its run `u`, where these still exist. */
 const OPEN_DEBTS = `ledger.audit_debts d
   left join ledger.rows s on s.run_id = d.run_id and s.source_id = d.source_id
@@ -54,7 +57,7 @@ export async function oweForEarlierSends(
        where s.run_id = $1 and s.state = 'ready' and s.action <> 'update' and (s.sends > 0 or exists (
          select 1 from ledger.rows k join ledger.runs o on o.id = k.run_id
          where o.account = $3 and ${ended} and o.id <> $1 and not o.dry_run
-           and o.open_since > clock_timestamp() - ${SETTLES_UNTIL_AUDIT} * $2::bigint * interval '1 ms'
+           and o.open_since > clock_timestamp() - ${SETTLES_UNTIL_FORGOTTEN} * $2::bigint * interval '1 ms'
            and k.state in ('intent', 'acked', 'unknown') and ${same}))`,
       2,
     ),
