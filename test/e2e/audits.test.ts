@@ -2,7 +2,7 @@
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { command } from '../cli/command.ts';
-import { eachOnce, ordersCsv } from '../support/orders-bed.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
 import { people } from '../support/people.ts';
 import { type CommandBed, openCommandBed } from './orders-bed.ts';
 
@@ -76,6 +76,8 @@ async function loadWithDoubles({ onTestFinished }: TestContext) {
   expect(json.audit).toEqual({ open: LATE, dueAt: expect.any(String), violations: 0 });
   const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], bed.around);
   expect(stdout).toMatch(/ done, auditing until \d{4}-/);
+  const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], bed.around);
+  expect(shown.stdout).toMatch(/The run is auditing until \d{4}-.*: 8 rows were sent again after an unknown outcome/);
   await bed.service.commitLate();
   expect(await bed.commitsBy('orders.create')).toBe(200 + LATE);
   await bed.letAuditsBecomeDue();
@@ -135,6 +137,21 @@ test.concurrent('start makes the audit of customers that came later than settle 
   });
   working.signal('SIGTERM');
   expect((await working.ended).stderr).toContain(json.run);
+});
+
+test.concurrent('customers that a load has created, and that come later than settle, are audited with the load', async ({
+  onTestFinished,
+}) => {
+  const bed = await openBed('customers.create');
+  onTestFinished(() => bed.close());
+  const rows = Array.from({ length: 20 }, (_, i) => `O-${i + 1},new${i + 1}@example.com`);
+  await bed.file('orders.csv', csvOf('order_id,customer_email', rows));
+  const first = await bed.here(...LOAD, '--create-customers');
+  expect([first.code, first.json.counts.created, first.json.audit.open]).toEqual([0, 20, LATE]);
+  await bed.service.commitLate();
+  await bed.letAuditsBecomeDue();
+  const { code, json } = await bed.here(...LOAD, '--create-customers');
+  expect([code, json.audit, json.violations.length]).toMatchObject([1, { open: 0, violations: LATE }, LATE]);
 });
 
 test.concurrent('a dry run finds what its reads show, and writes nothing at the service', async ({
