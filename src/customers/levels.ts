@@ -24,8 +24,8 @@ export const SAME_PERSON = [
 
 /** Adds audit debts for customers that a run is about to send although a run that has ended may have sent the same person. */
 export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number): Promise<void> {
-  const ended = `o.resource = 'customers'`;
-  return oweForEarlierSends(db, run, { resource: 'customers', ended, same: SAME_PERSON, settleMs });
+  const runs = `u.resource = 'customers'`;
+  return oweForEarlierSends(db, run, { resource: 'customers', settleMs, runs, same: SAME_PERSON });
 }
 
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;

@@ -51,8 +51,9 @@ const IS_READ = (record: string) => `${record}.run_id = $1 and ${record}.last_pa
  * as its row, or as its record in the spelling of the service. A customer that another row of its run has is that row's.
  */
 const SAME_CUSTOMER = `select m.run_id, m.source_id, m.record_id from (
-    select s.run_id, s.source_id, k.record_id from due s join ledger.records k on ${IS_READ('k')}
-      and (k.record_id = s.record_id or k.contact_id = s.contact_id)
+    select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')} and k.record_id = d.record_id
+    union select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')}
+      and k.contact_id = d.contact_id
     union select s.run_id, s.source_id, k.record_id from due s join ledger.records k on ${IS_READ('k')}
       and k.contact_id is null and ${SAME_PERSON}
     union select d.run_id, d.source_id, k.record_id from due d join ledger.records s on ${IS_READ('s')}

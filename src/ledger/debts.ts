@@ -36,34 +36,41 @@ export function oweAudits(resource: AuditedResource, rows: string, settleMs: num
       paid_at = null, paid_by = null, record_ids = null, violation = null`;
 }
 
+export interface EarlierSends {
+  readonly resource: AuditedResource;
+  readonly settleMs: number;
+  /** SQL: which runs `u` of the account write the same records. */
+  readonly runs: string;
+  /** SQL: whether row `k` of such a run is the same record as row `s` of this one. */
+  readonly same: string;
+}
+
 /**
  * Adds debts for rows of this run that are about to be sent although they were sent before, with an unknown outcome: by this
- * run before it was opened again, or by a run that has ended. Their sends count from 0 again. `ended`: SQL, which runs `o` to look at; `same`: SQL, whether row `k` of such a run is the same record as row `s`.
+ * run before it was opened again, or by a run that has ended. Their sends count from 0 again.
  */
 export async function oweForEarlierSends(
   db: Queryable,
   run: Run,
-  {
-    resource,
-    ended,
-    same,
-    settleMs,
-  }: { readonly resource: AuditedResource; readonly ended: string; readonly same: string; readonly settleMs: number },
+  { resource, settleMs, runs, same }: EarlierSends,
 ): Promise<void> {
-  await db.query(
-    oweAudits(
-      resource,
-      `ledger.rows s join ledger.runs u on u.id = s.run_id
-       where s.run_id = $1 and s.state = 'ready' and s.action <> 'update' and (s.sends > 0 or exists (
-         select 1 from ledger.rows k join ledger.runs o on o.id = k.run_id
-         where o.account = $3 and ${ended} and o.id <> $1 and not o.dry_run
-           and o.open_since > clock_timestamp() - ${SETTLES_UNTIL_FORGOTTEN} * $2::bigint * interval '1 ms'
-           and k.state in ('intent', 'acked', 'unknown') and ${same}))`,
-      2,
-    ),
-    [run.id, settleMs, run.account],
+  const own = await db.query<{ id: string }>(
+    `update ledger.rows set sends = 0 where run_id = $1 and state = 'ready' and action <> 'update' and sends > 0
+     returning source_id as id`,
+    [run.id],
   );
-  await db.query(`update ledger.rows set sends = 0 where run_id = $1 and state = 'ready' and sends > 0`, [run.id]);
+  const ended = await db.query<{ id: string }>(
+    `select u.id from ledger.runs u where u.account = $1 and ${runs} and u.id <> $2 and not u.dry_run
+       and u.open_since > clock_timestamp() - ${SETTLES_UNTIL_FORGOTTEN} * $3::bigint * interval '1 ms'`,
+    [run.account, run.id, settleMs],
+  );
+  if (own.rowCount === 0 && ended.rowCount === 0) return;
+  const rows = `ledger.rows s join ledger.runs u on u.id = s.run_id
+    where s.run_id = $1 and s.state = 'ready' and s.action <> 'update' and (s.source_id = any($3) or s.source_id in (
+      select s.source_id from ledger.rows s join ledger.rows k on ${same}
+      where s.run_id = $1 and k.run_id = any($4) and k.state in ('intent', 'acked', 'unknown')))`;
+  const ids = (found: typeof own) => found.rows.map(({ id }) => id);
+  await db.query(oweAudits(resource, rows, 2), [run.id, settleMs, ids(own), ids(ended)]);
 }
 
 export interface Violation {
@@ -176,7 +183,7 @@ export async function payDebts(
        select due.*, coalesce(ids, '{}') as ids, case
            when due.reason = 'DUPLICATE' then null -- the run has reported it
            when cardinality(ids) > 1 then 'DUPLICATE'
-           when ids is null and $6 and due.verdict = 'created' and due.record_id is not null then 'LOST' end as judgement
+           when ids is null and due.verdict = 'created' and due.record_id is not null then 'LOST' end as judgement
        from due left join found using (run_id, source_id)
      ), paid as (
        update ledger.audit_debts d set paid_at = clock_timestamp(), paid_by = $1, record_ids = j.ids, violation = j.judgement

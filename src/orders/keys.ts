@@ -141,7 +141,7 @@ export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
 /** Adds audit debts for orders that this load is about to send although they were sent before, with an unknown outcome. */
 export function oweForEarlierOrders(db: Queryable, run: Run, settleMs: number): Promise<void> {
   const same = 'k.client_id = s.client_id and k.label = s.label';
-  return oweForEarlierSends(db, run, { resource: 'orders', ended: `o.job = 'orders'`, same, settleMs });
+  return oweForEarlierSends(db, run, { resource: 'orders', settleMs, runs: `u.job = 'orders'`, same });
 }
 
 export async function releaseKeys(db: Queryable, run: Run): Promise<void> {

@@ -117,12 +117,12 @@ test('a list that may lack some shows what is there twice, and pays nothing else
 });
 
 test.each([
-  ['was sent again and refused', { verdict: 'rejected', record_id: null }],
-  ['was never found', { verdict: 'review', reason: 'GAVE_UP', record_id: null }],
-  ['is known to be there twice', { verdict: 'review', reason: 'DUPLICATE' }],
-])('a row that %s is not reported as lost', async (_what, row) => {
+  ['was sent again and refused, and is not there', { verdict: 'rejected', record_id: null }, []],
+  ['was never found, and is not there', { verdict: 'review', reason: 'GAVE_UP', record_id: null }, []],
+  ['its run has reported, and is there twice', { verdict: 'review', reason: 'DUPLICATE' }, ['5', '6']],
+])('a row that %s is no new violation', async (_what, row, ids) => {
   const run = await loadWith(row);
-  expect((await readWith(run, [])).found).toEqual([]);
+  expect((await readWith(run, ids)).found).toEqual([]);
   expect(await auditOf(database.pool, run.id)).toBeUndefined();
 });
 

@@ -29,7 +29,7 @@ export const auditDebts: Migration = {
       violation text check (violation in ('DUPLICATE', 'LOST')),
       primary key (run_id, source_id)
     );
-    create index audit_debts_open on ledger.audit_debts (account, resource) where paid_at is null;
+    create index audit_debts_open on ledger.audit_debts (account, resource, client_id) where paid_at is null;
     create index audit_debts_found on ledger.audit_debts (paid_by) where violation is not null;
   `,
 };
