@@ -1,5 +1,6 @@
 /** The table of contents: every job, and which one each type of sync begins with. */
 import type { Catalog } from '../src/worker/job.ts';
+import { auditList } from './audit-list.ts';
 import { createOrders } from './create-orders.ts';
 import { deliverStatus } from './deliver-status.ts';
 import { importCustomers } from './import-customers.ts';
@@ -23,6 +24,7 @@ export const catalog: Catalog = {
     scanTasksJob,
     readItems,
     deliverStatus,
+    auditList,
   ],
   syncTypes: {
     contacts: { firstJob: 'scan-contacts', resource: 'customers' },

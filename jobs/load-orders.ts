@@ -10,7 +10,15 @@ import { openRows } from '../src/ledger/rows.ts';
 import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
 import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
-import { holdsItsKeys, isHeldUp, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../src/orders/keys.ts';
+import {
+  holdsItsKeys,
+  isHeldUp,
+  loadWaitedFor,
+  oweForEarlierOrders,
+  releaseKeys,
+  takeKeys,
+  Unsettled,
+} from '../src/orders/keys.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -177,7 +185,7 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
 }
 
 async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
-  const { pool, run, options } = context;
+  const { pool, run, account, options } = context;
   const { staged, ready } = await openRows(pool, run.id);
   const isAnyToWrite = staged + ready > 0; // what is ready was decided from a baseline that finding customers has forgotten
   if (isAnyToWrite) await forgetRecords(exclusive, run.id);
@@ -185,6 +193,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
   const ordersBefore = read ? read.records : place.ordersBefore;
   return exclusive.transaction(async (db) => {
     const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
+    if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
     const missing = await countMissing(db, run);
     const isToWrite = !run.dryRun && planned.create + planned.update + missing > 0;

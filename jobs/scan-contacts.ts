@@ -9,6 +9,7 @@ import { pathTo, shapeOf } from '../src/client/shape.ts';
 import { decideContacts } from '../src/contacts/decide.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
+import { oweForEarlierCustomers } from '../src/customers/levels.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
 import { unsettledForMs } from '../src/ledger/horizon.ts';
 import { readLearnt } from '../src/ledger/learnt.ts';
@@ -59,6 +60,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   const action = isCreated ? 'create' : 'import';
   return exclusive.transaction(async (db) => {
     await decideContacts(db, run, { matchBy: options.matchBy, action, isWhole });
+    if (!run.dryRun) await oweForEarlierCustomers(db, run, account.settleMs);
     return goOn(db, run);
   });
 }

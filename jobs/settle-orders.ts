@@ -1,6 +1,6 @@
 /**
  * Reads the orders back and settles everything that was sent: what is there gets its id, what is not is sent again once it
- * has had the time to appear. Its last read is the load's audit.
+ * has had the time to appear. Its last read checks the whole load.
  */
 import { nextPass } from '../src/ledger/records.ts';
 import { openRows } from '../src/ledger/rows.ts';

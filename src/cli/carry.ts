@@ -1,8 +1,10 @@
 /** Carries a run on in this process until it has ended, tells how it goes and what came of it. */
+import { type Violation, violationsFoundBy } from '../ledger/debts.ts';
 import { endRun, type Run, readRun } from '../ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../ledger/suspensions.ts';
 import { accountNamed } from '../settings/settings.ts';
-import { type ExitCode, FAILED } from './errors.ts';
+import { startDueAudits } from '../worker/audits.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
 import { summaryLines } from './report.ts';
@@ -52,8 +54,7 @@ export async function carryRun(
   // What is in flight is settled before the report is made; a paused run may go on at once.
   if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
   if (isOurs) await giveUpSuspended(workspace, run.id);
-  const ended = await readRun(pool, run.id);
-  return { run: ended, report: await reportRun(pool, ended, workspace.settings) };
+  return reported(workspace, run.id);
 }
 
 /** Where a run that mirrors tasks has its changes delivered. */
@@ -73,6 +74,8 @@ export async function carryAndReport(
   while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'go on') {
     carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
   }
+  const violations = await auditDue(session, workspace, carried.run, carrying.signal);
+  carried = await reported(workspace, begun.id);
   const { run } = carried;
   const left = leftBehind(run, await suspensionOf(workspace.database.pool, run.scope), session.hint);
   const { out } = session;
@@ -85,8 +88,37 @@ export async function carryAndReport(
   if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
-  out.result(error ? { ...report, error } : report);
-  return left ? FAILED : exitCodeOf(report);
+  out.result({ ...report, ...(error && { error }), ...(violations.length > 0 && { violations }) });
+  return left ? FAILED : withViolations(exitCodeOf(report), violations);
+}
+
+async function reported({ database, settings }: Workspace, id: string): Promise<{ run: Run; report: RunReport }> {
+  const run = await readRun(database.pool, id);
+  return { run, report: await reportRun(database.pool, run, settings) };
+}
+
+/**
+ * Makes the audits of a run's account that are due once the run is done, and says what they, and the run's own reads, have
+ * found. A dry run makes none: its reads have paid what they could.
+ */
+export async function auditDue(
+  session: Session,
+  workspace: Workspace,
+  run: Run,
+  signal: AbortSignal,
+): Promise<readonly Violation[]> {
+  const { pool } = workspace.database;
+  const isAuditing = run.status === 'done' && !run.dryRun && !signal.aborted;
+  const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
+  for (const audit of audits) await carryRun(session, workspace, audit, { signal, isOurs: true });
+  const violations = await violationsFoundBy(pool, [run.id, ...audits.map(({ id }) => id)]);
+  for (const { run: of, label, detail } of violations) session.out.complain(`lockstep: run ${of}, ${label}: ${detail}`);
+  return violations;
+}
+
+/** The command that finds a violation says so, whichever run it is of. */
+export function withViolations(code: ExitCode, violations: readonly Violation[]): ExitCode {
+  return code === DONE && violations.length > 0 ? DONE_WITH_PROBLEMS : code;
 }
 
 /** What is said of a run that goes on no more and is not done. */

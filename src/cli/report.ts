@@ -2,7 +2,7 @@
 import type { ReportedRow, Verdict } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import { firstRows, PROBLEMS, problemsIn, type RunReport } from './run-report.ts';
-import { formatCount, formatShare, formatTook, plural } from './words.ts';
+import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
 
 const SHOWN_PROBLEMS = 5;
 const SHOWN_PLANS = 20;
@@ -71,7 +71,29 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   return [
     ...lines.map(([n, words]) => `  ${n.padStart(width)}  ${words}`),
     ...scan,
+    ...auditLines(report),
     ...notes.map((note) => `Note: ${note.replace(/\.+$/, '')}.`),
+  ];
+}
+
+/** `auditing until 2026-11-21 02:03:05`, for a list of runs; empty where nothing is owed. */
+export function auditingUntil({ audit }: Pick<RunReport, 'audit'>): string {
+  return audit?.dueAt ? `auditing until ${formatTime(audit.dueAt)}` : '';
+}
+
+function auditLines(report: RunReport): readonly string[] {
+  const { open = 0, violations = 0 } = report.audit ?? {};
+  const rows = (n: number) => `${plural(n, 'row')} ${n === 1 ? 'was' : 'were'}`;
+  return [
+    ...(violations > 0
+      ? [`An audit after the run: ${rows(violations)} found more than once, or no longer there.`]
+      : []),
+    ...(open > 0
+      ? [
+          `The run is ${auditingUntil(report)}: ${rows(open)} sent again after an unknown outcome. A worker (lockstep start) ` +
+            'checks them then, and so does the next command that writes to the account.',
+        ]
+      : []),
   ];
 }
 

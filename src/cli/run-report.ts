@@ -1,4 +1,5 @@
 /** A run as the command line reports it: the object that --json prints, and what it means for the exit code. */
+import { type Audit, auditOf } from '../ledger/debts.ts';
 import { type Counts, type ReportedRow, reportRows, type Verdict } from '../ledger/rows.ts';
 import type { Queryable, Run, RunStatus, ScanProof } from '../ledger/runs.ts';
 import { budgetLimits, type Settings } from '../settings/settings.ts';
@@ -26,6 +27,8 @@ export interface RunReport {
   /** Null until the scan has ended. */
   readonly scan: ScanProof | null;
   readonly results: Readonly<Record<string, string>>;
+  /** Of rows that were sent again after an unknown outcome: what is still to be checked, and what was found wrong. */
+  readonly audit?: Audit;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -36,6 +39,7 @@ export async function reportRun(db: Queryable, run: Run, settings: Settings): Pr
   const counts = await countsOf(db, run);
   const durationMs = (run.endedAt ?? new Date()).getTime() - run.createdAt.getTime();
   const allowedPerSecond = allowedFor(run, settings);
+  const audit = await auditOf(db, run.id);
   return {
     run: run.id,
     sync: run.sync,
@@ -51,6 +55,7 @@ export async function reportRun(db: Queryable, run: Run, settings: Settings): Pr
     },
     scan: run.scan ?? null,
     results: {},
+    ...(audit && { audit }),
     ...(run.error !== undefined && { error: { code: run.errorCode ?? 'RUN_FAILED', message: run.error } }),
   };
 }

@@ -22,6 +22,7 @@ import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { type OpenTargets, openTargets } from '../targets/open-targets.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
+import { keepAuditing } from '../worker/audits.ts';
 import { openQueue } from '../worker/queue.ts';
 import { openRedis } from '../worker/redis.ts';
 import { type Runner, startRunner } from '../worker/runner.ts';
@@ -51,6 +52,8 @@ export interface Workspace {
   serveConsole(): Promise<Console>;
   /** Puts the schedules of the settings in place of those that were kept before. */
   keepSchedules(): Promise<void>;
+  /** Makes the audits of all accounts as they become due, until the workspace is closed. */
+  keepAuditing(): Promise<void>;
   /** Begins the syncs that are due until the workspace is closed. */
   startDueSyncs(): void;
   /** Idempotent. */
@@ -150,6 +153,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       closers.push(() => started.close());
       return started;
     };
+    const startAuditing = async (): Promise<void> => {
+      const { attend } = await working();
+      const auditing = keepAuditing({ pool: database.pool, accounts: Object.keys(settings.accounts), attend, log });
+      closers.push(() => auditing.close());
+    };
     return {
       settings,
       database,
@@ -160,6 +168,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       work: working,
       deliver,
       serveConsole,
+      keepAuditing: startAuditing,
       keepSchedules: () => keepSchedules(useSchedules(), settings),
       startDueSyncs: () => {
         const starting = useSchedules().beginDue(async (sync) => {

@@ -8,7 +8,7 @@ import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { decideMissing, LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { KNOWN } from './check-links.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { CONTACT_LINK } from './staging.ts';
@@ -35,7 +35,7 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   await takeInOrder(db, run, options.pass, SAME_NAME, 'by-count');
   await reportDuplicates(db, run, { free: FREE, pass: options.pass });
   await keepLinks(db, run);
-  await decideMissing(db, run, options);
+  await judgeMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
 }
 
@@ -135,33 +135,30 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
  * Absent although the read began late enough: sent again, unless it might be there under another face, or the list lacks
  * much of what the service took, which says more about the list than about the rows. Sending again would double them.
  */
-async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
-  await db.query(
-    `with strangers as (
+function judgeMissing(db: Queryable, run: Run, { pass, readAt, isWhole, settleMs }: SettleOptions): Promise<void> {
+  return decideMissing(db, run, readAt, {
+    resource: 'customers',
+    settleMs,
+    judged: `strangers as (
        select count(*) as n, count(*) filter (where k.email is null and k.phone is null and k.name is null) as faceless
-       from ledger.records k where ${FREE}
+       from ledger.records k where k.run_id = $1 and k.first_pass > 0 and k.last_pass = $3 and k.taken_by is null
      ), found as (
        select count(*) as n from ledger.rows s
        where s.run_id = $1 and s.state = 'settled' and s.verdict = 'created' and s.action in ('import', 'create')
      ), lost as (
-       select count(*) as n from ledger.rows s
-       where ${SENT} and s.state = 'acked' and s.since + $4 * interval '1 ms' <= $3
+       select count(*) as n from ledger.rows s where ${SENT} and s.state = 'acked' and s.since <= $2
      ), judged as (
        select s.source_id, case
-         when s.sends >= $5 then 'GAVE_UP'
+         when s.sends >= $4 then 'GAVE_UP'
          when strangers.faceless > 0 or (s.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
-         when not $6 or ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
-       from ledger.rows s, strangers, found, lost where ${SENT} and s.since + $4 * interval '1 ms' <= $3
-     )
-     update ledger.rows s set
-       state = case when judged.reason is null then 'ready' else 'settled' end,
-       verdict = case when judged.reason is not null then 'review' end,
-       reason = judged.reason,
-       detail = case judged.reason
-         when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of customers'
-         when 'NOT_RECOGNISED' then 'sent, but no new customer in the list carries this e-mail, phone or name'
-         when 'NOT_IN_LIST' then 'it may have been sent, and the list of customers cannot tell whether it is there: look for it by hand' end
-     from judged where s.run_id = $1 and s.source_id = judged.source_id`,
-    [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS, options.isWhole],
-  );
+         when not $5 or ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
+       from ledger.rows s, strangers, found, lost where ${SENT} and s.since <= $2
+     )`,
+    values: [pass, MAX_SENDS, isWhole],
+    details: {
+      GAVE_UP: `'sent ' || s.sends || ' times and never found in the list of customers'`,
+      NOT_RECOGNISED: `'sent, but no new customer in the list carries this e-mail, phone or name'`,
+      NOT_IN_LIST: `'it may have been sent, and the list of customers cannot tell whether it is there: look for it by hand'`,
+    },
+  });
 }

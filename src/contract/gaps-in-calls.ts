@@ -89,7 +89,7 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Endpoints',
     question: 'Does a list show a write at once?',
     ourService: 'Yes, as soon as it was answered.',
-    clientFindsOut: 'It cannot: it waits for the settle time before it believes that something is not there.',
+    clientFindsOut: 'It cannot: it waits for twice the settle time before it believes that something is not there.',
     override: 'accounts.*.budget.settle',
   },
   {

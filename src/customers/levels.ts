@@ -3,6 +3,9 @@
  * missing on at least one side: two people with one switchboard number but different e-mails are two people.
  */
 
+import { oweForEarlierSends } from '../ledger/debts.ts';
+import type { Queryable, Run } from '../ledger/runs.ts';
+
 /** `name` may be listed and always comes last. */
 export type MatchKey = 'email' | 'phone' | 'name';
 
@@ -18,6 +21,12 @@ export const SAME_PERSON = [
   ...['email', 'phone', 'name', 'org'].map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`), // hashed, as "is not distinct from" is not
   'coalesce(s.email, s.phone, s.name) is not null',
 ].join(' and ');
+
+/** Adds audit debts for customers that a run is about to send although a run that has ended may have sent the same person. */
+export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number): Promise<void> {
+  const runs = `u.resource = 'customers'`;
+  return oweForEarlierSends(db, run, { resource: 'customers', settleMs, runs, same: SAME_PERSON });
+}
 
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 

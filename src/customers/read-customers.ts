@@ -8,6 +8,7 @@ import { addNote, recordProgress } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
+import { payAudits } from '../worker/audits.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
 import { checkShape } from '../worker/shapes.ts';
@@ -15,6 +16,7 @@ import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
 import { openWitnesses } from '../worker/witnessing.ts';
 import { customerFieldsOf, keysOf } from './keys.ts';
+import { SAME_PERSON } from './levels.ts';
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 
@@ -53,8 +55,29 @@ export async function readCustomers(
   if (read.scan) await noteScan(context, read.scan);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   const hasWitnesses = await witnesses.isWhole();
-  return { readAt, isWhole: isProven && hasWitnesses };
+  const isWhole = isProven && hasWitnesses;
+  const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
+  await payAudits(context, exclusive, audit);
+  return { readAt, isWhole };
 }
+
+const IS_READ = (record: string) => `${record}.run_id = $1 and ${record}.last_pass = $2`;
+
+/**
+ * SQL: the customers of a debt: its record, those that say they came from its contact, and those that are the same person
+ * as its row, or as its record in the spelling of the service. A customer that another row of its run has is that row's.
+ */
+const SAME_CUSTOMER = `select m.run_id, m.source_id, m.record_id from (
+    select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')} and k.record_id = d.record_id
+    union select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')}
+      and k.contact_id = d.contact_id
+    union select s.run_id, s.source_id, k.record_id from due s join ledger.records k on ${IS_READ('k')}
+      and k.contact_id is null and ${SAME_PERSON}
+    union select d.run_id, d.source_id, k.record_id from due d join ledger.records s on ${IS_READ('s')}
+      and s.record_id = d.record_id and s.contact_id is null
+      join ledger.records k on ${IS_READ('k')} and k.contact_id is null and ${SAME_PERSON}) m
+  where not exists (select 1 from ledger.rows o
+    where o.run_id = m.run_id and o.record_id = m.record_id and o.source_id <> m.source_id)`;
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;

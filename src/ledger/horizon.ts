@@ -1,4 +1,5 @@
 /** When a new run may read its baseline: what other runs sent must have had the time to be committed and shown. */
+import { absenceAfterMs } from '../absence.ts';
 import type { Queryable, Run } from './runs.ts';
 
 /**
@@ -10,7 +11,12 @@ export function unsettledForMs(
   { id, scope, resource }: Pick<Run, 'id' | 'scope' | 'resource'>,
   settleMs: number,
 ): Promise<number> {
-  return openForMs(db, 'u.scope = $1 and u.resource = $2 and u.id <> $3', [scope, resource, id, settleMs]);
+  return openForMs(db, 'u.scope = $1 and u.resource = $2 and u.id <> $3', [
+    scope,
+    resource,
+    id,
+    absenceAfterMs(settleMs),
+  ]);
 }
 
 /** The same for all runs of a job that have ended: what those that go on have sent is theirs to settle. */
@@ -20,7 +26,7 @@ export function endedUnsettledForMs(
   settleMs: number,
 ): Promise<number> {
   const others = `u.scope = $1 and u.job = $2 and u.id <> $3 and u.status not in ('running', 'paused')`;
-  return openForMs(db, others, [scope, job, id, settleMs]);
+  return openForMs(db, others, [scope, job, id, absenceAfterMs(settleMs)]);
 }
 
 /** Kept with the run when it ends, and moved on by whatever is written to it after that: its rows may be millions. */

@@ -7,6 +7,7 @@ import { tasks } from './migrations/004-tasks.ts';
 import { quickUpdates } from './migrations/005-quick-updates.ts';
 import { itemReports } from './migrations/006-item-reports.ts';
 import { scopes } from './migrations/007-scopes.ts';
+import { auditDebts } from './migrations/008-audit-debts.ts';
 import { setClock } from './migrations/012-set-clock.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
@@ -17,5 +18,6 @@ export const ledgerMigrations: readonly Migration[] = [
   quickUpdates,
   itemReports,
   scopes,
+  auditDebts,
   setClock,
 ];

@@ -1,5 +1,7 @@
-/** What every read-back has to do, whatever it reads: updates in doubt, and what is left open. */
-import type { Queryable } from './runs.ts';
+/** What every read-back has to do, whatever it reads: what is missing, updates with an unknown outcome, what is left open. */
+import { absenceAfterMs } from '../absence.ts';
+import { type AuditedResource, oweAudits } from './debts.ts';
+import type { Queryable, Run } from './runs.ts';
 
 /**
  * SQL: of what the service acknowledged, so much is missing from the list that the list is not to be trusted. A service may
@@ -24,6 +26,37 @@ export async function repeatUpdates(db: Queryable, runId: string): Promise<void>
   );
 }
 
+export interface Judging {
+  readonly resource: AuditedResource;
+  readonly settleMs: number;
+  /**
+   * SQL: common table expressions over the missing rows, the last of which is `judged (source_id, reason)`; a row without a
+   * reason is sent again. `$1` is the run, `$2` when absence began to count, then `values`.
+   */
+  readonly judged: string;
+  readonly values: readonly unknown[];
+  /** SQL over row `s`: what a person reads, by reason. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** Sends missing rows again, which leaves an audit debt for each, or hands them to a person. */
+export async function decideMissing(db: Queryable, run: Run, readAt: Date, judging: Judging): Promise<void> {
+  const { resource, settleMs, judged, values, details } = judging;
+  const sentBefore = new Date(readAt.getTime() - absenceAfterMs(settleMs));
+  const reasons = Object.entries(details).map(([reason, detail]) => `when '${reason}' then ${detail}`);
+  await db.query(
+    `with ${judged}, decided as (
+       update ledger.rows s set
+         state = case when judged.reason is null then 'ready' else 'settled' end,
+         verdict = case when judged.reason is not null then 'review' end,
+         reason = judged.reason, detail = case judged.reason ${reasons.join(' ')} end
+       from judged where s.run_id = $1 and s.source_id = judged.source_id returning s.*
+     )
+     ${oweAudits(resource, `decided s join ledger.runs u on u.id = s.run_id where s.state = 'ready'`, values.length + 3)}`,
+    [run.id, sentBefore, ...values, settleMs],
+  );
+}
+
 export async function whatIsOpen(db: Queryable, runId: string, settleMs: number): Promise<Settled> {
   const counted = await db.query<Settled>(
     `select (count(*) filter (where state = 'ready'))::int as ready,
@@ -31,7 +64,7 @@ export async function whatIsOpen(db: Queryable, runId: string, settleMs: number)
        coalesce(greatest(0, extract(epoch from max(since) filter (where state in ('acked', 'unknown')) - clock_timestamp())
          * 1000 + $2), 0)::float8 as "againInMs"
      from ledger.rows where run_id = $1 and state <> 'settled'`,
-    [runId, settleMs],
+    [runId, absenceAfterMs(settleMs)],
   );
   return counted.rows[0] ?? { ready: 0, open: 0, againInMs: 0 };
 }

@@ -26,7 +26,7 @@ export async function decideOrders(
   await reviewTheInvisible(db, run);
   if (!isWhole) await reviewTheUnproven(db, run);
   await db.query(
-    `update ledger.rows set state = 'ready', action = 'create', sends = 0
+    `update ledger.rows set state = 'ready', action = 'create'
      where run_id = $1 and state = 'staged' and exists (select 1 from ledger.order_keys k
        where k.scope = $2 and k.client_id = ledger.rows.client_id and k.label = ledger.rows.label and k.run_id = $1)`,
     [run.id, keyScopeOf(run)],

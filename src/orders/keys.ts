@@ -2,6 +2,7 @@
  * An order's key is its customer and its order_id. While a load is unfinished its keys are its own, so that loads side by
  * side never create one order twice; the keys of a load that has ended are anybody's.
  */
+import { oweForEarlierSends } from '../ledger/debts.ts';
 import { endedUnsettledForMs } from '../ledger/horizon.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 
@@ -135,6 +136,12 @@ export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
     [run.id, keyScopeOf(run)],
   );
   return found.rows[0]?.is ?? false;
+}
+
+/** Adds audit debts for orders that this load is about to send although they were sent before, with an unknown outcome. */
+export function oweForEarlierOrders(db: Queryable, run: Run, settleMs: number): Promise<void> {
+  const same = 'k.client_id = s.client_id and k.label = s.label';
+  return oweForEarlierSends(db, run, { resource: 'orders', settleMs, runs: `u.job = 'orders'`, same });
 }
 
 export async function releaseKeys(db: Queryable, run: Run): Promise<void> {

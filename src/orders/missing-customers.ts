@@ -2,6 +2,7 @@
  * Customers that a load needs and that are not there: created by a run of their own, which writes the account's customers
  * as a contact sync does, so that one of them waits for the other and nobody is created twice.
  */
+import { oweForEarlierCustomers } from '../customers/levels.ts';
 import { unsettledForMs } from '../ledger/horizon.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { type NewRun, type Queryable, type Run, startRun } from '../ledger/runs.ts';
@@ -68,6 +69,7 @@ export async function createMissing(
   // One that was ended while they were read may have had a call on its way that they do not show.
   if ((await unsettledForMs(db, creator, settleMs)) > 0) return { status: 'stale' };
   const customers = await stageMissing(db, run, creator.id);
+  await oweForEarlierCustomers(db, creator, settleMs);
   await db.query(
     `insert into ledger.records (run_id, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
      select $2, record_id, contact_id, email, phone, name, org, fields, 0, 0 from ledger.records

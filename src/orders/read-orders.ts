@@ -3,10 +3,11 @@
 import { behind } from '../behind.ts';
 import { amountOf, idOf, isJsonObject, type Json, type JsonObject, memberNamed } from '../client/dialect.ts';
 import { textOf } from '../customers/keys.ts';
-import type { Queryable } from '../ledger/runs.ts';
-import { addNote, recordProgress } from '../ledger/runs.ts';
+import { areAuditsDue } from '../ledger/debts.ts';
+import { addNote, type Queryable, type Run, recordProgress } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import type { Account } from '../worker/accounts.ts';
+import { payAudits } from '../worker/audits.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
 import { checkShape } from '../worker/shapes.ts';
@@ -33,6 +34,7 @@ export async function readOrders(
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
   const readAt = await ledgerNow(pool);
+  const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
   const scope = keyScopeOf(run);
   const says = { orders: false, customers: false, labels: false };
   const keeping = behind();
@@ -43,7 +45,7 @@ export async function readOrders(
     seen = [];
     const ids = orders.map(({ recordId }) => recordId);
     await keeping.begin(
-      () => exclusive.transaction((db) => keepOrders(db, { runId: run.id, scope, pass }, orders)),
+      () => exclusive.transaction((db) => keepOrders(db, { run, scope, pass, isAudit }, orders)),
       ids, // an order that moves from page to page comes again
     );
   };
@@ -71,12 +73,14 @@ export async function readOrders(
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
     await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
   }
-  return {
-    readAt,
-    records: read.records,
-    isWhole: (await witnesses.isWhole()) && isProven,
-  };
+  const isWhole = (await witnesses.isWhole()) && isProven;
+  const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
+  if (isAudit) await payAudits(context, exclusive, audit);
+  return { readAt, records: read.records, isWhole };
 }
+
+const SAME_ORDER = `select d.run_id, d.source_id, k.record_id from due d join ledger.records k
+  on k.run_id = $1 and k.last_pass = $2 and k.client_id = d.client_id and k.label = d.label`;
 
 /** Each transaction costs four round trips. */
 const KEPT_AT_ONCE = 4_000;
@@ -93,11 +97,12 @@ interface SeenOrder {
 /**
  * Keeps the orders among these that the load asks for, under the key it knows them by: a service that makes a number of an
  * order_id shows 0012 as 12. Safe to repeat. Each key is looked up by itself: an `exists` would be
- * joined, and go through all keys of a large load for every batch.
+ * joined, and go through all keys of a large load for every batch. Orders that are kept for an audit alone are of the
+ * baseline's pass, whenever they are seen: the load has not created them.
  */
 async function keepOrders(
   db: Queryable,
-  { runId, scope, pass }: { runId: string; scope: string; pass: number },
+  { run, scope, pass, isAudit }: { run: Run; scope: string; pass: number; isAudit: boolean },
   orders: readonly SeenOrder[],
 ): Promise<void> {
   const named = orders.filter(({ clientId, label }) => clientId !== undefined && label !== '');
@@ -106,20 +111,24 @@ async function keepOrders(
   const column = <K extends keyof SeenOrder>(name: K) => distinct.map((order) => order[name]);
   await db.query(
     `insert into ledger.records (run_id, record_id, client_id, label, fields, first_pass, last_pass)
-     select $1, asked.record_id, asked.client_id, asked.held, asked.fields, $2, $2
+     select $1, asked.record_id, asked.client_id, coalesce(asked.held, asked.owed), asked.fields,
+       case when asked.held is null then 0 else $2 end, $2
      from (select t.*, coalesce(
          (select k.label from ledger.order_keys k
           where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1),
          case when t.is_number then (select k.label from ledger.order_keys k
            where k.scope = $7 and k.client_id = t.client_id and k.run_id = $1
-             and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as held
+             and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as held,
+         case when $9 then (select d.label from ledger.audit_debts d where d.scope = $10 and d.resource = 'orders'
+           and d.paid_at is null and d.client_id = t.client_id and (d.label = t.label
+             or (t.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = t.label)) limit 1) end as owed
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
        offset 0) asked -- a fence: without it each key is looked up twice
-     where asked.held is not null
+     where coalesce(asked.held, asked.owed) is not null
      on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
        label = excluded.label, fields = excluded.fields`,
     [
-      runId,
+      run.id,
       pass,
       column('recordId'),
       column('clientId'),
@@ -127,6 +136,8 @@ async function keepOrders(
       distinct.map(({ fields }) => JSON.stringify(fields)),
       scope,
       column('isNumber'),
+      isAudit,
+      run.scope,
     ],
   );
 }

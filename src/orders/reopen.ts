@@ -2,7 +2,9 @@
  * Opens a load that has ended once more, for what failed in it: such rows are decided anew, from reads that are made after
  * all they have sent has settled, so that nothing is sent twice. What succeeded stays as it is.
  */
+
 import type pg from 'pg';
+import { absenceAfterMs } from '../absence.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { LockstepError } from '../errors.ts';
 import { dropDeadClaims } from '../ledger/claims.ts';
@@ -22,10 +24,12 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
   return inTransaction(pool, async (db) => {
     await db.query('select 1 from ledger.runs where id = $1 for update', [runId]);
     await refuseWhileSending(db, runId);
+    // A row that was refused has sent nothing that may still be committed; any other may, even one whose claim was lost.
     // A name that gave a row its customer is looked up again; an id that the file gave stays.
     const staged = await db.query(
       `update ledger.rows set state = 'staged', verdict = null, reason = null, detail = null, action = null,
-         record_id = null, claim_id = null, fields = coalesce(own_fields, fields), own_fields = null, since = case when state = 'intent' then clock_timestamp() else since end,
+         record_id = null, claim_id = null, fields = coalesce(own_fields, fields), own_fields = null,
+         sends = case when verdict = 'rejected' then 0 else greatest(sends, (state = 'intent')::int) end, since = case when state = 'intent' then clock_timestamp() else since end,
          client_id = case when customer is null then client_id end
        where run_id = $1 and ${FAILED}`,
       [runId],
@@ -51,7 +55,7 @@ export async function sentBeforeUnsettledForMs(db: Queryable, runId: string, set
   const found = await db.query<{ ms: number }>(
     `select coalesce(greatest(0, extract(epoch from max(since) - clock_timestamp()) * 1000 + $2), 0)::float8 as ms
      from ledger.rows where run_id = $1 and state = 'staged' and since is not null`,
-    [runId, settleMs],
+    [runId, absenceAfterMs(settleMs)],
   );
   return found.rows[0]?.ms ?? 0;
 }

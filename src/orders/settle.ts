@@ -2,10 +2,11 @@
  * Settles what was sent, from one read of the orders: each row is looked for by its key, gets the id that create did not
  * answer, and is held against what the order says. Orders that the baseline saw are none of this run's.
  */
+import { absenceAfterMs } from '../absence.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { decideMissing, LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { differences } from './differences.ts';
 import type { OrdersRead } from './read-orders.ts';
 
@@ -25,7 +26,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);
   await reportDoubled(db, run, options.pass);
-  await decideMissing(db, run, options);
+  await judgeMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
 }
 
@@ -45,7 +46,7 @@ async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): P
        detail = case when there is null then format('order %s was updated, and the list does not show it', s.record_id)
          when how <> '' then format('order %s was updated and says otherwise: %s', there, how) end
      from judged where s.run_id = $1 and s.source_id = judged.source_id and (is_late or (there is not null and how = ''))`,
-    [run.id, options.pass, options.readAt, options.settleMs],
+    [run.id, options.pass, options.readAt, absenceAfterMs(options.settleMs)],
   );
 }
 
@@ -96,35 +97,33 @@ const GIVEN_UP = `'GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST'`;
  * Absent although the read began late enough: sent again, unless it may be there under another name, or the list lacks much
  * of what the service took, which says more about the list than about the rows. Sending again would double them.
  */
-async function decideMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
-  const { records, recordsBefore, isWhole } = options;
+function judgeMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
+  const { pass, records, recordsBefore, isWhole, readAt, settleMs } = options;
   const come = records === undefined || recordsBefore === undefined ? null : records - recordsBefore;
-  await db.query(
-    `with found as (
-       select count(*) as n from ledger.records where run_id = $1 and last_pass = $2 and first_pass > 0
+  return decideMissing(db, run, readAt, {
+    resource: 'orders',
+    settleMs,
+    judged: `found as (
+       select count(*) as n from ledger.records where run_id = $1 and last_pass = $3 and first_pass > 0
      ), missing as (
-       select s.source_id, s.state, s.sends, s.since + $4 * interval '1 ms' <= $3 as is_late
+       select s.source_id, s.state, s.sends, s.since <= $2 as is_late
        from ledger.rows s where s.run_id = $1 and s.state in ('acked', 'unknown') and s.action = 'create'
      ), all_of_them as (
-       select found.n as found, coalesce($6::bigint, found.n) > found.n as has_strangers,
-         coalesce($6::bigint, found.n) < found.n as has_shrunk,
+       select found.n as found, coalesce($5::bigint, found.n) > found.n as has_strangers,
+         coalesce($5::bigint, found.n) < found.n as has_shrunk,
          (select count(*) from missing where state = 'acked' and is_late) as acked from found
      ), judged as (
        select m.source_id, case
-         when m.sends >= $5 then 'GAVE_UP'
-         when not $7 or a.has_shrunk or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
+         when m.sends >= $4 then 'GAVE_UP'
+         when not $6 or a.has_shrunk or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
          when m.state = 'acked' and a.has_strangers then 'NOT_RECOGNISED' end as reason
        from missing m, all_of_them a where m.is_late
-     )
-     update ledger.rows s set
-       state = case when judged.reason is null then 'ready' else 'settled' end,
-       verdict = case when judged.reason is not null then 'review' end,
-       reason = judged.reason,
-       detail = case judged.reason
-         when 'GAVE_UP' then 'sent ' || s.sends || ' times and never found in the list of orders'
-         when 'NOT_RECOGNISED' then 'the service took it, and no new order in the list has this order_id and customer'
-         when 'NOT_IN_LIST' then 'it may have been sent, and the list of orders cannot tell whether it is there: look for it by hand' end
-     from judged where s.run_id = $1 and s.source_id = judged.source_id`,
-    [run.id, options.pass, options.readAt, options.settleMs, MAX_SENDS, come, isWhole],
-  );
+     )`,
+    values: [pass, MAX_SENDS, come, isWhole],
+    details: {
+      GAVE_UP: `'sent ' || s.sends || ' times and never found in the list of orders'`,
+      NOT_RECOGNISED: `'the service took it, and no new order in the list has this order_id and customer'`,
+      NOT_IN_LIST: `'it may have been sent, and the list of orders cannot tell whether it is there: look for it by hand'`,
+    },
+  });
 }

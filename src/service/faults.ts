@@ -18,6 +18,8 @@ export interface TestBed {
   around(operation: OperationName, serve: () => Promise<Answer>): Promise<Served>;
   /** How many requests of each kind went wrong so far. */
   counts(): ReadonlyMap<FaultKind, number>;
+  /** Makes the late commits that still wait, now. */
+  commitLate(): Promise<void>;
   /** Drops the late commits that have not begun and waits for those that have. */
   close(): Promise<void>;
 }
@@ -28,10 +30,12 @@ export function testBed({ faults, latencyMs }: Pick<Behaviour, 'faults' | 'laten
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // every request that waits listens
   const late = new Set<Promise<unknown>>();
+  let hurrying = new AbortController();
 
-  async function commitLate(serve: () => Promise<Answer>, lateMs: number): Promise<void> {
-    const waited = await delay(lateMs, true, { signal: closing.signal }).catch(() => false); // closing drops it
-    if (waited) await serve().catch(() => undefined); // nobody waits for its answer any more
+  async function commitLater(serve: () => Promise<Answer>, lateMs: number): Promise<void> {
+    const signal = AbortSignal.any([closing.signal, hurrying.signal]);
+    await delay(lateMs, undefined, { signal }).catch(() => undefined);
+    if (!closing.signal.aborted) await serve().catch(() => undefined); // nobody waits for its answer any more
   }
 
   return {
@@ -42,9 +46,14 @@ export function testBed({ faults, latencyMs }: Pick<Behaviour, 'faults' | 'laten
       if (faults === undefined || fault === undefined) return { status: 'answer', answer: await serve() };
       counts.set(fault, (counts.get(fault) ?? 0) + 1);
       if (fault !== 'late-commit') return goWrong(fault, serve);
-      const committing = commitLate(serve, faults.lateMs).finally(() => late.delete(committing));
+      const committing = commitLater(serve, faults.lateMs).finally(() => late.delete(committing));
       late.add(committing);
       return (counts.get(fault) ?? 0) % 2 === 0 ? { status: 'reset' } : { status: 'answer', answer: gatewayPage(504) };
+    },
+    async commitLate() {
+      hurrying.abort();
+      hurrying = new AbortController();
+      await Promise.all(late);
     },
     async close() {
       closing.abort();

@@ -46,6 +46,8 @@ export interface Service {
   readonly traffic: Traffic;
   /** How many requests the test bed let go wrong, by kind. */
   readonly faults: () => ReadonlyMap<string, number>;
+  /** Makes the test bed's late commits that still wait, now. */
+  readonly commitLate: () => Promise<void>;
   /** Finishes what is being answered, then stops. Idempotent. */
   close(): Promise<void>;
 }
@@ -104,6 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url: urlOf(app.server.address(), host),
     traffic,
     faults: bed.counts,
+    commitLate: bed.commitLate,
     close: () => (closed ??= close()),
   };
 }

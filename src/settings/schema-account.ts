@@ -91,7 +91,7 @@ const budgetKeys = z.strictObject(
     settle: duration()
       .optional()
       .describe(
-        'How long after a lost answer the service may still apply the call. Default: 4 timeouts, at least 60s.',
+        'How long the service may take to apply a call, and as long again to show it. Default: 4 timeouts, at least 60s.',
       ),
   },
   { error: (issue) => whenWrongType(issue, () => explainBudget(issue.input)) },

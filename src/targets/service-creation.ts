@@ -11,6 +11,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { absenceAfterMs } from '../absence.ts';
 import { recordIn } from '../client/decode.ts';
 import { idOf } from '../client/dialect.ts';
 import type { Outcome } from '../client/outcome.ts';
@@ -102,7 +103,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
     account: ServiceAccount,
     signal: AbortSignal,
   ): Promise<Created | undefined> {
-    const waitMs = SEND_WITHIN_MS + account.settleMs - agoMs;
+    const waitMs = SEND_WITHIN_MS + absenceAfterMs(account.settleMs) - agoMs;
     if (waitMs > 0) return unseen(account, waitMs);
     let before: SharedList | undefined;
     for (let reads = 1; reads <= MAX_READS; reads++) {
@@ -152,7 +153,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
       status: 'later',
       reason: failure.reason,
       detail,
-      retryAfterMs: SEND_WITHIN_MS + account.settleMs,
+      retryAfterMs: SEND_WITHIN_MS + absenceAfterMs(account.settleMs),
     };
   }
 

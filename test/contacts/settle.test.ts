@@ -116,6 +116,12 @@ const scenes: readonly Scene[] = [
     become: ['unknown', 'acked'],
   },
   {
+    name: 'what may be committed at the end of the settle time and shown a settle time later is not sent again before',
+    contacts: [{ ...mail, ...unknown, since: new Date(NOW - 2 * SETTLE_MS + 1_000) }],
+    customers: [],
+    become: ['unknown'],
+  },
+  {
     name: 'an update in doubt is sent again at once',
     contacts: [{ ...mail, ...unknown, action: 'update', since: JUST_NOW }],
     customers: [],

@@ -5,7 +5,7 @@ import { people } from '../support/people.ts';
 import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';
 
 const CONTACTS = 120;
-const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 900ms, concurrency: 16 }';
+const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 550ms, concurrency: 16 }';
 
 let bed: SyncBed | undefined;
 afterEach(async () => {

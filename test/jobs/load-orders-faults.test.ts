@@ -6,7 +6,7 @@ import { csvOf, eachOnce, type OrdersBed, openOrdersBed, ordersCsv } from '../su
 vi.setConfig({ maxConcurrency: 7 }); // they wait more than they work
 
 const ORDERS = 60;
-const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 500ms, concurrency: 16 }';
+const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 350ms, concurrency: 16 }';
 
 /** Each test has a bed of its own, so that all run side by side. */
 async function openBed(
@@ -61,7 +61,7 @@ test.concurrent('updates end as the file says, whatever went wrong on the way', 
 
 test('an order that the service commits later than it promised is told as a duplicate, with both ids', async (context) => {
   const late = third({ kinds: ['late-commit'], lateMs: 900, limit: 1, rate: 1, operations: ['orders.create'] });
-  const bed = await openBed(context, { ...late, latencyMs: 80 }, QUICK.replace('500ms', '150ms'));
+  const bed = await openBed(context, { ...late, latencyMs: 80 }, QUICK.replace('350ms', '150ms'));
   await bed.addNumberedCustomers(1);
   const run = await bed.load(ordersCsv(1, { customers: 1 }));
   expect(run.status).toBe('done');

@@ -3,6 +3,7 @@ import { migrate } from '../../src/database/migrate.ts';
 import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../src/ledger/claims.ts';
 import { ledgerMigrations } from '../../src/ledger/migrations.ts';
 import { type NewRun, type Run, startRun } from '../../src/ledger/runs.ts';
+import { bindAccount } from '../../src/ledger/scopes.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 export async function freshLedger(): Promise<FreshDatabase> {
@@ -28,6 +29,9 @@ export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}):
     ...more,
   });
   if (begun.status === 'busy') throw new Error(`${begun.run.id} stands in the way`);
+  const { account, scope } = begun.run;
+  await pool.query('insert into ledger.scopes (id) values ($1) on conflict do nothing', [scope]);
+  await bindAccount(pool, account, scope);
   return begun.run;
 }
 

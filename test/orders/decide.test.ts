@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import type { Run } from '../../src/ledger/runs.ts';
 import { decideOrders, planOnly } from '../../src/orders/decide.ts';
-import { takeKeys } from '../../src/orders/keys.ts';
+import { oweForEarlierOrders, takeKeys } from '../../src/orders/keys.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
@@ -111,11 +111,14 @@ test('an update keeps what the order says and the row leaves out', async () => {
 test('an order that is not there is created; the same order_id of another customer is another order', async () => {
   const run = await aLoadOf([{ sends: 3 }, {}], [{ client_id: '8' }]);
   expect(await decide(run, 'fail')).toEqual({ create: 2, update: 0 });
+  await oweForEarlierOrders(database.pool, run, 60_000);
   const rows = await rowsOf(database, run);
   expect(rows.map(({ state, action, sends }) => [state, action, sends])).toEqual([
     ['ready', 'create', 0],
     ['ready', 'create', 0],
   ]);
+  const owed = await database.pool.query('select label from ledger.audit_debts where run_id = $1', [run.id]);
+  expect(owed.rows).toEqual([{ label: 'A' }]); // it was sent before the load was opened again
 });
 
 test('what was decided before stays, what has no customer waits, and deciding twice changes nothing', async () => {

@@ -119,9 +119,9 @@ test('what a failed load was still to send goes with the key, so that it sends i
 });
 
 const unsettled = [
-  { state: 'intent', since: null, inMs: SETTLE_MS },
-  { state: 'acked', since: new Date(), inMs: SETTLE_MS },
-  { state: 'unknown', since: new Date(Date.now() - 20_000), inMs: SETTLE_MS - 20_000 },
+  { state: 'intent', since: null, inMs: 2 * SETTLE_MS },
+  { state: 'acked', since: new Date(), inMs: 2 * SETTLE_MS },
+  { state: 'unknown', since: new Date(Date.now() - 20_000), inMs: 2 * SETTLE_MS - 20_000 },
 ] as const;
 
 test.each(unsettled)('a load that has ended with a row $state is waited for, and nothing is taken', async (left) => {
@@ -135,7 +135,7 @@ test.each(unsettled)('a load that has ended with a row $state is waited for, and
   expect(refused).toBeInstanceOf(Unsettled);
   expect(Math.abs((refused as Unsettled).inMs - inMs)).toBeLessThan(5_000);
   expect([await holdsItsKeys(database.pool, second), await fates(second)]).toEqual([false, ['A staged', 'B staged']]);
-  const longAgo = new Date(Date.now() - SETTLE_MS - 1_000);
+  const longAgo = new Date(Date.now() - 2 * SETTLE_MS - 1_000);
   await database.pool.query('update ledger.runs set open_since = $2 where id = $1', [first.id, longAgo]);
   await take(second);
   expect(await holdsItsKeys(database.pool, second)).toBe(true);

@@ -98,9 +98,9 @@ test('a load in which nothing failed stays ended', async () => {
 });
 
 const inDoubt = [
-  { how: 'sent just now', row: { state: 'unknown', since: new Date() }, forMs: SETTLE_MS },
-  { how: 'settled a while ago', row: { verdict: 'review', since: new Date(Date.now() - 20_000) }, forMs: 40_000 },
-  { how: 'sent long ago', row: { state: 'acked', since: new Date(Date.now() - 90_000) }, forMs: 0 },
+  { how: 'sent just now', row: { state: 'unknown', since: new Date() }, forMs: 2 * SETTLE_MS },
+  { how: 'settled a while ago', row: { verdict: 'review', since: new Date(Date.now() - 20_000) }, forMs: 100_000 },
+  { how: 'sent long ago', row: { state: 'acked', since: new Date(Date.now() - 150_000) }, forMs: 0 },
   { how: 'never sent', row: { verdict: 'rejected', since: null }, forMs: 0 },
   { how: 'sent, and fine', row: { verdict: 'created', since: new Date() }, forMs: 0 },
 ];

@@ -73,6 +73,12 @@ const scenes: readonly Scene[] = [
     become: ['unknown', 'acked'],
   },
   {
+    name: 'what may be committed at the end of the settle time and shown a settle time later is not sent again before',
+    rows: [{ ...unknown, since: new Date(NOW - 2 * SETTLE_MS + 1_000) }],
+    orders: [],
+    become: ['unknown'],
+  },
+  {
     name: 'a row that was sent as often as may be is for a person',
     rows: [
       { ...unknown, sends: MAX_SENDS },

@@ -8,7 +8,7 @@ import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { reasonsOf } from '../ledger-reports.ts';
 import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
-import { countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
+import { auditingUntil, countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
 import { reportRun } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, formatTime, formatTook } from '../words.ts';
@@ -103,14 +103,14 @@ async function list(session: Session, limit: number): Promise<ExitCode> {
     const report = await reportRun(pool, run, settings);
     reports.push({ ...report, title: run.title, startedAt: run.createdAt, endedAt: run.endedAt ?? null });
   }
-  const rows = reports.map(({ run, title, startedAt, status, dryRun, durationMs, counts }) => [
-    run,
-    dryRun ? `${title} (dry)` : title,
-    formatTime(startedAt),
-    formatTook(durationMs),
-    status,
-    formatCount(counts.in),
-    countsLine({ counts, status }),
+  const rows = reports.map((report) => [
+    report.run,
+    report.dryRun ? `${report.title} (dry)` : report.title,
+    formatTime(report.startedAt),
+    formatTook(report.durationMs),
+    [report.status, auditingUntil(report)].filter(Boolean).join(', '),
+    formatCount(report.counts.in),
+    countsLine(report),
   ]);
   const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
   if (rows.length === 0) out.say(`There is no run yet. Start one with: ${session.hint('run SYNC')}`);

@@ -114,6 +114,7 @@ async function begin(
   if (roles.has('worker')) {
     ready.unfinished = (await runningRuns(workspace.database.pool)).length;
     await workspace.work();
+    await workspace.keepAuditing();
     const targets = Object.keys(workspace.settings.targets);
     if (targets.length > 0) await workspace.deliver(targets);
     out.say(`worker: carries runs on, ${formatCount(ready.unfinished)} of them unfinished now`);

@@ -7,7 +7,7 @@ import { type Run, readRun, resumeRun } from '../../ledger/runs.ts';
 import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../orders/options.ts';
 import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
 import { writeResults } from '../../orders/results.ts';
-import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { auditDue, carryAndReport, STOP_WORDS, withViolations } from '../carry.ts';
 import { DONE, type ExitCode } from '../errors.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
@@ -38,7 +38,7 @@ export async function loadOrders(session: Session, source: string, request: Load
   out.live('');
   tellBegun(session, received, source, request);
   const { run } = received.begun;
-  if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request);
+  if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
   if (request.detach === true) return leave(session, workspace, run);
   await takeUp(workspace, run);
   return carryAndReport(session, workspace, run, {
@@ -131,12 +131,14 @@ async function reportFinished(
   session: Session,
   workspace: Workspace,
   run: Run,
-  { results }: LoadRequest,
+  { results, detach, dryRun = false }: LoadRequest,
+  signal: AbortSignal,
 ): Promise<ExitCode> {
+  const violations = detach === true ? [] : await auditDue(session, workspace, { ...run, dryRun }, signal);
   const report = await reportRun(workspace.database.pool, run, workspace.settings);
   const files = await resultsOf(session, workspace, run, results);
-  session.out.result({ ...report, results: files });
-  return exitCodeOf(report); // as it ended the first time: who runs it again may have missed that
+  session.out.result({ ...report, results: files, ...(violations.length > 0 && { violations }) });
+  return withViolations(exitCodeOf(report), violations); // as it ended the first time: who runs it again may have missed that
 }
 
 async function resultsOf(

@@ -35,6 +35,7 @@ export const setClock: Migration = {
         failing_since = least(failing_since + p_by, present);
       update ledger.deliveries set due_at = due_at + p_by where state <> 'ended';
       update ledger.item_reports set due_at = due_at + p_by, held_until = held_until + p_by where state = 'waiting';
+      update ledger.audit_debts set doubt_at = least(doubt_at + p_by, present) where paid_at is null;
       return true;
     end $$;
   `,

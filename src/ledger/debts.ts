@@ -1,0 +1,232 @@
+/**
+ * Audit debts: rows that were sent again after their outcome was unknown. The service may still commit the first send after
+ * every read of the run, so each of these rows is checked against one more complete read of the list, later.
+ */
+import { prepareSetWork } from './records.ts';
+import type { Queryable, Run } from './runs.ts';
+
+export type AuditedResource = 'customers' | 'orders';
+
+/** An audit is due so many settle times after the row was last sent. */
+const SETTLES_UNTIL_AUDIT = 3;
+
+/** What an ended run left unknown for longer is past its audit when the next run reads its baseline: that read was the audit. */
+const SETTLES_UNTIL_FORGOTTEN = 2 * SETTLES_UNTIL_AUDIT;
+
+/** SQL: the open debts `d`, each with its row `s` and its run `u`, where these still exist. */
+const OPEN_DEBTS = `ledger.audit_debts d
+  left join ledger.rows s on s.run_id = d.run_id and s.source_id = d.source_id
+  left join ledger.runs u on u.id = d.run_id
+  where d.paid_at is null`;
+
+/** SQL: when the audit of debt `d` is due. */
+const DUE_AT = `greatest(d.doubt_at, s.since) + ${SETTLES_UNTIL_AUDIT} * d.settle_ms * interval '1 ms'`;
+
+/** SQL: debt `d` can be paid by a read that starts when it is due. A row that is still open is not: its run sends it. */
+const IS_PAYABLE = `(s.state is null or s.state = 'settled' or u.status not in ('running', 'paused'))`;
+
+/** SQL: adds debts for rows `s` of run `u`; `settleMs` is the number of the parameter that holds the settle time. */
+export function oweAudits(resource: AuditedResource, rows: string, settleMs: number): string {
+  return `insert into ledger.audit_debts
+      (run_id, source_id, scope, resource, contact_id, email, phone, name, org, client_id, label, settle_ms)
+    select s.run_id, s.source_id, u.scope, '${resource}', case when u.job = 'contacts' then s.source_id end,
+      s.email, s.phone, s.name, s.org, s.client_id, s.label, $${settleMs}::bigint
+    from ${rows}
+    on conflict (run_id, source_id) do update set doubt_at = clock_timestamp(), settle_ms = excluded.settle_ms,
+      paid_at = null, paid_by = null, record_ids = null, violation = null`;
+}
+
+export interface EarlierSends {
+  readonly resource: AuditedResource;
+  readonly settleMs: number;
+  /** SQL: which runs `u` of the scope write the same records. */
+  readonly runs: string;
+  /** SQL: whether row `k` of such a run is the same record as row `s` of this one. */
+  readonly same: string;
+}
+
+/**
+ * Adds debts for rows of this run that are about to be sent although they were sent before, with an unknown outcome: by this
+ * run before it was opened again, or by a run that has ended. Their sends count from 0 again.
+ */
+export async function oweForEarlierSends(
+  db: Queryable,
+  run: Run,
+  { resource, settleMs, runs, same }: EarlierSends,
+): Promise<void> {
+  const own = await db.query<{ id: string }>(
+    `update ledger.rows set sends = 0 where run_id = $1 and state = 'ready' and action <> 'update' and sends > 0
+     returning source_id as id`,
+    [run.id],
+  );
+  const ended = await db.query<{ id: string }>(
+    `select u.id from ledger.runs u where u.scope = $1 and ${runs} and u.id <> $2 and not u.dry_run
+       and u.open_since > clock_timestamp() - ${SETTLES_UNTIL_FORGOTTEN} * $3::bigint * interval '1 ms'`,
+    [run.scope, run.id, settleMs],
+  );
+  if (own.rowCount === 0 && ended.rowCount === 0) return;
+  const rows = `ledger.rows s join ledger.runs u on u.id = s.run_id
+    where s.run_id = $1 and s.state = 'ready' and s.action <> 'update' and (s.source_id = any($3) or s.source_id in (
+      select s.source_id from ledger.rows s join ledger.rows k on ${same}
+      where s.run_id = $1 and k.run_id = any($4) and k.state in ('intent', 'acked', 'unknown')))`;
+  const ids = (found: typeof own) => found.rows.map(({ id }) => id);
+  await db.query(oweAudits(resource, rows, 2), [run.id, settleMs, ids(own), ids(ended)]);
+}
+
+export interface Violation {
+  /** The run that sent the row. */
+  readonly run: string;
+  readonly row: string;
+  readonly label: string;
+  readonly reason: 'DUPLICATE' | 'LOST';
+  readonly ids: readonly string[];
+  readonly detail: string;
+}
+
+/** A read of a list, as kept in ledger.records. */
+export interface AuditingRead {
+  readonly resource: AuditedResource;
+  readonly pass: number;
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** Nothing was missed for certain; else only what was found more than once counts. */
+  readonly isComplete: boolean;
+  /** SQL: `run_id, source_id, record_id` of debts `due` and the records that are theirs; `$1` is the run, `$2` the pass. */
+  readonly matches: string;
+}
+
+export async function areAuditsDue(
+  db: Queryable,
+  { scope }: Run,
+  resource: AuditedResource,
+  readAt: Date,
+): Promise<boolean> {
+  const due = await db.query(
+    `select 1 from ${OPEN_DEBTS} and d.scope = $1 and d.resource = $2 and ${IS_PAYABLE} and ${DUE_AT} <= $3 limit 1`,
+    [scope, resource, readAt],
+  );
+  return due.rowCount !== 0;
+}
+
+export interface Audit {
+  /** Rows whose audit is still owed. */
+  readonly open: number;
+  /** When the last of these is due; null where none is open. */
+  readonly dueAt: Date | null;
+  /** Rows that an audit found there more than once, or no longer there. */
+  readonly violations: number;
+}
+
+/** What a run, and the runs that work for it, owe and owed; undefined where that is nothing. */
+export async function auditOf(db: Queryable, runId: string): Promise<Audit | undefined> {
+  const found = await db.query<Audit>(
+    `with debts as (select d.* from ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
+       where d.run_id = $1 or u.part_of = $1)
+     select (count(*) filter (where paid_at is null))::int as open, (count(violation))::int as violations,
+       (select max(${DUE_AT}) from ${OPEN_DEBTS} and (d.run_id = $1 or u.part_of = $1)) as "dueAt"
+     from debts`,
+    [runId],
+  );
+  const [audit] = found.rows;
+  return audit && audit.open + audit.violations > 0 ? audit : undefined;
+}
+
+/** What the reads of these runs, and of runs that work for them, have found wrong with rows, whichever run sent the rows. */
+export async function violationsFoundBy(db: Queryable, runIds: readonly string[]): Promise<readonly Violation[]> {
+  const found = await db.query<Violation>(
+    `select d.run_id as run, d.source_id as row, coalesce(d.label, d.source_id) as label, d.violation as reason,
+       d.record_ids as ids, s.detail
+     from ledger.audit_debts d join ledger.rows s on s.run_id = d.run_id and s.source_id = d.source_id
+     where d.violation is not null and d.paid_by in (select id from ledger.runs where id = any($1) or part_of = any($1))
+     order by d.run_id, s.n`,
+    [runIds],
+  );
+  return found.rows;
+}
+
+/** An audit that has left debts unpaid, because it failed or the list was not complete, is tried again after this time. */
+const NEXT_TRY_MINUTES = 10;
+
+/** The lists of these accounts that have due debts: one account of each scope. */
+export async function dueAudits(
+  db: Queryable,
+  accounts: readonly string[],
+): Promise<readonly { account: string; scope: string; resource: AuditedResource }[]> {
+  const due = await db.query<{ account: string; scope: string; resource: AuditedResource }>(
+    `select min(n.name) as account, d.scope, d.resource from ledger.accounts n join (
+       select distinct d.scope, d.resource from ${OPEN_DEBTS} and ${IS_PAYABLE}
+         and ${DUE_AT} <= clock_timestamp() and not exists (select 1 from ledger.runs a
+         where a.job = 'audit' and a.scope = d.scope and a.options->>'resource' = d.resource
+           and a.created_at >= ${DUE_AT} and a.ended_at > clock_timestamp() - interval '${NEXT_TRY_MINUTES} min')) d
+       on d.scope = n.scope where n.name = any($1) group by d.scope, d.resource`,
+    [accounts],
+  );
+  return due.rows;
+}
+
+/**
+ * Pays the debts that were due when the read began; to be run in one transaction, safe to repeat. Rows whose record is there
+ * twice, or no longer, become rows for a person, and the counts of their runs follow. Answers those.
+ */
+export async function payDebts(
+  db: Queryable,
+  run: Run,
+  { resource, pass, readAt, isComplete, matches }: AuditingRead,
+): Promise<readonly Violation[]> {
+  await prepareSetWork(db, run.id, 'records');
+  const paid = await db.query<Violation & { was: string }>(
+    `with due as materialized (
+       select d.*, s.record_id, s.verdict, s.reason from ${OPEN_DEBTS}
+         and d.scope = $3 and d.resource = $4 and ${IS_PAYABLE} and ${DUE_AT} <= $5
+     ), found as (
+       select run_id, source_id, array_agg(record_id order by length(record_id), record_id) as ids
+       from (select distinct run_id, source_id, record_id from (${matches}) m) each group by run_id, source_id
+     ), judged as (
+       select due.*, coalesce(ids, '{}') as ids, case
+           when due.reason = 'DUPLICATE' then null -- the run has reported it
+           when cardinality(ids) > 1 then 'DUPLICATE'
+           when ids is null and due.verdict = 'created' and due.record_id is not null then 'LOST' end as judgement
+       from due left join found using (run_id, source_id)
+     ), paid as (
+       update ledger.audit_debts d set paid_at = clock_timestamp(), paid_by = $1, record_ids = j.ids, violation = j.judgement
+       from judged j where d.run_id = j.run_id and d.source_id = j.source_id and d.paid_at is null
+         and ($6 or cardinality(j.ids) > 1)
+       returning d.run_id, d.source_id, d.label, j.ids, j.judgement, j.verdict, j.record_id
+     )
+     update ledger.rows s set state = 'settled', claim_id = null, verdict = 'review', reason = paid.judgement,
+       record_id = coalesce(s.record_id, paid.ids[1]),
+       detail = case paid.judgement
+         when 'DUPLICATE' then format('an audit after the run found it more than once: %s %s; delete all but one by hand',
+           $4, array_to_string(paid.ids[1:10], ', '))
+         else format('an audit after the run did not find it: %s %s is no longer in the list; ${REMEDY[resource]}',
+           rtrim($4, 's'), paid.record_id) end
+     from paid where paid.judgement is not null and s.run_id = paid.run_id and s.source_id = paid.source_id
+     returning s.run_id as run, s.source_id as row, coalesce(paid.label, s.source_id) as label, s.reason, paid.ids, s.detail,
+       coalesce(paid.verdict, 'unknown') as was`,
+    [run.id, pass, run.scope, resource, readAt, isComplete],
+  );
+  await recount(db, paid.rows);
+  return paid.rows.map(({ was: _, ...violation }) => violation);
+}
+
+const REMEDY: Readonly<Record<AuditedResource, string>> = {
+  customers: 'check whether somebody deleted it; the next run of the sync imports a contact again',
+  orders: 'check whether somebody deleted it; if not, retry the run, which creates it again',
+};
+
+/** The counts that an ended run keeps follow its rows. */
+async function recount(db: Queryable, changed: readonly { run: string; was: string }[]): Promise<void> {
+  if (changed.length === 0) return;
+  await db.query(
+    `with changed as (select * from unnest($1::text[], $2::text[]) as t (run_id, was))
+     update ledger.runs u set counts = (
+       select jsonb_object_agg(verdict, n) from (
+         select verdict, sum(n) as n from (
+           select key as verdict, value::bigint as n from jsonb_each_text(u.counts)
+           union all select was, -1 from changed where run_id = u.id
+           union all select 'review', 1 from changed where run_id = u.id) each
+         group by verdict having sum(n) <> 0) counted)
+     where u.id in (select run_id from changed) and u.counts is not null`,
+    [changed.map(({ run }) => run), changed.map(({ was }) => was)],
+  );
+}

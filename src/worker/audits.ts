@@ -1,0 +1,77 @@
+/** Audits: what a read of a list pays of the account's debts, and the runs that read a list for nothing else. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/debts.ts';
+import { type Queryable, type Run, startRun } from '../ledger/runs.ts';
+import type { Exclusive } from './exclusive.ts';
+import type { JobContext } from './job.ts';
+
+/** Pays what was due when the read began. Dry runs pay too: they only read, and the facts are the same. */
+export async function payAudits(
+  { pool, run, log }: JobContext<unknown>,
+  exclusive: Exclusive,
+  read: AuditingRead,
+): Promise<void> {
+  if (!(await areAuditsDue(pool, run, read.resource, read.readAt))) return;
+  const violations = await exclusive.transaction((db) => payDebts(db, run, read));
+  for (const { run: of, row, reason, ids } of violations)
+    log.warn({ run: of, row, reason, ids }, 'an audit found a row of an earlier run that is not there once');
+}
+
+/**
+ * Starts a run for each list of these accounts that has due audits, and answers those runs, with the ones that are unfinished.
+ * Any number of processes may call it: the ledger lets one run a list be unfinished.
+ */
+export async function startDueAudits(
+  db: Queryable,
+  accounts: readonly string[],
+  lane: Run['lane'],
+): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (const { account, scope, resource } of await dueAudits(db, accounts)) {
+    const sync = `audit:${scope}:${resource}`;
+    const run = {
+      sync,
+      job: 'audit',
+      account,
+      scope,
+      resource: `audit:${resource}`,
+      lane,
+      dryRun: false,
+      phase: 'audit-list',
+    };
+    const begun = await startRun(db, { ...run, title: `audit of ${resource}`, options: { resource } });
+    runs.push(begun.run);
+  }
+  return runs;
+}
+
+const LOOK_MS = 1_000;
+
+/** Starts audits as they become due, until closed; a runner works them. */
+export function keepAuditing(needs: {
+  readonly pool: pg.Pool;
+  readonly accounts: readonly string[];
+  readonly attend: (run: Run) => Promise<void>;
+  readonly log: Logger;
+}): { close(): Promise<void> } {
+  const { pool, accounts, attend, log } = needs;
+  const closing = new AbortController();
+  const auditing = (async () => {
+    while (!closing.signal.aborted) {
+      try {
+        for (const run of await startDueAudits(pool, accounts, 'batch')) await attend(run);
+      } catch (error) {
+        log.warn({ err: error }, 'the due audits could not be started');
+      }
+      await delay(LOOK_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async close() {
+      closing.abort();
+      await auditing;
+    },
+  };
+}
