@@ -45,7 +45,8 @@ export const scanContacts = defineJob({
 
 async function readAndDecide(context: Context, exclusive: Exclusive): Promise<JobResult> {
   const { pool, run, account, options } = context;
-  const waitMs = await unsettledForMs(pool, run, account.settleMs);
+  // A dry run writes nothing, so it waits for no other run: it says what would be written now.
+  const waitMs = run.dryRun ? 0 : await unsettledForMs(pool, run, account.settleMs);
   if (waitMs > 0) {
     await addNote(pool, run.id, 'waited for what an earlier run left unsettled');
     return { status: 'again', inMs: waitMs };

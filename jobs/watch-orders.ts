@@ -60,6 +60,7 @@ async function look(context: Context): Promise<JobResult> {
   }
   for (const [name, file] of known) {
     if (file.load === undefined || file.isOver) continue;
+    await context.need(file.load);
     if (await isOver(context, name, file)) known.set(name, { ...file, isOver: true });
   }
   await keep();

@@ -6,5 +6,14 @@ import { orders } from './migrations/003-orders.ts';
 import { tasks } from './migrations/004-tasks.ts';
 import { quickUpdates } from './migrations/005-quick-updates.ts';
 import { itemReports } from './migrations/006-item-reports.ts';
+import { attended } from './migrations/011-attended.ts';
 
-export const ledgerMigrations: readonly Migration[] = [runs, suspensions, orders, tasks, quickUpdates, itemReports];
+export const ledgerMigrations: readonly Migration[] = [
+  runs,
+  suspensions,
+  orders,
+  tasks,
+  quickUpdates,
+  itemReports,
+  attended,
+];

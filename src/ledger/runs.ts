@@ -183,6 +183,16 @@ export async function markTrouble(db: Queryable, id: string, inTrouble: boolean)
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
 }
 
+/** For how long calls of the run, or of a part of it, have failed without one success between; undefined where none has. */
+export async function troubleOf(db: Queryable, id: string): Promise<number | undefined> {
+  const found = await db.query<{ ms: number | null }>(
+    `select (extract(epoch from clock_timestamp() - min(trouble_since)) * 1000)::float8 as ms from ledger.runs
+     where (id = $1 or part_of = $1) and status = 'running'`,
+    [id],
+  );
+  return found.rows[0]?.ms ?? undefined;
+}
+
 /** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
 const RUNS_KEPT_WHOLE = 3;
 
@@ -209,6 +219,12 @@ export async function endRun(
   return ended.rowCount === 1;
 }
 
+/** The parts first: whoever works on the whole must not take their failure for its reason. */
+export async function failRunAndParts(db: Queryable, id: string, error: { code: string; message: string }) {
+  const parts = await db.query<{ id: string }>(`select id from ledger.runs where part_of = $1`, [id]);
+  for (const part of [...parts.rows, { id }]) await endRun(db, part.id, 'failed', error);
+}
+
 async function cancelParts(db: Queryable, id: string): Promise<void> {
   const parts = await db.query<{ id: string }>('select id from ledger.runs where part_of = $1', [id]);
   for (const part of parts.rows) await endRun(db, part.id, 'cancelled');
@@ -228,7 +244,8 @@ export async function pauseRun(db: Queryable, id: string, why: { code: string; m
  */
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(
-    `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null
+    `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null,
+       attended_at = clock_timestamp()
      where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
        and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
          and other.status in ('running', 'paused')

@@ -34,7 +34,16 @@ function job(run: Run, answer: (operation: string, call: number) => Outcome): Pr
   const account = { ...anAccount(async (operation) => answer(operation, ++calls)), concurrency: 1, name: run.account };
   const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
-  return importCustomers.run({ run, account, targets: noTargets, pool: database.pool, worker: WORKER, log, signal });
+  return importCustomers.run({
+    run,
+    account,
+    targets: noTargets,
+    need: async () => {},
+    pool: database.pool,
+    worker: WORKER,
+    log,
+    signal,
+  });
 }
 
 test('when everything is sent, the read-back is next', async () => {
