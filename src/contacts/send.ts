@@ -20,7 +20,14 @@ const REFUSALS_TO_BELIEVE = 3;
 
 export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
   return async (row, { dispatchBefore, stopWaiting }) => {
-    const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: SENDER_PATIENCE_MS, sends: row.sends };
+    const options = {
+      lane,
+      stopWaiting,
+      dispatchBefore,
+      maxWaitMs: SENDER_PATIENCE_MS,
+      sends: row.sends,
+      record: row.sourceId,
+    };
     if (row.action === 'update') return sendUpdate(account, row, options);
     if (row.action === 'create' || mode.works === false) return sendCreate(account, row, options);
     const body = importBody(account.dialect, row.sourceId, row.fields);

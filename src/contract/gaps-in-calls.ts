@@ -104,7 +104,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'What if API_KEY is missing or unknown, and is Authorization required?',
     ourService: 'HTTP 401 for both. Authorization is ignored.',
     clientFindsOut:
-      'A 401 or 403 suspends the account with a clear message, until a read with the key is accepted again. Where reading works it was one record that was refused.',
+      'After a 401 or 403 it asks by other reads. If they are refused too, the account is suspended until one is accepted. If one is accepted, the operation is forbidden to the key, or one record was refused: how other records fare tells.',
     override: 'accounts.*.authorization',
   },
   {

@@ -9,7 +9,14 @@ import { type WriteOptions, write } from '../worker/writes.ts';
 
 export function orderSender(account: Account, lane: Lane): SendRow {
   return async (row, { dispatchBefore, stopWaiting }) => {
-    const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: SENDER_PATIENCE_MS, sends: row.sends };
+    const options = {
+      lane,
+      stopWaiting,
+      dispatchBefore,
+      maxWaitMs: SENDER_PATIENCE_MS,
+      sends: row.sends,
+      record: row.sourceId,
+    };
     if (row.action === 'update') return sendUpdate(account, row, options);
     return toSent(row, await write(account, 'orders.create', { ...options, body: bodyOf(row) }), 'create');
   };

@@ -63,6 +63,7 @@ export async function completeTask(
     maxWaitMs: BUDGET_PATIENCE_MS,
     dispatchBefore: performance.now() + BUDGET_PATIENCE_MS,
     sends: 0,
+    record: id,
   });
   switch (written.status) {
     case 'applied':

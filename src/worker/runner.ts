@@ -17,7 +17,7 @@ import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 import { mayUse, suspend } from './suspension.ts';
-import { ComeBack, KeyRefused, RunPaused } from './trouble.ts';
+import { ComeBack, KeyRefused, OperationForbidden, RunPaused } from './trouble.ts';
 
 /** How often the ledger is looked after. */
 const LOOK_MS = 1_000;
@@ -164,8 +164,9 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       return { status: 'over' };
     }
     if (error instanceof LockstepError) {
-      // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again mends none.
-      await endRun(pool, run.id, 'failed', { code: error.code, message: error.message });
+      // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again fixes none.
+      const then = error instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
+      await endRun(pool, run.id, 'failed', { code: error.code, message: `${error.message}${then}` });
       return { status: 'over' };
     }
     const isDefect = !(error instanceof ComeBack);

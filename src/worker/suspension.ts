@@ -4,7 +4,6 @@
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { isOperationName } from '../contract/operations.ts';
 import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
 import type { Accounts } from './accounts.ts';
 import { tryKey } from './key-check.ts';
@@ -36,7 +35,7 @@ export async function mayUse(
     return { status: 'suspended', againInMs: Math.max(50, Math.min(LOOK_MS, probe.probeInMs)) };
   }
   const fresh = await accounts.reopen(account);
-  const found = await tryKey(fresh, isOperationName(probe.operation) ? probe.operation : undefined);
+  const found = await tryKey(fresh);
   if (found.status === 'accepted') {
     await liftSuspension(pool, account);
     log.info({ account }, 'the key is accepted again: the account goes on');
