@@ -99,7 +99,7 @@ async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['
        action = case when how <> '' and $2 = 'update' then 'update' end,
        fields = case when how <> '' and $2 = 'update' then there.merged else s.fields end,
        own_fields = case when how <> '' and $2 = 'update' then s.fields end, sends = 0,
-       verdict = case when $2 = 'fail' then 'rejected' when how = '' or $2 = 'skip' then 'existing' end,
+       verdict = case when $2 = 'fail' then 'rejected' when how = '' then 'existing' when $2 = 'skip' then 'review' end,
        reason = case when $2 = 'fail' then 'ORDER_EXISTS' when how = '' then 'EXISTS' when $2 = 'skip' then 'DIFFERS' end,
        detail = case when how = '' and hides_amount then format('order %s is there; its amount is not shown, and was not compared', there.record_id)
          when how = '' then format('order %s is there with this content', there.record_id)

@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { LockstepError } from '../../errors.ts';
 import { isAttended } from '../../ledger/attended.ts';
+import { reasonsOf } from '../../ledger/rows.ts';
 import { endRun, listRuns, type Run, readRun, resumeRun } from '../../ledger/runs.ts';
 import { waitsFor } from '../../ledger/waiting.ts';
 import { readLoad } from '../../orders/begin.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { reasonsOf } from '../ledger-reports.ts';
 import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
 import { countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
