@@ -23,6 +23,7 @@ import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/o
 import { keepPlace, type Place, placeOf } from '../src/orders/place.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
 import { sentBeforeUnsettledForMs } from '../src/orders/reopen.ts';
+import { settleCopies } from '../src/orders/repeated-rows.ts';
 import { resolveCustomers } from '../src/orders/resolve.ts';
 import { waitingFor, whileWaiting } from '../src/orders/wait-for-run.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
@@ -235,6 +236,7 @@ async function comeBackForTheRest(db: Queryable, run: Context['run'], place: Pla
 
 async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
   await releaseKeys(db, run);
+  await settleCopies(db, run.id);
   await endRun(db, run.id, 'done');
   return { status: 'finished' };
 }

@@ -11,7 +11,6 @@ import { type ContactsOptions, contactsOptions } from '../src/contacts/options.t
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
 import { unsettledForMs } from '../src/ledger/horizon.ts';
-import { readLearnt } from '../src/ledger/learnt.ts';
 import { openRows } from '../src/ledger/rows.ts';
 import {
   addNote,
@@ -54,9 +53,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   await startAfresh(exclusive, run.id);
   await readCustomers(context, exclusive, BASELINE);
   await scanAll(context, exclusive);
-  const importWorks = (await readLearnt(pool, account.name)).get('import') !== false;
-  const isCreated = options.importWith === 'create' || (options.importWith === 'auto' && !importWorks);
-  const action = isCreated ? 'create' : 'import';
+  const action = options.importWith === 'create' ? 'create' : 'import';
   return exclusive.transaction(async (db) => {
     await decideContacts(db, run, { matchBy: options.matchBy, action });
     return goOn(db, run);

@@ -18,6 +18,7 @@ export interface Planned {
 export async function decideOrders(db: Queryable, run: Run, { existing }: OrdersOptions): Promise<Planned> {
   await prepareSetWork(db, run.id, 'records');
   await reviewTheDoubled(db, run);
+  await reviewOtherLetters(db, run);
   await decideExisting(db, run, existing);
   await reviewTheInvisible(db, run);
   await db.query(
@@ -65,6 +66,19 @@ async function reviewTheDoubled(db: Queryable, run: Run): Promise<void> {
        detail = format('it was there more than once before: orders %s; remove what is too many by hand', d.ids)
      from doubled d
      where s.run_id = $1 and s.state = 'staged' and s.client_id = d.client_id and s.label = d.label`,
+    [run.id],
+  );
+}
+
+/** There in other letters: the same order at a service that changes them, another one at a service that does not. */
+async function reviewOtherLetters(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'OTHER_LETTERS', record_id = k.record_id,
+       detail = format('order %s of this customer is there as %s: is it the same? If not, give this one another order_id',
+         k.record_id, k.name)
+     from ledger.records k
+     where s.run_id = $1 and s.state = 'staged' and k.run_id = $1 and k.name is not null
+       and k.client_id = s.client_id and k.label = s.label`,
     [run.id],
   );
 }

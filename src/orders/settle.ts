@@ -5,7 +5,7 @@
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import { LACKS_MUCH, rejectRefused, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
 import { differences } from './differences.ts';
 import type { OrdersRead } from './read-orders.ts';
 
@@ -25,6 +25,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);
   await reportDoubled(db, run, options.pass);
+  if (options.isWhole) await rejectRefused(db, run.id);
   await decideMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
 }
