@@ -1,6 +1,7 @@
 /** Services that do something else than they say when an order is written: nothing is lost, doubled or misreported. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type CommandBed, openCommandBed } from '../e2e/orders-bed.ts';
+import type { Reply } from '../support/http-server.ts';
 import { csvOf, ordersCsv } from '../support/orders-bed.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 300ms, concurrency: 4 }';
@@ -28,7 +29,7 @@ test('a service that writes order_ids in capitals and loses answers: each order 
       const { status, body } = await pass();
       return {
         status: status ?? 200,
-        body: String(body).replaceAll(/"order_id":"[^"]*"/g, (text) =>
+        body: String(body).replaceAll(/"order_id":\s*"[^"]*"/g, (text) =>
           text.toUpperCase().replace('ORDER_ID', 'order_id'),
         ),
       };
@@ -80,3 +81,30 @@ test('a copy of a row that is rejected is rejected with it, and follows it when 
   expect([code, json.counts]).toMatchObject([0, { in: 4, created: 2, existing: 2 }]);
   expect((await bed.orderCommits()).size).toBe(2);
 });
+
+test('a contact that is edited between scan and import, whose answer is lost, has one customer', async () => {
+  await bed.reset();
+  await bed.addContacts([
+    { first_name: 'Ann', email: 'ann@example.com' },
+    { first_name: 'Ben', email: 'ben@example.com' },
+  ]);
+  let isEdited = false;
+  bed.front.set(async (request, pass) => {
+    if (request.path.endsWith('/customers/getall')) return withoutContactIds(await pass());
+    if (!request.path.endsWith('/customers/import') || !request.body.includes('1') || isEdited) return pass();
+    isEdited = true;
+    await bed.editContact(1, { first_name: 'Ann', email: 'ann@new.example.com' });
+    await pass();
+    return { status: 502, body: 'no' };
+  });
+  const run = await bed.runSync();
+  expect([run.status, await bed.counts(run)]).toMatchObject(['done', { in: 2, created: 2 }]);
+  const emails = (await bed.customers()).map(({ email }) => email);
+  expect(emails.toSorted()).toEqual(['ann@new.example.com', 'ben@example.com']);
+  expect(await bed.counts(await bed.runSync())).toMatchObject({ in: 2, unchanged: 2 });
+});
+
+/** As a service that does not say which contact a customer came from. */
+function withoutContactIds({ status = 200, body }: Reply): Reply {
+  return { status, body: String(body).replaceAll(/"contact_id":\s*\d+/g, '"contact_id":null') };
+}
