@@ -1,5 +1,6 @@
 /** Works on one run in this process until it has ended, tells how it goes and what came of it. */
-import { addNote, endRun, failRunAndParts, type Run, readRun, troubleOf } from '../ledger/runs.ts';
+import { failRunAndParts, troubleOf } from '../ledger/parts.ts';
+import { addNote, endRun, type Run, readRun } from '../ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../ledger/suspensions.ts';
 import { writerBeside } from '../ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';

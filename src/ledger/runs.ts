@@ -183,16 +183,6 @@ export async function markTrouble(db: Queryable, id: string, inTrouble: boolean)
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
 }
 
-/** For how long calls of the run, or of a part of it, have failed without one success between; undefined where none has. */
-export async function troubleOf(db: Queryable, id: string): Promise<number | undefined> {
-  const found = await db.query<{ ms: number | null }>(
-    `select (extract(epoch from clock_timestamp() - min(trouble_since)) * 1000)::float8 as ms from ledger.runs
-     where (id = $1 or part_of = $1) and status = 'running'`,
-    [id],
-  );
-  return found.rows[0]?.ms ?? undefined;
-}
-
 /** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
 const RUNS_KEPT_WHOLE = 3;
 
@@ -217,12 +207,6 @@ export async function endRun(
   if (status === 'done') await thinOut(db, id);
   if (status === 'cancelled') await cancelParts(db, id);
   return ended.rowCount === 1;
-}
-
-/** The parts first: whoever works on the whole must not take their failure for its reason. */
-export async function failRunAndParts(db: Queryable, id: string, error: { code: string; message: string }) {
-  const parts = await db.query<{ id: string }>(`select id from ledger.runs where part_of = $1`, [id]);
-  for (const part of [...parts.rows, { id }]) await endRun(db, part.id, 'failed', error);
 }
 
 async function cancelParts(db: Queryable, id: string): Promise<void> {

@@ -49,7 +49,7 @@ export function createPermissions(): Permissions {
         known.waiting.delete(record);
         return 'record';
       }
-      operations.delete(operation); // a run that is resumed once the key has the right finds out anew
+      operations.delete(operation); // a run that is resumed once the key has the right asks again
       return 'operation';
     },
   };
