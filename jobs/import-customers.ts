@@ -1,6 +1,8 @@
 /** Sends what a contact sync decided: imports or creates customers, and updates those whose contact has changed. */
+
+import { importMode } from '../src/contacts/import-mode.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
-import { contactSender, type ImportMode } from '../src/contacts/send.ts';
+import { contactSender } from '../src/contacts/send.ts';
 import { keepLearnt, readLearnt } from '../src/ledger/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { sendReady } from '../src/worker/send-ready.ts';
@@ -16,19 +18,21 @@ export const importCustomers = defineJob({
 
 async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
   const { pool, run, account } = context;
-  const mode = await knownMode(context);
-  const before = mode.works;
+  const before = await knownMode(context);
+  const mode = importMode(before);
   try {
     return await sendReady(context, contactSender(account, run.lane, mode), 'settle-unknown');
   } finally {
-    if (mode.works !== before) await keepLearnt(pool, account.scope, 'import', mode.works);
+    if (mode.hasWorked && !before.hasWorked) await keepLearnt(pool, account.scope, 'import', true);
+    if (mode.isOff && !before.isOff) await keepLearnt(pool, account.scope, 'import-off', run.id);
   }
 }
 
-async function knownMode(context: JobContext<ContactsOptions>): Promise<ImportMode> {
-  const { pool, account, options } = context;
+/** That importing is off is known for one run only: the next one asks again. */
+async function knownMode(context: JobContext<ContactsOptions>) {
+  const { pool, account, run, options } = context;
   const longIds = await knownLongIds(context);
-  if (options.importWith !== 'auto') return { works: options.importWith === 'import', refusals: 0, longIds };
-  const learnt = (await readLearnt(pool, account.scope)).get('import');
-  return { works: typeof learnt === 'boolean' ? learnt : undefined, refusals: 0, longIds };
+  if (options.importWith !== 'auto')
+    return { isOff: options.importWith === 'create', hasWorked: options.importWith === 'import', longIds };
+  return { isOff: (await readLearnt(pool, account.scope)).get('import-off') === run.id, hasWorked: false, longIds };
 }

@@ -31,7 +31,9 @@ import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/o
 import { keepPlace, type Place, placeOf } from '../src/orders/place.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
 import { sentBeforeUnsettledForMs } from '../src/orders/reopen.ts';
+import { settleCopies } from '../src/orders/repeated-rows.ts';
 import { resolveCustomers } from '../src/orders/resolve.ts';
+import { waitingFor, whileWaiting } from '../src/orders/wait-for-run.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { RunFailed, RunPaused } from '../src/worker/trouble.ts';
@@ -65,6 +67,13 @@ async function load(context: Context, exclusive: Exclusive): Promise<JobResult> 
   const { pool, run } = context;
   if (!(await readLoad(pool, run.id))?.isReceived) throw notReceived(run.id);
   let place = placeOf(await readRun(pool, run.id));
+  const waiting = await whileWaiting(pool, run, place);
+  if (waiting) return waiting;
+  if (place.waits !== undefined) {
+    const { waits: _, ...rest } = place;
+    place = rest;
+    await exclusive.transaction((db) => keepPlace(db, run.id, rest));
+  }
   const isWithoutKeys = place.step === 'orders' && !(await holdsItsKeys(pool, run));
   if (isWithoutKeys) place = { ...place, step: 'keys' };
   for (;;) {
@@ -107,7 +116,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
       await addNote(pool, run.id, `created customers in run ${creating.run.id}`);
       return { status: 'on', place: { ...place, step: 'creating', creator: creating.run.id } };
     case 'busy':
-      return wait(context, LOOK_MS, `waited for run ${creating.run.id}, which writes customers`);
+      return waitFor(context, exclusive, place, creating.run.id);
     case 'stale':
       return { status: 'on', place };
     default:
@@ -136,9 +145,10 @@ async function startCreating(
   return creating ?? { status: 'stale' };
 }
 
-async function awaitCreated({ pool, run }: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
   const { creator: creatorId } = place;
   if (creatorId === undefined) return { status: 'on', place: { ...place, step: 'customers' } };
+  await need(creatorId);
   const { status, phase, error, errorCode } = await readRun(pool, creatorId);
   switch (status) {
     case 'running':
@@ -170,8 +180,8 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
   const { pool, run, account } = context;
   const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
   if (sentMs > 0) return wait(context, sentMs, 'waited for what its rows had sent before');
-  if (!run.dryRun && (await isHeldUp(pool, run)))
-    return wait(context, LOOK_MS, 'waited for another load, which was sending its orders');
+  const holder = !run.dryRun && (await isHeldUp(pool, run)) ? await loadWaitedFor(pool, run) : undefined;
+  if (holder !== undefined && holder !== 'ended') return waitFor(context, exclusive, place, holder);
   try {
     await exclusive.transaction(async (db) => {
       await takeKeys(db, run, account.settleMs);
@@ -225,13 +235,13 @@ async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> 
 /** Everything else is settled: whoever waits holds nothing that somebody else could wait for. */
 async function comeBackForTheRest(db: Queryable, run: Context['run'], place: Place, other: string): Promise<JobResult> {
   await releaseKeys(db, run);
-  await keepPlace(db, run.id, place);
-  if (other !== 'ended') await addNote(db, run.id, `waited for load ${other}, which was sending some of its orders`);
-  return { status: 'again', inMs: LOOK_MS };
+  await keepPlace(db, run.id, other === 'ended' ? place : waitingFor(place, other));
+  return { status: 'again', inMs: 0 };
 }
 
 async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
   await releaseKeys(db, run);
+  await settleCopies(db, run.id);
   await endRun(db, run.id, 'done');
   return { status: 'finished' };
 }
@@ -239,6 +249,11 @@ async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
 async function goOn(exclusive: Exclusive, runId: string, place: Place): Promise<Stepped> {
   await exclusive.transaction((db) => keepPlace(db, runId, place));
   return { status: 'on', place };
+}
+
+async function waitFor({ run }: Context, exclusive: Exclusive, place: Place, runId: string): Promise<Stepped> {
+  await exclusive.transaction((db) => keepPlace(db, run.id, waitingFor(place, runId)));
+  return { status: 'again', inMs: 0 };
 }
 
 async function wait({ pool, run }: Context, inMs: number, why: string): Promise<Stepped> {

@@ -12,7 +12,6 @@ import { type ScannedContact, stageContacts, toScannedContact } from '../src/con
 import { oweForEarlierCustomers } from '../src/customers/levels.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
 import { unsettledForMs } from '../src/ledger/horizon.ts';
-import { readLearnt } from '../src/ledger/learnt.ts';
 import { openRows } from '../src/ledger/rows.ts';
 import {
   addNote,
@@ -47,7 +46,8 @@ export const scanContacts = defineJob({
 
 async function readAndDecide(context: Context, exclusive: Exclusive): Promise<JobResult> {
   const { pool, run, account, options } = context;
-  const waitMs = await unsettledForMs(pool, run, account.settleMs);
+  // A dry run writes nothing, so it waits for no other run: it says what would be written now.
+  const waitMs = run.dryRun ? 0 : await unsettledForMs(pool, run, account.settleMs);
   if (waitMs > 0) {
     await addNote(pool, run.id, 'waited for what an earlier run left unsettled');
     return { status: 'again', inMs: waitMs };
@@ -55,9 +55,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   await startAfresh(exclusive, run.id);
   const { isWhole } = await readCustomers(context, exclusive, BASELINE);
   await scanAll(context, exclusive);
-  const importWorks = (await readLearnt(pool, account.scope)).get('import') !== false;
-  const isCreated = options.importWith === 'create' || (options.importWith === 'auto' && !importWorks);
-  const action = isCreated ? 'create' : 'import';
+  const action = options.importWith === 'create' ? 'create' : 'import';
   return exclusive.transaction(async (db) => {
     await decideContacts(db, run, { matchBy: options.matchBy, action, isWhole });
     if (!run.dryRun) await oweForEarlierCustomers(db, run, account.settleMs);

@@ -9,6 +9,7 @@ import { releaseKeys } from '../src/orders/keys.ts';
 import { ordersOptions } from '../src/orders/options.ts';
 import { keepPlace, placeOf } from '../src/orders/place.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
+import { settleCopies } from '../src/orders/repeated-rows.ts';
 import { settleOrders } from '../src/orders/settle.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/worker/job.ts';
@@ -38,6 +39,7 @@ export const settleOrdersJob = defineJob({
       return exclusive.transaction(async (db): Promise<JobResult> => {
         await releaseKeys(db, run);
         if (sent.staged > 0) return goBack(db, run.id); // another load was sending these orders
+        await settleCopies(db, run.id);
         await endRun(db, run.id, 'done');
         return { status: 'finished' };
       });

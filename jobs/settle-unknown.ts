@@ -2,6 +2,7 @@
  * Reads the customers back and settles everything that was sent: what is there gets its id and its link, what is not is
  * sent again once it has had the time to appear.
  */
+import { takeEdits } from '../src/contacts/edited.ts';
 import { finishContacts } from '../src/contacts/finish.ts';
 import { contactsOptions } from '../src/contacts/options.ts';
 import { settleContacts } from '../src/contacts/settle.ts';
@@ -26,6 +27,7 @@ export const settleUnknown = defineJob({
       if (sent.acked + sent.unknown > 0) {
         const pass = await nextPass(pool, run.id);
         const { readAt, isWhole } = await readCustomers(context, exclusive, pass);
+        if (isWhole) await takeEdits(context, exclusive, { pass, readAt, settleMs: account.settleMs });
         const settled = await exclusive.transaction((db) =>
           settleContacts(db, run, { matchBy: options.matchBy, pass, readAt, isWhole, settleMs: account.settleMs }),
         );

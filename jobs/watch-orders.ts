@@ -8,7 +8,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { LockstepError } from '../src/errors.ts';
-import { countRows } from '../src/ledger/rows.ts';
+import { countRows, reasonsOf, type Verdict } from '../src/ledger/rows.ts';
 import { addNote, type Queryable, type Run, readRun, recordProgress, resumeRun } from '../src/ledger/runs.ts';
 import type { Folder } from '../src/open-folder.ts';
 import { refusalOf } from '../src/orders/file-refusal.ts';
@@ -192,8 +192,9 @@ async function receive(
 
 /** Looks whether a file's load has ended. */
 async function follow(context: Context, id: string, file: WatchedFile): Promise<void> {
-  const { pool, run, taken } = context;
+  const { pool, run, taken, need } = context;
   const load = await readRun(pool, file.load ?? '');
+  await need(load.id);
   if (load.status === 'running') return;
   if (load.status === 'paused') {
     const detail = `it waits for a person: ${load.error ?? 'its load is paused'} (run ${load.id})`;
@@ -271,10 +272,17 @@ async function verdictOf(
     const detail = `${words}: the same file was loaded without ${asked}, and its results are of that load. Load it anew with: lockstep orders load FILE --account ${load.account} ${changes.join(' ')} --again`;
     return { verdict: 'review', reason: 'LOADED_WITH_OTHER_OPTIONS', detail };
   }
-  if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', detail: words };
   const { in: rows, invalid, rejected, review, unknown } = await countRows(pool, load.id);
   const left = invalid + rejected + review + unknown;
-  if (left === 0) return { verdict: 'created', reason: 'LOADED', detail: `${words}: all ${rows} rows` };
-  const detail = `${words}: ${left} of ${rows} rows were not loaded; they are in the files beside it`;
+  if (left === 0) {
+    if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', detail: words };
+    return { verdict: 'created', reason: 'LOADED', detail: `${words}: all ${rows} rows` };
+  }
+  const before = isBefore ? 'the same file was loaded before, and ' : '';
+  const why = (await reasonsOf(pool, load.id)).filter((one) => LEFT.has(one.verdict));
+  const reasons = why.map(({ reason, count }) => `${reason} ${count}`).join(', ');
+  const detail = `${words}: ${before}${left} of ${rows} rows were not loaded${reasons && ` (${reasons})`}; they are in the files beside it`;
   return { verdict: 'review', reason: 'ROWS_LEFT', detail };
 }
+
+const LEFT: ReadonlySet<Verdict> = new Set(['invalid', 'rejected', 'review', 'unknown']);

@@ -1,7 +1,9 @@
-/** Carries a run on in this process until it has ended, tells how it goes and what came of it. */
+/** Works on one run in this process until it has ended, tells how it goes and what came of it. */
 import { type Violation, violationsFoundBy } from '../ledger/debts.ts';
-import { endRun, type Run, readRun } from '../ledger/runs.ts';
+import { failRunAndParts, troubleOf } from '../ledger/parts.ts';
+import { addNote, endRun, type Run, readRun } from '../ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../ledger/suspensions.ts';
+import { writerBeside } from '../ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { startDueAudits } from '../worker/audits.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
@@ -11,12 +13,13 @@ import { summaryLines } from './report.ts';
 import { allowedFor, exitCodeOf, type RunReport, reportRun } from './run-report.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './wire.ts';
+import { formatCount, plural } from './words.ts';
 
 export const STOP_WORDS = 'Finishing the calls in flight, then stopping; once more stops at once.';
 
 export interface Carrying {
   readonly signal: AbortSignal;
-  /** Whether this command began the run: then a service that answers nothing from the start ends it soon. */
+  /** Whether this command began the run: then it fails soon where its service is away, and is left as it is otherwise. */
   readonly isOurs: boolean;
   /** Set where an ended run is taken up: people are told how long it took since then. */
   readonly againSince?: Date;
@@ -26,7 +29,13 @@ export interface Carrying {
   readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** Works on the run and every other unfinished one; the run as it stands at the end, or when the signal aborts. */
+/** A person who follows a run waits so long for a service that is away. */
+const FOLLOWED_PATIENCE_MS = 5 * 60 * 1000;
+
+/**
+ * Works on the run and on those that it needs, and on no other; the run as it is at the end, when the signal aborts, or
+ * when its service is away for too long.
+ */
 export async function carryRun(
   { out }: Session,
   workspace: Workspace,
@@ -36,17 +45,17 @@ export async function carryRun(
   const { pool } = workspace.database;
   const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
   await probeSoon(pool, run.scope); // a person starts it, who may have mended the key
-  const runner = await workspace.work();
-  const targets = targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);
-  if (targets.length > 0) await workspace.deliver(targets);
+  const runner = await workspace.work('attended-runs');
   await runner.attend(run);
+  const targets = run.dryRun ? [] : targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);
+  if (targets.length > 0) await workspace.deliver(targets);
   const followed = await follow(run.id, {
     db: pool,
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
     signal,
     onLook: async (looked) => {
-      if (isOurs) await giveUpUnanswered(workspace, looked);
+      if (await isServiceAway(workspace, looked, { isOurs })) return 'leave';
       const suspension = await suspensionOf(pool, run.scope);
       return suspension && suspension.refusedAt.getTime() !== refusedBefore?.getTime() ? 'leave' : 'stay';
     },
@@ -63,13 +72,14 @@ function targetsOf({ options }: Run): readonly string[] {
   return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];
 }
 
-/** Carries the run and reports it in words and JSON; its exit code. */
+/** Works on the run and reports it in words and JSON; its exit code. */
 export async function carryAndReport(
   session: Session,
   workspace: Workspace,
   begun: Run,
   carrying: Carrying,
 ): Promise<ExitCode> {
+  if (begun.dryRun) await noteWriterBeside(session, workspace, begun);
   let carried = await carryRun(session, workspace, begun, carrying);
   while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'go on') {
     carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
@@ -121,6 +131,15 @@ export function withViolations(code: ExitCode, violations: readonly Violation[])
   return code === DONE && violations.length > 0 ? DONE_WITH_PROBLEMS : code;
 }
 
+/** A dry run leaves an unfinished run alone; what that one has still to write is no part of the plan, and a note says so. */
+async function noteWriterBeside({ hint }: Session, { database }: Workspace, run: Run): Promise<void> {
+  const other = await writerBeside(database.pool, run);
+  if (other === undefined) return;
+  const rows = `${plural(other.settled, 'row')} settled, ${formatCount(other.open)} open`;
+  const note = `run ${other.id} of ${other.title} is unfinished (${rows}); this dry run only reads. Resume that run with: ${hint(`runs resume ${other.id}`)}`;
+  await addNote(database.pool, run.id, note);
+}
+
 /** What is said of a run that goes on no more and is not done. */
 function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session['hint']): RunReport['error'] {
   switch (run.status) {
@@ -128,6 +147,10 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
       if (suspension) {
         const message = `${suspension.message} Run ${run.id} is kept as it stands and then goes on with: ${hint(goOnCommand(run))}, or by itself in a worker: ${hint('start')}`;
         return { code: 'KEY_REFUSED', message };
+      }
+      if (run.troubleSince) {
+        const message = `The service is away: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(goOnCommand(run))}, or let a worker do it: ${hint('start')}`;
+        return { code: 'SERVICE_AWAY', message };
       }
       return {
         code: 'INTERRUPTED',
@@ -151,18 +174,25 @@ function goOnCommand(run: Run): string {
 }
 
 /**
- * A read was tried several times in place before a run is in trouble. If none of its calls was ever answered, the
- * address or the network is wrong rather than away for a moment, and a person waits for the answer.
+ * Whether the service is away for longer than a person waits. A run that this command began then fails: at once where none
+ * of its calls was ever answered (a read was tried several times in place, so the address or the network is wrong).
  */
-async function giveUpUnanswered({ database, settings }: Workspace, run: Run): Promise<void> {
-  if (run.troubleSince === undefined || run.calls > 0) return;
+async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
+  const { pool } = database;
+  const lastedMs = await troubleOf(pool, run.id);
+  const isUnanswered = run.calls === 0 && lastedMs !== undefined;
+  if (!isUnanswered && (lastedMs ?? 0) < FOLLOWED_PATIENCE_MS) return false;
+  if (!isOurs) return true;
   const { url } = accountNamed(settings, run.account);
   const address = url === undefined ? '' : ` (the address is accounts.${run.account}.url in ${settings.file})`;
-  const why = run.notes.at(-1)?.replace(/\.+$/, '') ?? 'the service is away';
-  await endRun(database.pool, run.id, 'failed', {
-    code: 'SERVICE_AWAY',
-    message: `No call of this run was answered: ${why}. Mend that${address} and start the sync again.`,
-  });
+  const tried = isUnanswered ? 'No call of this run was answered' : 'The service has been away for 5 minutes';
+  const message = `${tried}: ${lastWords(run)}. Fix that${address} and start the same command again.`;
+  await failRunAndParts(pool, run.id, { code: 'SERVICE_AWAY', message });
+  return false;
+}
+
+function lastWords({ notes }: Run): string {
+  return notes.at(-1)?.replace(/\.+$/, '') ?? 'no answer';
 }
 
 /** A key that was refused before the run has written anything: it has nothing to go on with, and a person is here. */

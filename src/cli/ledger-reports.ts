@@ -1,4 +1,4 @@
-/** What people ask the ledger about runs beyond a single one: counts that outlive the rows, and reasons by number. */
+/** What people ask the ledger about runs beyond a single one: counts that outlive the rows. */
 import { type Counts, countRows, VERDICTS, type Verdict } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 
@@ -16,20 +16,4 @@ export async function countsOf(db: Queryable, run: Run): Promise<Counts> {
   const byVerdict = Object.fromEntries(VERDICTS.map((verdict) => [verdict, counts[verdict] ?? 0]));
   const total = Object.values(byVerdict).reduce((sum, n) => sum + n, 0);
   return { in: total, ...byVerdict } as Counts; // safe: every verdict was put in above
-}
-
-export interface ReasonCount {
-  readonly verdict: Verdict;
-  readonly reason: string;
-  readonly count: number;
-}
-
-/** Why rows came to their verdicts, the most frequent reason first; rows without a reason are left out. */
-export async function reasonsOf(db: Queryable, runId: string): Promise<readonly ReasonCount[]> {
-  const found = await db.query<ReasonCount>(
-    `select coalesce(verdict, 'unknown') as verdict, reason, count(*)::int as count from ledger.rows
-     where run_id = $1 and reason is not null group by 1, 2 order by 3 desc, 1, 2`,
-    [runId],
-  );
-  return found.rows;
 }

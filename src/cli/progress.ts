@@ -1,6 +1,7 @@
 /** How a run is getting on, in one line. Pure: from looks at the ledger to words. */
 import type { RowState } from '../ledger/rows.ts';
 import type { Run } from '../ledger/runs.ts';
+import { waitsFor } from '../ledger/waiting.ts';
 import { formatCount, formatShare, formatTook } from './words.ts';
 
 export interface Look {
@@ -32,7 +33,9 @@ export function progressLine(looks: readonly Look[], allowedPerSecond: number | 
   const { phase } = look.run;
   const ofPhase = looks.filter(({ run }) => run.phase === phase);
   const rate = ratePerSecond(ofPhase);
-  const words = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
+  const other = waitsFor(look.run);
+  const doing = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
+  const words = other === undefined ? doing : `waiting for run ${other}`;
   const parts = [rowsPart(ofPhase, look), ratePart(rate, allowedPerSecond), leftPart(look, rate), troublePart(look)];
   return [words, ...parts.flat()].join(' · ');
 }

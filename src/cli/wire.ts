@@ -23,9 +23,10 @@ import { type OpenTargets, openTargets } from '../targets/open-targets.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
 import { keepAuditing } from '../worker/audits.ts';
+import { createOwnQueue } from '../worker/own-queue.ts';
 import { openQueue } from '../worker/queue.ts';
 import { openRedis } from '../worker/redis.ts';
-import { type Runner, startRunner } from '../worker/runner.ts';
+import { type Runner, type RunnerNeeds, startRunner } from '../worker/runner.ts';
 import { openSchedules, type Schedules } from '../worker/schedules.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import { openLedger, type StoreOptions } from './store.ts';
@@ -44,9 +45,12 @@ export interface Workspace {
   readonly targets: OpenTargets;
   /** Starts a run of a sync, or says which unfinished one stands in its way. */
   startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
-  /** Carries runs on in this process until the workspace is closed. */
-  work(): Promise<Runner>;
-  /** Takes changes to these targets and brings back what they report, in this process too, until the workspace is closed. */
+  /**
+   * Works on runs in this process until the workspace is closed: on every unfinished one, or only on those that the
+   * runner attends and those that these need. The first call decides.
+   */
+  work(on?: RunnerNeeds['worksOn']): Promise<Runner>;
+  /** Takes changes that these runs have seen to these targets and brings back what they report, until the workspace is closed. */
   deliver(targets: readonly string[]): Promise<void>;
   /** Takes the calls of outside systems, where the settings say, until the workspace is closed. */
   serveConsole(): Promise<Console>;
@@ -119,31 +123,33 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     };
     let runner: Promise<Runner> | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
-    const work = async (): Promise<Runner> => {
-      const queue = openQueue(queueNeeds);
+    const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
+      const queue = worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log });
       closers.push(() => queue.close());
-      const started = await startRunner({ pool: database.pool, queue, accounts, targets, catalog, log });
+      const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
+      const { pool } = database;
+      const started = await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs });
       closers.push(() => started.close());
       return started;
     };
-    const working = (): Promise<Runner> => {
-      runner ??= work();
+    const work: Workspace['work'] = (on = 'every-run') => {
+      runner ??= startWorking(on);
       return runner;
     };
     const served = new Set<string>();
     const deliver: Workspace['deliver'] = async (wanted) => {
       for (const name of wanted) targetNamed(settings, name);
-      const { worker } = await working();
+      const { worker, attended: runs } = await work();
       const names = wanted.filter((name) => !served.has(name));
       if (names.length === 0) return;
       for (const name of names) served.add(name);
       // As many again wait at the target's budget, which lets no more be in flight: so there is one for every token.
       const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
       const open = (name: string) => targets.open(name);
-      const courier = startCourier({ pool: database.pool, worker, targets: { open, concurrencyOf }, names, log });
+      const courier = startCourier({ pool: database.pool, worker, runs, targets: { open, concurrencyOf }, names, log });
       closers.push(() => courier.close());
       const syncs = Object.values(settings.syncs).filter((sync) => sync.job === 'tasks');
-      const reporting = startReporting({ pool: database.pool, accounts, syncs, targets, names, log });
+      const reporting = startReporting({ pool: database.pool, accounts, syncs, targets, names, runs, log });
       closers.push(() => reporting.close());
     };
     const serveConsole: Workspace['serveConsole'] = async () => {
@@ -154,7 +160,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       return started;
     };
     const startAuditing = async (): Promise<void> => {
-      const { attend } = await working();
+      const { attend } = await work();
       const auditing = keepAuditing({ pool: database.pool, accounts: Object.keys(settings.accounts), attend, log });
       closers.push(() => auditing.close());
     };
@@ -165,7 +171,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       service,
       targets,
       startSync,
-      work: working,
+      work,
       deliver,
       serveConsole,
       keepAuditing: startAuditing,

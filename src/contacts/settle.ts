@@ -8,9 +8,17 @@ import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { decideMissing, LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import {
+  decideMissing,
+  LACKS_MUCH,
+  rejectRefused,
+  repeatUpdates,
+  type Settled,
+  whatIsOpen,
+} from '../ledger/settling.ts';
 import { KNOWN } from './check-links.ts';
 import { reportDuplicates } from './duplicates.ts';
+import { settleRefusedImports } from './import-mode.ts';
 import { CONTACT_LINK } from './staging.ts';
 
 export interface SettleOptions {
@@ -35,6 +43,10 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   await takeInOrder(db, run, options.pass, SAME_NAME, 'by-count');
   await reportDuplicates(db, run, { free: FREE, pass: options.pass });
   await keepLinks(db, run);
+  if (options.isWhole) {
+    await settleRefusedImports(db, run);
+    await rejectRefused(db, run.id);
+  }
   await judgeMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
 }
@@ -56,7 +68,7 @@ async function takeByContactId(db: Queryable, run: Run, pass: number): Promise<v
        update ledger.records k set taken_by = found.source_id from found
        where k.run_id = $1 and k.record_id = found.record_id
      )
-     update ledger.rows s set state = 'settled', verdict = 'created', record_id = found.record_id
+     update ledger.rows s set state = 'settled', verdict = 'created', reason = null, detail = null, record_id = found.record_id
      from found where s.run_id = $1 and s.source_id = found.source_id`,
     [run.id, pass],
   );

@@ -106,7 +106,7 @@ export const gapsInCalls: readonly Gap[] = [
     ourService:
       'HTTP 401 for both, and the connection is closed; an address that tries many keys waits a second for each. Authorization is ignored.',
     clientFindsOut:
-      'A 401 or 403 suspends the account with a clear message, until a read with the key is accepted again. Where reading works it was one record that was refused.',
+      'After a 401 or 403 it asks by other reads. If they are refused too, the account is suspended until one is accepted. If one is accepted, the operation is forbidden to the key, or one record was refused: how other records fare tells.',
     override: 'accounts.*.authorization',
   },
   {

@@ -15,6 +15,9 @@ export interface DeliveryClaim {
   readonly target: string;
 }
 
+/** Ids of runs; undefined: every one. */
+export type Runs = readonly string[] | undefined;
+
 /** A delivery that is the claimer's to send. */
 export interface Claimed {
   readonly delivery: Delivery;
@@ -58,12 +61,13 @@ interface ClaimedRow extends Omit<Delivery, 'itemId'> {
 
 /**
  * Claims up to `limit` deliveries that are due, the longest due first: of each task the oldest open one, and none while
- * another of it is on its way. Nothing while the target is disabled or blocked.
+ * another of it is on its way. Nothing while the target is disabled or blocked. `runs`: only what these runs have seen, and
+ * what has to go before it; undefined: of any run.
  */
 export async function claimDue(
   db: Queryable,
   claim: DeliveryClaim,
-  { limit, now }: { readonly limit: number; readonly now: Date | undefined },
+  { limit, now, runs }: { readonly limit: number; readonly now: Date | undefined; readonly runs?: Runs },
 ): Promise<readonly Claimed[]> {
   // `offset 0` keeps the check of each candidate where it is: the limit then spares most of them.
   const claimed = await db.query<ClaimedRow>(
@@ -76,6 +80,9 @@ export async function claimDue(
          and not exists (select from ledger.deliveries o where o.target = d.target and o.scope = d.scope and o.sync = d.sync
            and o.kind = d.kind and o.task_id = d.task_id and o.state <> 'ended'
            and (o.sequence < d.sequence or o.state = 'sending') offset 0)
+         and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where w.target = d.target
+           and w.sync = d.sync and w.kind = d.kind and w.task_id = d.task_id and w.sequence > d.sequence
+           and w.state = 'waiting' and w.run_id = any($6) offset 0))
        order by d.due_at limit $3 for update of d skip locked),
      taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id
        returning d.*)
@@ -83,7 +90,7 @@ export async function claimDue(
        (select record_id from ledger.links l
         where l.scope = t.scope and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
      from taken t`,
-    [claim.id, claim.target, limit, now, linkKind(claim.target)],
+    [claim.id, claim.target, limit, now, linkKind(claim.target), runs ?? null],
   );
   return claimed.rows.map(({ runId, attempts, itemId, ...delivery }) => ({
     delivery: { ...delivery, itemId: itemId ?? undefined },

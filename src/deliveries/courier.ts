@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { WorkerIdentity } from '../ledger/claims.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import type { Target } from '../targets/target.ts';
-import { dropDeadClaims } from './claims.ts';
+import { dropDeadClaims, type Runs } from './claims.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { pruneDeliveries } from './prune.ts';
 import { type Route, startRoute } from './route.ts';
@@ -25,6 +25,8 @@ export interface CourierNeeds {
   };
   /** The targets it serves. */
   readonly names: readonly string[];
+  /** Whose deliveries it takes; default: those of every run. */
+  readonly runs?: () => Runs;
   readonly log: Logger;
   readonly clock?: Clock;
   /** In [0, 1). */

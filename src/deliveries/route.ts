@@ -6,7 +6,7 @@ import { LockstepError, messageOf } from '../errors.ts';
 import { createLinker } from '../links/link-by-text.ts';
 import type { DeliveryOutcome, Target } from '../targets/target.ts';
 import { createBreaker } from './breaker.ts';
-import { type Claimed, claimDue, type DeliveryClaim } from './claims.ts';
+import { type Claimed, claimDue, type DeliveryClaim, type Runs } from './claims.ts';
 import { createBell } from './clock.ts';
 import { createLease, type LeaseNeeds } from './lease.ts';
 import { createOutcomeWriter, type Sent } from './outcome-writer.ts';
@@ -29,6 +29,8 @@ export interface RouteNeeds extends LeaseNeeds {
   readonly concurrency: number;
   readonly open: () => Promise<Target>;
   readonly random: () => number;
+  /** Whose deliveries it sends; default: those of every run. */
+  readonly runs?: () => Runs;
 }
 
 export interface Route {
@@ -147,7 +149,7 @@ export function startRoute(needs: RouteNeeds): Route {
     const claim = await lease.hold();
     isDry = false;
     const batchesBefore = batches;
-    const claimed = await claimDue(pool, claim, { limit: room, now: clock.ledgerNow() });
+    const claimed = await claimDue(pool, claim, { limit: room, now: clock.ledgerNow(), runs: needs.runs?.() });
     ahead.push(...claimed.map((one) => ({ claimed: one, claim })));
     if (isClosing) return;
     if (!isProbing && isHeldBack()) return giveBackAhead(); // by what came in while it claimed

@@ -8,6 +8,7 @@ import { quickUpdates } from './migrations/005-quick-updates.ts';
 import { itemReports } from './migrations/006-item-reports.ts';
 import { scopes } from './migrations/007-scopes.ts';
 import { auditDebts } from './migrations/008-audit-debts.ts';
+import { attended } from './migrations/011-attended.ts';
 import { setClock } from './migrations/012-set-clock.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
@@ -19,5 +20,6 @@ export const ledgerMigrations: readonly Migration[] = [
   itemReports,
   scopes,
   auditDebts,
+  attended,
   setClock,
 ];

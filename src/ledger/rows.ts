@@ -155,6 +155,22 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   return counts;
 }
 
+export interface ReasonCount {
+  readonly verdict: Verdict;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Why rows came to their verdicts, the most frequent reason first; rows without a reason are left out. */
+export async function reasonsOf(db: Queryable, runId: string): Promise<readonly ReasonCount[]> {
+  const found = await db.query<ReasonCount>(
+    `select coalesce(verdict, 'unknown') as verdict, reason, count(*)::int as count from ledger.rows
+     where run_id = $1 and reason is not null group by 1, 2 order by 3 desc, 1, 2`,
+    [runId],
+  );
+  return found.rows;
+}
+
 /** A row as people see it, in exports and `runs show`. */
 export interface ReportedRow {
   readonly sourceId: string;

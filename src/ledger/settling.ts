@@ -57,6 +57,18 @@ export async function decideMissing(db: Queryable, run: Run, readAt: Date, judgi
   );
 }
 
+/**
+ * A refusal inside an HTTP 200 may come from a service that keeps the record all the same. What the read-back has not found
+ * is rejected, in the service's words; what comes later has the key that later runs look for.
+ */
+export async function rejectRefused(db: Queryable, runId: string): Promise<void> {
+  await db.query(
+    `update ledger.rows set state = 'settled', verdict = 'rejected'
+     where run_id = $1 and state = 'unknown' and reason = 'REFUSED_BY_SERVICE'`,
+    [runId],
+  );
+}
+
 export async function whatIsOpen(db: Queryable, runId: string, settleMs: number): Promise<Settled> {
   const counted = await db.query<Settled>(
     `select (count(*) filter (where state = 'ready'))::int as ready,

@@ -22,6 +22,7 @@ export async function decideOrders(
 ): Promise<Planned> {
   await prepareSetWork(db, run.id, 'records');
   await reviewTheDoubled(db, run);
+  await reviewOtherLetters(db, run);
   await decideExisting(db, run, existing);
   await reviewTheInvisible(db, run);
   if (!isWhole) await reviewTheUnproven(db, run);
@@ -74,6 +75,19 @@ async function reviewTheDoubled(db: Queryable, run: Run): Promise<void> {
   );
 }
 
+/** There in other letters: the same order at a service that changes them, another one at a service that does not. */
+async function reviewOtherLetters(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.rows s set state = 'settled', verdict = 'review', reason = 'OTHER_LETTERS', record_id = k.record_id,
+       detail = format('order %s of this customer is there as %s: is it the same? If not, give this one another order_id',
+         k.record_id, k.name)
+     from ledger.records k
+     where s.run_id = $1 and s.state = 'staged' and k.run_id = $1 and k.name is not null
+       and k.client_id = s.client_id and k.label = s.label`,
+    [run.id],
+  );
+}
+
 /** Sent before and never seen in the list: sent again it would be there twice, and no list would tell. */
 async function reviewTheInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query(
@@ -115,7 +129,7 @@ async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['
        action = case when how <> '' and $2 = 'update' then 'update' end,
        fields = case when how <> '' and $2 = 'update' then there.merged else s.fields end,
        own_fields = case when how <> '' and $2 = 'update' then s.fields end, sends = 0,
-       verdict = case when $2 = 'fail' then 'rejected' when how = '' or $2 = 'skip' then 'existing' end,
+       verdict = case when $2 = 'fail' then 'rejected' when how = '' then 'existing' when $2 = 'skip' then 'review' end,
        reason = case when $2 = 'fail' then 'ORDER_EXISTS' when how = '' then 'EXISTS' when $2 = 'skip' then 'DIFFERS' end,
        detail = case when how = '' and hides_amount then format('order %s is there; its amount is not shown, and was not compared', there.record_id)
          when how = '' then format('order %s is there with this content', there.record_id)

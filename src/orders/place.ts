@@ -12,6 +12,8 @@ const placeSchema = z.object({
   isShown: z.boolean().default(false),
   /** The run that creates missing customers, or has created them. */
   creator: z.string().optional(),
+  /** The run that it waits for, and since when, on the clock of a process. */
+  waits: z.object({ run: z.string(), sinceMs: z.number() }).optional(),
   /** How many orders the service's list held before the first write; unknown where it came in pages. */
   ordersBefore: z.number().optional(),
 });

@@ -40,12 +40,18 @@ export async function readOrders(
   const keeping = behind();
   const witnesses = await openWitnesses(context, 'orders');
   let seen: SeenOrder[] = [];
+  let hasOtherLetters = false;
   const keep = async () => {
     const orders = seen;
     seen = [];
     const ids = orders.map(({ recordId }) => recordId);
     await keeping.begin(
-      () => exclusive.transaction((db) => keepOrders(db, { run, scope, pass, isAudit }, orders)),
+      async () => {
+        const inOtherLetters = await exclusive.transaction((db) =>
+          keepOrders(db, { run, scope, pass, isAudit }, orders),
+        );
+        hasOtherLetters ||= inOtherLetters > 0;
+      },
       ids, // an order that moves from page to page comes again
     );
   };
@@ -65,6 +71,7 @@ export async function readOrders(
   });
   await keep();
   await keeping.end();
+  if (hasOtherLetters) await exclusive.transaction((db) => takeOtherLetters(db, run, pass));
   if (read.shape) await checkShape(context, 'orders', read.shape);
   if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
   if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);
@@ -96,37 +103,44 @@ interface SeenOrder {
 
 /**
  * Keeps the orders among these that the load asks for, under the key it knows them by: a service that makes a number of an
- * order_id shows 0012 as 12. Safe to repeat. Each key is looked up by itself: an `exists` would be
- * joined, and go through all keys of a large load for every batch. Orders that are kept for an audit alone are of the
- * baseline's pass, whenever they are seen: the load has not created them.
+ * order_id shows 0012 as 12. One whose order_id is a key in other letters is kept under its own, and counted in the
+ * answer. Safe to repeat. Each key is looked up by itself: an `exists` would be joined, and go through all keys of a large
+ * load for every batch. Orders that are kept for an audit alone are of the baseline's pass, whenever they are seen: the
+ * load has not created them.
  */
 async function keepOrders(
   db: Queryable,
   { run, scope, pass, isAudit }: { run: Run; scope: string; pass: number; isAudit: boolean },
   orders: readonly SeenOrder[],
-): Promise<void> {
+): Promise<number> {
   const named = orders.filter(({ clientId, label }) => clientId !== undefined && label !== '');
   const distinct = [...new Map(named.map((order) => [order.recordId, order])).values()];
-  if (distinct.length === 0) return;
+  if (distinct.length === 0) return 0;
   const column = <K extends keyof SeenOrder>(name: K) => distinct.map((order) => order[name]);
-  await db.query(
-    `insert into ledger.records (run_id, record_id, client_id, label, fields, first_pass, last_pass)
-     select $1, asked.record_id, asked.client_id, coalesce(asked.held, asked.owed), asked.fields,
-       case when asked.held is null then 0 else $2 end, $2
-     from (select t.*, coalesce(
+  const kept = await db.query<{ n: number }>(
+    `with asked as materialized (select t.*, coalesce(
          (select k.label from ledger.order_keys k
           where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1),
          case when t.is_number then (select k.label from ledger.order_keys k
            where k.scope = $7 and k.client_id = t.client_id and k.run_id = $1
              and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as held,
+         lower(t.label) <> upper(t.label) and exists (select from ledger.order_keys k
+           where k.scope = $7 and k.client_id = t.client_id and lower(k.label) = lower(t.label) and k.run_id = $1 offset 0)
+           as is_known,
          case when $9 then (select d.label from ledger.audit_debts d where d.scope = $10 and d.resource = 'orders'
            and d.paid_at is null and d.client_id = t.client_id and (d.label = t.label
              or (t.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = t.label)) limit 1) end as owed
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
-       offset 0) asked -- a fence: without it each key is looked up twice
-     where coalesce(asked.held, asked.owed) is not null
-     on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
-       label = excluded.label, fields = excluded.fields`,
+     ), kept as (
+       insert into ledger.records (run_id, record_id, client_id, label, name, fields, first_pass, last_pass)
+       select $1, record_id, client_id, coalesce(held, owed, label), case when held is null and is_known then label end, fields,
+         case when held is null and not is_known then 0 else $2 end, $2
+       from asked where held is not null or is_known or owed is not null
+       on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
+         label = excluded.label, name = excluded.name, fields = excluded.fields
+       returning name
+     )
+     select count(name)::int as n from kept`,
     [
       run.id,
       pass,
@@ -140,6 +154,26 @@ async function keepOrders(
       run.scope,
     ],
   );
+  return kept.rows[0]?.n ?? 0;
+}
+
+/**
+ * A service may write an order_id in other letters than it was sent in (o-1 as O-1): such an order is taken for the row's
+ * where none has exactly its key. Not found, the row would be sent again. `name` keeps what the service shows.
+ */
+async function takeOtherLetters(db: Queryable, run: Run, pass: number): Promise<void> {
+  const taken = await db.query<{ asked: string; shown: string }>(
+    `update ledger.records r set label = k.label from ledger.order_keys k
+     where r.run_id = $1 and r.last_pass = $2 and r.name is not null and k.scope = $3 and k.run_id = $1
+       and k.client_id = r.client_id and lower(k.label) = lower(r.name)
+       and not exists (select from ledger.records e where e.run_id = $1 and e.last_pass = $2
+         and e.client_id = r.client_id and e.label = k.label and e.name is null)
+     returning k.label as asked, r.name as shown`,
+    [run.id, pass, keyScopeOf(run)],
+  );
+  const [first] = taken.rows;
+  if (first)
+    await addNote(db, run.id, `the service shows order_ids in other letters, such as ${first.asked} as ${first.shown}`);
 }
 
 function toSeenOrder(record: Json, account: Account): SeenOrder {

@@ -12,11 +12,11 @@ import { type Queryable, resumeRun } from '../ledger/runs.ts';
 import { keepPlace } from './place.ts';
 
 /**
- * Rows to be decided anew. Duplicates and differing content are there already, and what the list cannot show may be: sending
- * them again mends nothing.
+ * Rows to be decided anew. Duplicates and what was sent and differs are there already, and what the list cannot show may be:
+ * sending them again helps nothing. Copies of a row follow it.
  */
 const FAILED = `(state <> 'settled' or verdict in ('rejected', 'review', 'unknown'))
-  and coalesce(reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST')`;
+  and coalesce(reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST', 'DUP_IN_FILE')`;
 
 /** Answers how many rows are tried again; with 0 the load is left as it is. @throws LockstepError LOAD_STOPPING, RUN_IN_THE_WAY */
 export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> {

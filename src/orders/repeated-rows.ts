@@ -41,3 +41,18 @@ async function settle(db: Queryable, run: Run, repeats: readonly Repeat[]): Prom
     ],
   );
 }
+
+/** A row that the file has twice shares the fate of the one that was decided: what failed is not there under its copy either. */
+export async function settleCopies(db: Queryable, runId: string): Promise<void> {
+  await db.query(
+    `update ledger.rows copy set verdict = coalesce(case when first.verdict in ('created', 'updated', 'unchanged') then 'existing'
+         else first.verdict end, 'unknown'),
+       detail = regexp_replace(copy.detail, ' That row was not loaded: .*$', '') || case
+         when first.verdict in ('created', 'updated', 'unchanged', 'existing') then ''
+         else format(' That row was not loaded: %s %s', first.reason, first.detail) end
+     from ledger.rows first
+     where copy.run_id = $1 and copy.reason = 'DUP_IN_FILE' and first.run_id = $1 and first.label = copy.label
+       and first.reason is distinct from 'DUP_IN_FILE'`,
+    [runId],
+  );
+}

@@ -14,7 +14,14 @@ export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) 
     client_id: toBodyId(row.clientId ?? '', longIds('customers')),
   });
   return async (row, { dispatchBefore, stopWaiting }) => {
-    const options = { lane, stopWaiting, dispatchBefore, maxWaitMs: SENDER_PATIENCE_MS, sends: row.sends };
+    const options = {
+      lane,
+      stopWaiting,
+      dispatchBefore,
+      maxWaitMs: SENDER_PATIENCE_MS,
+      sends: row.sends,
+      record: row.sourceId,
+    };
     if (row.action === 'create')
       return toSent(row, await write(account, 'orders.create', { ...options, body: bodyOf(row) }), 'create');
     const id = toBodyId(row.recordId ?? '', longIds('orders'));

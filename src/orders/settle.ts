@@ -6,7 +6,14 @@ import { absenceAfterMs } from '../absence.ts';
 import { prepareSetWork } from '../ledger/records.ts';
 import { MAX_SENDS } from '../ledger/rows.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
-import { decideMissing, LACKS_MUCH, repeatUpdates, type Settled, whatIsOpen } from '../ledger/settling.ts';
+import {
+  decideMissing,
+  LACKS_MUCH,
+  rejectRefused,
+  repeatUpdates,
+  type Settled,
+  whatIsOpen,
+} from '../ledger/settling.ts';
 import { differences } from './differences.ts';
 import type { OrdersRead } from './read-orders.ts';
 
@@ -26,6 +33,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);
   await reportDoubled(db, run, options.pass);
+  if (options.isWhole) await rejectRefused(db, run.id);
   await judgeMissing(db, run, options);
   return whatIsOpen(db, run.id, options.settleMs);
 }

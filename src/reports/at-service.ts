@@ -65,6 +65,7 @@ export async function completeTask(
     maxWaitMs: BUDGET_PATIENCE_MS,
     dispatchBefore: elapsedMs() + BUDGET_PATIENCE_MS,
     sends: 0,
+    record: id,
   });
   switch (written.status) {
     case 'applied':

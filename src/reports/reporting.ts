@@ -29,6 +29,8 @@ export interface ReportingNeeds {
   readonly targets: { open(name: string): Promise<Target> };
   /** The targets whose reports it applies. */
   readonly names: readonly string[];
+  /** Only what reads of these runs have reported; default: whatever was reported. */
+  readonly runs?: () => readonly string[] | undefined;
   readonly log: Logger;
   readonly clock?: Clock;
 }
@@ -75,7 +77,7 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     while (!closing.signal.aborted) {
       let taken = 0;
       try {
-        const due = await takeDue(pool, names, { limit: AT_ONCE, holdMs: HOLD_MS });
+        const due = await takeDue(pool, names, { limit: AT_ONCE, holdMs: HOLD_MS, runs: needs.runs?.() });
         taken = due.length;
         await Promise.all(due.map(apply));
         if (clock.nowMs() - prunedAtMs >= PRUNE_MS) {

@@ -35,23 +35,32 @@ export interface ReportEnd {
   readonly seen?: { readonly isCompleted: boolean; readonly at: string } | undefined;
 }
 
-/** Takes reports that are due, those that have been due longest first, and holds them for `holdMs`. */
+/**
+ * Takes reports that are due, those that have been due longest first, and holds them for `holdMs`. `runs`: only what was
+ * read since the first of these runs began.
+ */
 export async function takeDue(
   db: Queryable,
   targets: readonly string[],
-  { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
+  {
+    limit,
+    holdMs,
+    runs,
+  }: { readonly limit: number; readonly holdMs: number; readonly runs?: readonly string[] | undefined },
 ): Promise<readonly Report[]> {
   const taken = await db.query<Report>(
     `with picked as (
        select target, item_id from ledger.item_reports
        where state = 'waiting' and target = any($1) and due_at <= clock_timestamp()
          and (held_until is null or held_until < clock_timestamp())
+         and ($4::text[] is null or (source = 'read'
+           and reported_at >= (select min(created_at) from ledger.runs where id = any($4))))
        order by due_at limit $2 for update skip locked)
      update ledger.item_reports r set held_until = clock_timestamp() + $3 * interval '1 ms', holds = holds + 1
      from picked p where r.target = p.target and r.item_id = p.item_id
      returning r.target, r.item_id as "itemId", r.is_completed as "isCompleted", r.status, r.source,
        r.has_moved as "hasMoved", r.reported_at::text as "reportedAt", r.revision, r.holds as hold, r.attempts`,
-    [targets, limit, holdMs],
+    [targets, limit, holdMs, runs ?? null],
   );
   return taken.rows;
 }

@@ -31,6 +31,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
           },
     prefix: given.prefix,
     dialect: given.dialect,
+    patienceMs: given.patience,
     budget: given.budget,
   });
 

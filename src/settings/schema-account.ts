@@ -142,6 +142,11 @@ export const account = z.strictObject({
   dialect: dialect
     .prefault('auto')
     .describe('How the service answers where its contract is silent. Default: auto, found out from its answers.'),
+  patience: duration()
+    .prefault('1h')
+    .describe(
+      'How long scheduled and detached runs, and files of a folder, wait for a service that is away before they fail. Default: 1h.',
+    ),
   budget: budget.prefault({}).describe('Calls allowed with this key, shared by every process that uses it.'),
 });
 

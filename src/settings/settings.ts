@@ -39,6 +39,8 @@ export interface AccountSettings {
   readonly authorization: { readonly scheme: string; readonly token: SecretRef } | undefined;
   readonly prefix: 'auto' | Prefix;
   readonly dialect: Dialect;
+  /** How long a run whose calls fail waits for the service before it fails. */
+  readonly patienceMs: number;
   readonly budget: BudgetSettings;
 }
 

@@ -16,6 +16,7 @@ import { type AccountSettings, budgetLimits } from '../settings/settings.ts';
 import { originOf } from '../settings/shared-accounts.ts';
 import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
 import { type KeyFound, lookAtContacts, tryKey } from './key-check.ts';
+import { createPermissions, type Permissions } from './permissions.ts';
 
 export interface Account {
   readonly name: string;
@@ -33,8 +34,13 @@ export interface Account {
   readonly settleMs: number;
   /** Where a person mends a key that is refused. */
   readonly keySource: string;
-  /** Tries the key with a read; of callers at once only one does, and an accepted key is believed in for half a minute. */
-  checkKey(): Promise<KeyFound>;
+  /**
+   * Tries the key with reads other than the operation that was refused; of callers at once only one does, and an
+   * accepted key is believed in for half a minute.
+   */
+  checkKey(refused?: OperationName): Promise<KeyFound>;
+  /** Which operations the key may use, as far as writes have shown. */
+  readonly permissions: Permissions;
   /**
    * Takes a token of the key's retry budget, before a call is repeated that the service may have seen. `empty`: too many
    * of this key have been repeated lately, and the work is put off instead.
@@ -200,7 +206,8 @@ async function openAccount(
     timeoutMs: settings.budget.timeoutMs,
     settleMs: settings.budget.settleMs,
     keySource: settings.apiKey?.where ?? 'the embedded service',
-    checkKey: believed(() => tryKey(account)),
+    checkKey: believed((refused) => tryKey(account, refused)),
+    permissions: createPermissions(),
     // Without its store nobody knows what has been repeated lately: rather later.
     takeRetry: () => budget.retry().catch(() => ({ status: 'empty', retryAfterMs: STORE_AWAY_MS })),
     budgetStats: () => budget.stats(),
@@ -214,24 +221,18 @@ async function openAccount(
   return { account, access, close };
 }
 
-/** Asks once for all who ask at the same time, and not again for a while once the key was accepted. */
-function believed(ask: () => Promise<KeyFound>): () => Promise<KeyFound> {
-  let found: Promise<KeyFound> | undefined;
-  const forget = () => {
-    found = undefined;
-  };
-  return () => {
-    found ??= ask().then(
-      (key) => {
-        if (key.status === 'accepted') setTimeout(forget, BELIEVED_MS).unref();
-        else forget();
-        return key;
-      },
-      (error: unknown) => {
-        forget();
-        throw error;
-      },
-    );
-    return found;
+/** Asks once for all who ask at the same time, and not again for a while once another read than theirs was answered. */
+function believed(ask: (refused?: OperationName) => Promise<KeyFound>): Account['checkKey'] {
+  let asking: Promise<KeyFound> | undefined;
+  let accepted: OperationName | undefined;
+  return async (refused) => {
+    if (accepted !== undefined && accepted !== refused) return { status: 'accepted', by: accepted };
+    asking ??= ask(refused).finally(() => {
+      asking = undefined;
+    });
+    const key = await asking;
+    accepted = key.status === 'accepted' ? key.by : undefined;
+    if (accepted !== undefined) setTimeout(() => (accepted = undefined), BELIEVED_MS).unref();
+    return key;
   };
 }

@@ -22,6 +22,8 @@ export interface JobContext<Options> {
   readonly pool: pg.Pool;
   readonly worker: WorkerIdentity;
   readonly log: Logger;
+  /** Says that the run needs another one, so that a process which works on this run alone works on that one too. */
+  readonly need: (runId: string) => Promise<void>;
   /** Aborts when the process shuts down: finish what is in flight and answer `again`. */
   readonly signal: AbortSignal;
 }

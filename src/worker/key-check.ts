@@ -1,19 +1,22 @@
 /** Small reads that show whether a service answers and takes the key. */
 import type { CallOptions, Client } from '../client/client.ts';
 import type { Dialect } from '../client/dialect.ts';
-import type { Outcome, StreamOutcome } from '../client/outcome.ts';
-import { isKeyRefused } from '../client/retry-policy.ts';
-import { type Operation, type OperationName, operations } from '../contract/operations.ts';
+import type { Outcome, Refused, StreamOutcome } from '../client/outcome.ts';
+import { type Failure, isKeyRefused } from '../client/retry-policy.ts';
+import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
-import { type KeyRefused, keyRefused } from './trouble.ts';
+import { ComeBack, type KeyRefused, keyRefused, operationForbidden, type Stop, wordsOf } from './trouble.ts';
 
 export type KeyFound =
-  | { readonly status: 'accepted' }
+  /** `by`: the read that was answered. */
+  | { readonly status: 'accepted'; readonly by: OperationName }
   | { readonly status: 'refused'; readonly refused: KeyRefused }
-  /** The service could not be asked, or its answer says nothing about the key. */
+  /** The service could not be asked, or its answers say nothing about the key. */
   | { readonly status: 'unclear' };
 
 const CONTACTS: OperationName = 'contacts.getall';
+/** The reads that show whether a key is accepted, the cheapest first. */
+const LISTS: readonly OperationName[] = [CONTACTS, 'customers.getall', 'orders.getall', 'tasks.getall'];
 
 /** The cheapest read there is: one contact. */
 export function lookAtContacts(client: Client, dialect: Dialect, options: CallOptions): Promise<Outcome> {
@@ -21,21 +24,39 @@ export function lookAtContacts(client: Client, dialect: Dialect, options: CallOp
   return client.call(CONTACTS, { ...rest, query: firstOfPage(dialect) });
 }
 
-/** Tries the account's key with a list; of that no more is read than its beginning. */
-export async function tryKey(account: Account, wished: OperationName = CONTACTS): Promise<KeyFound> {
-  const operation = isPlainList(wished) ? wished : CONTACTS;
-  const outcome = await beginningOf(account, operation);
-  if (outcome === 'answered' || outcome.status === 'applied') return { status: 'accepted' };
-  if (outcome.status !== 'refused') return { status: 'unclear' };
-  return isKeyRefused(outcome)
-    ? { status: 'refused', refused: keyRefused(account, outcome, operation) }
-    : { status: 'accepted' };
+/**
+ * Tries the account's key with lists, of which no more is read than the beginning, until one is answered. `except`: the
+ * operation whose refusal is in question: a key without the right to one operation is no refused key.
+ */
+export async function tryKey(account: Account, except?: OperationName): Promise<KeyFound> {
+  const refusals: Refused[] = [];
+  for (const operation of LISTS) {
+    if (operation === except) continue;
+    const outcome = await beginningOf(account, operation);
+    if (outcome === 'answered' || outcome.status === 'applied') return { status: 'accepted', by: operation };
+    if (outcome.status !== 'refused') return { status: 'unclear' };
+    refusals.push(outcome);
+  }
+  const refusal = refusals.find(isKeyRefused) ?? refusals[0];
+  return refusal ? { status: 'refused', refused: keyRefused(account, refusal, CONTACTS) } : { status: 'unclear' };
 }
 
-function isPlainList(name: OperationName): boolean {
-  const { list, params }: Operation = operations[name];
-  return list !== undefined && Object.keys(params.shape).length === 0 && name !== 'contacts.search';
+/** What follows from a read that was refused in the words of a refused key: another read tells whether it is the key. */
+export async function stopAfterRefusal(account: Account, failure: Failure, operation: OperationName): Promise<Stop> {
+  const key = await account.checkKey(operation);
+  switch (key.status) {
+    case 'accepted':
+      return operationForbidden(account, failure, operation);
+    case 'refused':
+      return keyRefused(account, failure, operation);
+    case 'unclear':
+      return new ComeBack(`${operation}: ${wordsOf(failure)}`, UNCLEAR_MS);
+    default:
+      return key satisfies never;
+  }
 }
+
+const UNCLEAR_MS = 2_000;
 
 async function beginningOf(
   { client, dialect }: Account,

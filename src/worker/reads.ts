@@ -9,6 +9,7 @@ import type { Applied, Streamed } from '../client/outcome.ts';
 import { backoffMs, decideRetry, type Failure, MAX_ATTEMPTS, type RetryDecision } from '../client/retry-policy.ts';
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
+import { stopAfterRefusal } from './key-check.ts';
 import { ComeBack, stopFor } from './trouble.ts';
 
 /** A key whose quota is used up gets one such answer and waits as told; so many in a row without another come of no rate. */
@@ -48,8 +49,9 @@ export function readStream(
 }
 
 /** What follows from an answer that is not asked for again in place. */
-function lastOf(operation: OperationName, failure: Failure): RetryDecision {
-  return decideRetry(operation, failure, { attempt: MAX_ATTEMPTS, random: Math.random() });
+function lastOf(operation: OperationName, failure: Failure): Exclude<RetryDecision, { status: 'suspend' }> {
+  const last = decideRetry(operation, failure, { attempt: MAX_ATTEMPTS, random: Math.random() });
+  return last.status === 'suspend' ? { status: 'give-up', reason: 'GAVE_UP' } : last;
 }
 
 /** The error for a service that does nothing but tell to slow down. */
@@ -73,6 +75,7 @@ async function untilApplied<T extends { status: 'applied' }>(
       return outcome;
     }
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
+    if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
     const stop = stopFor(decision, outcome, account, operation);
     if (decision.status !== 'retry' || signal?.aborted) throw stop;
     let waitMs = decision.afterMs;

@@ -1,29 +1,33 @@
 /**
- * The runner: carries every unfinished run on, in this process and beside others. It looks after the ledger (claims of
- * dead processes are taken over, runs without a queued job get one) and calls the jobs that the queue hands it.
+ * The runner: works on unfinished runs, in this process and beside others: on every one, or only on those that it attends
+ * and those that these need. It looks after the ledger (claims of dead processes are taken over, runs without a queued
+ * job get one) and calls the jobs that the queue hands it.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../errors.ts';
+import { noteAttended } from '../ledger/attended.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
+import { resumeWaiting } from '../ledger/waiting.ts';
 import type { Accounts } from './accounts.ts';
 import { otherScope } from './identity.ts';
 import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 import { mayUse, suspend } from './suspension.ts';
-import { ComeBack, KeyRefused, RunPaused } from './trouble.ts';
+import { ComeBack, KeyRefused, OperationForbidden, RunPaused } from './trouble.ts';
 
 /** How often the ledger is looked after. */
 const LOOK_MS = 1_000;
-/** A run bears trouble this long, without one success between, before it fails; `lockstep runs resume` takes it up. */
-const PATIENCE_MS = 5 * 60 * 1000;
-/** A run that has not had one answer yet has lost nothing by failing: more likely the address is wrong. */
-const PATIENCE_BEFORE_FIRST_ANSWER_MS = 6_000;
+/** A defect in a job is no outage: a run is tried this long at most before it fails. */
+const DEFECT_PATIENCE_MS = 5 * 60 * 1000;
+/** While an outage lasts, tries become rarer: a pause of this share of its time, up to the longest. */
+const OUTAGE_SHARE = 0.1;
+const LONGEST_PAUSE_MS = 15_000;
 const CONCURRENCY = 8;
 /** A job that waits in place gives its slot back after this. */
 const SLOT_MS = 1_000;
@@ -37,19 +41,23 @@ export interface RunnerNeeds {
   readonly targets: TargetAccess;
   readonly catalog: Pick<Catalog, 'jobs'>;
   readonly log: Logger;
-  /** How long a run bears trouble. Default 5 minutes, or 6 seconds before the first answer. */
-  readonly patienceMs?: number;
+  /** Which runs this process works on: every unfinished one, or those that `attend` names and those that these need. */
+  readonly worksOn: 'every-run' | 'attended-runs';
+  /** How long calls of an account's runs may fail, without one success between, before the run fails. */
+  readonly patienceMs: (account: string) => number;
 }
 
 export interface Runner {
   readonly worker: WorkerIdentity;
-  /** Makes sure that a run is carried on, now rather than at the next look. */
+  /** Works on a run from now on, rather than from the next look. */
   attend(run: Run): Promise<void>;
+  /** The runs this process works on; undefined: every one. */
+  attended(): readonly string[] | undefined;
   /** Finishes what is in flight, then stops. */
   close(): Promise<void>;
 }
 
-/** Starts carrying runs on, the unfinished ones of earlier processes first. */
+/** Starts working on runs, where it is every run with the unfinished ones of earlier processes. */
 export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const { pool, queue, catalog, log } = needs;
   const worker = thisWorker(randomBytes(4).toString('hex'));
@@ -58,8 +66,21 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     onError: (error) => log.error({ err: error }, 'a run could not be carried on'),
   });
   const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
+  const attended = new Set<string>();
+  const isEveryRun = needs.worksOn === 'every-run';
 
   async function attend(run: Run): Promise<void> {
+    attended.add(run.id);
+    await noteAttended(pool, [run.id]);
+    await enqueue(run);
+  }
+
+  async function need(runId: string): Promise<void> {
+    if (isEveryRun || attended.has(runId)) return;
+    await attend(await readRun(pool, runId));
+  }
+
+  async function enqueue(run: Run): Promise<void> {
     const job = run.phase === undefined ? undefined : jobs.get(run.phase);
     if (!job || run.status !== 'running') return;
     for (let i = 0; i < job.parallel; i++) {
@@ -73,7 +94,13 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     await ledgerNow(pool); // first: a claim may seem expired
     await dropDeadClaims(pool);
     await queue.limitDelays();
-    for (const run of await runningRuns(pool)) await attend(run);
+    if (isEveryRun) await resumeWaiting(pool);
+    const runs = (await runningRuns(pool)).filter(({ id }) => isEveryRun || attended.has(id));
+    await noteAttended(
+      pool,
+      runs.map(({ id }) => id),
+    );
+    for (const run of runs) await enqueue(run);
   }
 
   async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
@@ -111,7 +138,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   async function perform(job: Job, run: Run, signal: AbortSignal): Promise<JobResult> {
     const account = await needs.accounts.open(run.account);
     if (account.scope !== run.scope) throw otherScope(run, account.scope);
-    return job.run({ run, account, targets: needs.targets, pool, worker, log, signal });
+    return job.run({ run, account, targets: needs.targets, pool, worker, log, need, signal });
   }
 
   async function goOn(run: Run, result: JobResult): Promise<Processed> {
@@ -122,7 +149,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
         return { status: 'over' };
       case 'next':
         if (run.phase && (await movePhase(pool, run.id, run.phase, result.job)))
-          await attend(await readRun(pool, run.id));
+          await enqueue(await readRun(pool, run.id));
         return { status: 'over' };
       case 'finished':
         await endRun(pool, run.id, 'done');
@@ -143,8 +170,9 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       return { status: 'over' };
     }
     if (error instanceof LockstepError) {
-      // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again mends none.
-      await endRun(pool, run.id, 'failed', { code: error.code, message: error.message });
+      // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again fixes none.
+      const then = error instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
+      await endRun(pool, run.id, 'failed', { code: error.code, message: `${error.message}${then}` });
       return { status: 'over' };
     }
     const isDefect = !(error instanceof ComeBack);
@@ -152,14 +180,15 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!isDefect && !error.isTrouble) return { status: 'again', inMs: error.inMs };
     const since = await markTrouble(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
-    const patienceMs = run.calls === 0 ? PATIENCE_BEFORE_FIRST_ANSWER_MS : PATIENCE_MS;
-    if (lastedMs > (needs.patienceMs ?? patienceMs)) {
-      const message = `${messageOf(error)}. Tried for ${Math.round(lastedMs / 1000)} s; go on with: lockstep runs resume ${run.id}`;
+    const patienceMs = needs.patienceMs(run.account);
+    if (lastedMs > (isDefect ? Math.min(patienceMs, DEFECT_PATIENCE_MS) : patienceMs)) {
+      const message = `${messageOf(error)}. Tried for ${Math.round(lastedMs / 1000)} s; resume with: lockstep runs resume ${run.id}`;
       await endRun(pool, run.id, 'failed', { code: isDefect ? 'JOB_BROKE_OFF' : 'SERVICE_AWAY', message });
       return { status: 'over' };
     }
     await addNote(pool, run.id, messageOf(error));
-    return { status: 'again', inMs: isDefect ? DEFECT_MS : error.inMs };
+    if (isDefect) return { status: 'again', inMs: DEFECT_MS };
+    return { status: 'again', inMs: Math.max(error.inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };
   }
 
   await look();
@@ -174,6 +203,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   return {
     worker,
     attend,
+    attended: () => (isEveryRun ? undefined : [...attended]),
     close() {
       closing ??= (async () => {
         clearInterval(ticking);

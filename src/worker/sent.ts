@@ -19,16 +19,15 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction):
       const detail = `${row.sends + report.calls} times without a clear answer: ${written.message}`;
       return sent(report, { ...inReview(row, 'GAVE_UP'), action, detail });
     }
-    case 'refused':
-      return sent(report, {
-        sourceId,
-        state: 'settled',
-        spent: true,
-        action,
-        verdict: 'rejected',
-        reason: 'REFUSED_BY_SERVICE',
-        detail: written.message,
-      });
+    case 'refused': {
+      const refusal = { sourceId, spent: true, action, reason: 'REFUSED_BY_SERVICE', detail: written.message };
+      // Some services answer 200 with an error and keep the record all the same: the read-back tells.
+      const isToBeReadBack = written.httpStatus === 200 && action !== 'update';
+      return sent(
+        report,
+        isToBeReadBack ? { ...refusal, state: 'unknown' } : { ...refusal, state: 'settled', verdict: 'rejected' },
+      );
+    }
     case 'not-now': {
       const { stop } = written;
       return { ...sent(report, { sourceId, state: 'ready', spent: false }), ...(stop && { stop }) };

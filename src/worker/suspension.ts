@@ -4,7 +4,6 @@
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { isOperationName } from '../contract/operations.ts';
 import type { Run } from '../ledger/runs.ts';
 import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
 import type { Accounts } from './accounts.ts';
@@ -37,7 +36,7 @@ export async function mayUse(
     return { status: 'suspended', againInMs: Math.max(50, Math.min(LOOK_MS, probe.probeInMs)) };
   }
   const fresh = await accounts.reopen(account);
-  const found = await tryKey(fresh, isOperationName(probe.operation) ? probe.operation : undefined);
+  const found = await tryKey(fresh);
   if (found.status === 'accepted') {
     await liftSuspension(pool, scope);
     log.info({ account }, 'the key is accepted again: the account goes on');

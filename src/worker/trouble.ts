@@ -9,7 +9,12 @@ import type { Account } from './accounts.ts';
 
 /** Ends the run: no waiting mends this. */
 export class RunFailed extends LockstepError {
-  override readonly name = 'RunFailed';
+  override readonly name: string = 'RunFailed';
+}
+
+/** Ends the run: the service accepts the key, and refuses it this operation. Resumed once the key has the right, it goes on. */
+export class OperationForbidden extends RunFailed {
+  override readonly name = 'OperationForbidden';
 }
 
 /** Stops the run where it stands, for a person to look at and to resume. */
@@ -49,16 +54,19 @@ export type Stop = RunFailed | RunPaused | KeyRefused | ComeBack;
 /** How long a run stays away whose calls were tried as often in place as made sense. */
 const GAVE_UP_MS = 2_000;
 
-/** What stops the run once nothing more can be done about a call in place. */
-export function stopFor(decision: RetryDecision, failure: Failure, account: Account, operation: OperationName): Stop {
-  const words = 'message' in failure ? failure.message : 'the service asks to slow down';
+/** What stops the run once nothing more can be done about a call in place; a refused key is looked into before. */
+export function stopFor(
+  decision: Exclude<RetryDecision, { status: 'suspend' }>,
+  failure: Failure,
+  account: Account,
+  operation: OperationName,
+): Stop {
+  const words = wordsOf(failure);
   switch (decision.status) {
     case 'retry':
       return new ComeBack(`${operation}: ${words}`, decision.afterMs, { isTrouble: decision.isTrouble });
     case 'settle':
       return new ComeBack(`${operation}: ${words}`, GAVE_UP_MS);
-    case 'suspend':
-      return keyRefused(account, failure, operation);
     case 'give-up': {
       const { reason } = decision;
       if (reason === 'GAVE_UP' || reason === 'CANNOT_BE_CHECKED')
@@ -71,6 +79,20 @@ export function stopFor(decision: RetryDecision, failure: Failure, account: Acco
     default:
       return decision satisfies never;
   }
+}
+
+export function wordsOf(failure: Failure): string {
+  return 'message' in failure ? failure.message : 'the service asks to slow down';
+}
+
+/** The refusal of one operation to a key that is accepted, with what helps. */
+export function operationForbidden(account: Account, failure: Failure, operation: OperationName): OperationForbidden {
+  const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
+  return new OperationForbidden(
+    'OPERATION_FORBIDDEN',
+    `${operation}: the service at ${account.baseUrl} accepts the API key of account "${account.name}", and refuses it this operation ` +
+      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). Give the key the right to it there.`,
+  );
 }
 
 /** The refusal of a key, with where to mend it. `operation` is a read that shows whether it has been. */

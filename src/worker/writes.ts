@@ -9,7 +9,8 @@ import { decideRetry, type Failure, type RetryDecision } from '../client/retry-p
 import { elapsedMs } from '../clock.ts';
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
-import { ComeBack, type Stop, stopFor } from './trouble.ts';
+import { stopAfterRefusal } from './key-check.ts';
+import { OperationForbidden, type Stop, stopFor, wordsOf } from './trouble.ts';
 
 export type Written =
   | { readonly status: 'applied'; readonly outcome: Applied }
@@ -34,6 +35,8 @@ export interface WriteOptions extends CallOptions {
   readonly stopWaiting: AbortSignal;
   /** Earlier sends of the same row that ended in doubt. */
   readonly sends: number;
+  /** Names the record that is written, among those of its operation. */
+  readonly record: string;
 }
 
 export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
@@ -42,13 +45,16 @@ export async function write(account: Account, operation: OperationName, options:
     const outcome = await account.client.call(operation, { ...options, isRetry: made.calls > 0 });
     if (outcome.status !== 'not-sent') made.calls++;
     if (outcome.status === 'limited') made.limited++;
-    if (outcome.status === 'applied') return { ...made, written: { status: 'applied', outcome } };
+    if (outcome.status === 'applied') {
+      account.permissions.worked(operation);
+      return { ...made, written: { status: 'applied', outcome } };
+    }
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
     const isRepeatedHere = decision.status === 'retry' && decision.spendsAttempt;
     if (isRepeatedHere && (await mayRepeat(account, decision.afterMs, options))) continue;
     const written: Written = isRepeatedHere
       ? { status: 'in-doubt', message: wordsOf(outcome) }
-      : await writtenAfter(decision, outcome, account, operation);
+      : await writtenAfter(decision, outcome, account, operation, options.record);
     return { ...made, written };
   }
 }
@@ -70,6 +76,7 @@ async function writtenAfter(
   failure: Failure,
   account: Account,
   operation: OperationName,
+  record: string,
 ): Promise<Written> {
   const message = wordsOf(failure);
   switch (decision.status) {
@@ -81,7 +88,7 @@ async function writtenAfter(
         stop: isRowsOwn(failure) ? undefined : stopFor(decision, failure, account, operation),
       };
     case 'suspend':
-      return afterKeyRefused(failure, account, operation);
+      return afterKeyRefused(failure, account, operation, record);
     case 'give-up':
       switch (decision.reason) {
         case 'REFUSED_BY_SERVICE':
@@ -103,28 +110,32 @@ function isRowsOwn(failure: Failure): boolean {
   return failure.status === 'not-sent' && ['deadline', 'aborted', 'closed'].includes(failure.reason ?? '');
 }
 
-/** A service may refuse one record in the words, or with the status, in which it refuses a key: a read tells which. */
-async function afterKeyRefused(failure: Failure, account: Account, operation: OperationName): Promise<Written> {
-  const key = await account.checkKey();
-  switch (key.status) {
-    case 'accepted':
+/**
+ * A service may refuse one record, or one operation, in the words or with the status in which it refuses a key: a read
+ * tells whether it is the key, and how the operation fares with other records which of the two it is.
+ */
+async function afterKeyRefused(
+  failure: Failure,
+  account: Account,
+  operation: OperationName,
+  record: string,
+): Promise<Written> {
+  const stop = await stopAfterRefusal(account, failure, operation);
+  if (!(stop instanceof OperationForbidden)) return { status: 'not-now', stop };
+  const forbidden = account.permissions.refused(operation, record);
+  switch (forbidden) {
+    case 'record':
       return refused(failure);
-    case 'refused':
-      return { status: 'not-now', stop: key.refused };
-    case 'unclear':
-      return { status: 'not-now', stop: new ComeBack(`${operation}: ${wordsOf(failure)}`, UNCLEAR_MS) };
+    case 'again':
+      return { status: 'not-now', stop: undefined };
+    case 'operation':
+      return { status: 'not-now', stop };
     default:
-      return key satisfies never;
+      return forbidden satisfies never;
   }
 }
-
-const UNCLEAR_MS = 2_000;
 
 function refused(failure: Failure): Written {
   const httpStatus = 'httpStatus' in failure ? (failure.httpStatus ?? 0) : 0;
   return { status: 'refused', httpStatus, message: wordsOf(failure) };
-}
-
-function wordsOf(failure: Failure): string {
-  return 'message' in failure ? failure.message : 'the service asks to slow down';
 }

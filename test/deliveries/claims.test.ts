@@ -64,6 +64,17 @@ describe('what is claimed', () => {
     expect(await due(claim)).toEqual([]);
   });
 
+  test('is what the given runs have seen, and what has to go before it', async () => {
+    await queue(database, [change(1), change(2), change(1, 2, { runId: 'run-2' }), change(3, 1, { runId: 'run-2' })]);
+    await waitAgain();
+    const claim = await take();
+    expect(namesOf(await claimDue(database.pool, claim, { limit: 9, now: NOW, runs: ['run-2'] }))).toEqual([
+      '1#1',
+      '3#1',
+    ]);
+    expect(namesOf(await due(claim))).toEqual(['2#1']);
+  });
+
   test('is given to one of many who ask at once', async () => {
     await queue(database, changes(200));
     const claims = await Promise.all(Array.from({ length: 6 }, () => take()));

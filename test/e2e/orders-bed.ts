@@ -24,12 +24,17 @@ export interface CommandBed extends OrdersBed {
 export async function openCommandBed({
   account,
   behaviour = {},
+  redisUrl,
 }: {
   account: string;
   behaviour?: BehaviourOptions;
+  redisUrl?: string;
 }): Promise<CommandBed> {
   const front = await startFrontServer();
-  const bed = await openOrdersBed({ account, behaviour, serviceUrl: front.url });
+  const bed = await openOrdersBed({
+    ...{ account, behaviour, serviceUrl: front.url },
+    ...(redisUrl !== undefined && { redisUrl }),
+  });
   front.passTo(bed.service.url);
   await writeFile(path.join(bed.dataDir, 'lockstep.yaml'), bed.settingsText);
   const env = { DATABASE_URL: databaseUrl(bed.database.connection), TEST_KEY };

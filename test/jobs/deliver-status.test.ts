@@ -62,6 +62,7 @@ async function job(run: Run): Promise<JobResult> {
     run,
     account,
     targets: noTargets,
+    need: async () => {},
     pool: database.pool,
     worker: WORKER,
     log: pino({ level: 'silent' }),

@@ -101,7 +101,7 @@ describe('a key that is refused', () => {
     };
     tiny.begin({ contacts: people(CONTACTS), onImport, onList: revoked });
     const run = await bed.beginSync();
-    await expect.poll(suspended).toMatch(WORDS);
+    await expect.poll(suspended, { timeout: 10_000 }).toMatch(WORDS);
     const standing = await readRun(bed.database.pool, run.id);
     expect([standing.status, standing.notes]).toEqual(['running', [expect.stringMatching(WORDS)]]);
     expect(tiny.customers).toHaveLength(10);
@@ -111,12 +111,18 @@ describe('a key that is refused', () => {
     expect([tiny.customers.length, await suspended()]).toEqual([CONTACTS, undefined]);
   });
 
-  test('at the first list suspends the account, and is tried again with that list', async () => {
+  test('by every list suspends the account, and the run goes on by itself once one is answered', async () => {
     let refusals = 0;
-    const onList = (path: string) => (path.includes('customers') && refusals++ < 2 ? noKey : undefined);
-    tiny.begin({ contacts: people(3), onList });
+    tiny.begin({ contacts: people(3), onList: () => (refusals++ < 3 ? noKey : undefined) });
     expect((await bed.runSync()).status).toBe('done');
-    expect([refusals >= 2, tiny.customers.length]).toEqual([true, 3]);
+    expect([refusals >= 3, tiny.customers.length]).toEqual([true, 3]);
+  });
+
+  test('by one list only fails the run, which names it, and suspends nothing', async () => {
+    tiny.begin({ contacts: people(3), onList: (path) => (path.includes('customers') ? noKey : undefined) });
+    const run = await bed.runSync();
+    expect([run.status, run.errorCode, await suspended()]).toEqual(['failed', 'OPERATION_FORBIDDEN', undefined]);
+    expect(run.error).toMatch(/customers\.getall.*accepts the API key.*unknown API key.*lockstep runs resume run-/);
   });
 
   test('for one record only, while it reads, rejects that record and nothing else', async () => {

@@ -19,12 +19,13 @@ afterAll(() => bed.close());
 async function aWriter(partOf?: string, db: Queryable = bed.database.pool): Promise<Run> {
   const begun = await startRun(db, {
     ...{ sync: partOf ? 'customers:x' : 'contacts', job: partOf ? 'customers' : 'contacts', account: 'test' },
-    ...{ resource: 'customers', lane: 'batch', dryRun: false, options: {}, phase: 'import-customers' },
+    ...{ resource: 'customers', lane: 'batch', dryRun: false, options: {}, phase: 'of-another-version' },
     ...(partOf !== undefined && { partOf }),
   });
-  await pauseRun(db, begun.run.id, { code: 'X', message: 'for a person' });
   return begun.run;
 }
+
+const pause = (run: Run) => pauseRun(bed.database.pool, run.id, { code: 'X', message: 'for a person' });
 
 async function attend(run: Run): Promise<void> {
   const runner = await bed.workspace.work();
@@ -51,7 +52,7 @@ async function waitingFor(sync: Run): Promise<string> {
   await attend(begun.run);
   await expect
     .poll(async () => (await readRun(bed.database.pool, begun.run.id)).notes, { timeout: 10_000, interval: 20 })
-    .toContain(`waited for run ${sync.id}, which writes customers`);
+    .toContain(`waited for run ${sync.id} of contacts, which writes the same customers`);
   return begun.run.id;
 }
 
@@ -102,6 +103,7 @@ test('where the making of customers was cancelled, their orders are for a person
 
 test('where the making of customers stands still, so does the load, with its reason', async () => {
   const { load, creator } = await waiting();
+  await pause(creator);
   await attend(load);
   const paused = await ended(bed.database, load.id);
   expect([paused.status, paused.errorCode]).toEqual(['paused', 'CUSTOMERS_PAUSED']);

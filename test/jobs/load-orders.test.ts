@@ -103,9 +103,9 @@ describe('a second load', () => {
     await loadTo(changed, { in: 3, existing: 3 }, 0, { existing: 'update', salt: 'again' });
   });
 
-  test('leaves what differs and says how, by default', async () => {
+  test('leaves what differs to a person and says how, by default', async () => {
     await loadTo(ordersCsv(1), { in: 1, created: 1 }, 1);
-    const run = await loadTo(ordersCsv(1).replace('1.25', '99.5'), { in: 1, existing: 1 }, 0);
+    const run = await loadTo(ordersCsv(1).replace('1.25', '99.5'), { in: 1, review: 1 }, 0);
     const [row] = await bed.loaded(run);
     expect(row).toMatchObject({ reason: 'DIFFERS', detail: expect.stringContaining('1.25 instead of 99.5') });
   });

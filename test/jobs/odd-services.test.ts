@@ -45,14 +45,21 @@ describe('a service that refuses to import', () => {
     ['as a method', { status: 405 }],
     ['as bad', refused(400, 'not supported')],
     ['in an envelope', { body: { status: 'error', content: null, message: 'not supported' } }],
-  ])('%s has customers created, and is not asked again', async (_how, refusal) => {
-    const service = serviceWith({ onImport: () => refusal });
+  ])('%s has customers created, each once, and the next run asks again', async (_how, refusal) => {
+    let isRefusing = true;
+    const service = serviceWith({ onImport: () => (isRefusing ? refusal : undefined) });
     expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
     expect(service.customers).toHaveLength(3);
-    const asked = service.sent('/customers/import').length;
+    isRefusing = false;
     service.contacts.push({ first_name: 'Dot', email: 'dot@example.com', id: 4 });
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged', 'created']);
-    expect([service.sent('/customers/import').length, service.customers.length]).toEqual([asked, 4]);
+    expect([service.sent('/customers/import').at(-1), service.customers.length]).toEqual([{ contact_id: 4 }, 4]);
+  });
+
+  test('is not asked for every contact of a run', async () => {
+    const service = serviceWith({ contacts: people(60), onImport: () => refused(400, 'not supported') });
+    expect((await bed.counts(await bed.runSync())).created).toBe(60);
+    expect([service.customers.length, service.sent('/customers/import').length < 30]).toEqual([60, true]);
   });
 });
 
@@ -75,6 +82,27 @@ describe('a contact that the service will not take', () => {
         .map((body) => body.contact_id)
         .toSorted(),
     ).toEqual([1, 2, 2, 2, 3]);
+  });
+
+  test('before any is taken, as the first of many, turns importing off neither for the others nor for good', async () => {
+    const onImport = ({ id }: TinyRecord) => (id <= 6 ? refused(422, `contact ${id} has no consent`) : undefined);
+    const service = serviceWith({ contacts: people(30), onImport });
+    const run = await bed.runSync();
+    expect(await bed.counts(run)).toMatchObject({ in: 30, created: 24, rejected: 6 });
+    expect((await bed.rows(run))[0]?.detail).toBe('contact 1 has no consent');
+    expect([service.sent('/customers/create'), service.customers.length]).toEqual([[], 24]);
+  });
+
+  test('in an envelope, and takes all the same, has one customer', async () => {
+    const service = serviceWith({
+      onImport(contact, { add }) {
+        if (contact.id !== 1) return undefined;
+        add(imported(contact));
+        return { body: { status: 'error', content: null, message: 'mail was not sent' } };
+      },
+    });
+    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect([service.customers.length, service.sent('/customers/create')]).toEqual([3, []]);
   });
 
   test('because it is there already is found by the read-back', async () => {

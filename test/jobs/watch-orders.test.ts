@@ -90,6 +90,19 @@ test('rows that could not be loaded are told of, and lie in files beside it', as
   expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv']);
 });
 
+test('an order that is there with another amount is left to a person, named in the verdict, also when the file comes again', async () => {
+  await bed.call('orders.create', { order_id: 'A-1', client_id: 1, amount: 11 });
+  const left = { verdict: 'review', reason: 'ROWS_LEFT', detail: expect.stringMatching(/1 of 2 rows.*DIFFERS 1/) };
+  for (const _time of [1, 2]) {
+    await drop('may.csv', TWO);
+    expect(await bed.rows(await watch())).toMatchObject([left]);
+  }
+  expect(await readFile(path.join(folder, 'done', 'may.review.csv'), 'utf8')).toMatch(
+    /review,DIFFERS,.*amount 11 instead of 10/,
+  );
+  expect((await bed.orders()).map(({ amount }) => amount)).toEqual([11, 20]);
+});
+
 test('a file that is no CSV goes to failed with its problem beside it, and stops no other', async () => {
   await drop('a.csv', Buffer.from('504b03041400', 'hex'));
   await drop('b.csv', TWO);

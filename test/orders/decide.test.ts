@@ -56,7 +56,7 @@ const DOUBLED = 'settled review DUPLICATE';
 test.each([
   ['skip', 'same', EXISTS],
   ['skip', 'same as far as it says', EXISTS],
-  ['skip', 'different', 'settled existing DIFFERS'],
+  ['skip', 'different', 'settled review DIFFERS'],
   ['skip', 'doubled', DOUBLED],
   ['update', 'same', EXISTS],
   ['update', 'same as far as it says', EXISTS],

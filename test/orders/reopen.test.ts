@@ -31,7 +31,6 @@ async function endedWith(rows: readonly Columns[], how: 'done' | 'failed' | 'can
 const kept = [
   { verdict: 'created' },
   { verdict: 'updated', action: 'update' },
-  { verdict: 'existing', reason: 'DIFFERS' },
   { verdict: 'invalid', reason: 'RAGGED' },
   { verdict: 'review', reason: 'DUPLICATE' },
   { verdict: 'review', reason: 'CONTENT_DIFFERS' },
@@ -40,6 +39,7 @@ const again = [
   { verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' },
   { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE' },
   { verdict: 'review', reason: 'GAVE_UP' },
+  { verdict: 'review', reason: 'DIFFERS' },
   { verdict: 'review', reason: 'ORDER_IN_ANOTHER_LOAD' },
   { verdict: 'unknown' },
   { state: 'ready' },

@@ -3,6 +3,7 @@ import type { Client } from '../../src/client/client.ts';
 import { autoDialect } from '../../src/client/dialect.ts';
 import type { Account } from '../../src/worker/accounts.ts';
 import type { TargetAccess } from '../../src/worker/job.ts';
+import { createPermissions } from '../../src/worker/permissions.ts';
 
 /** For jobs that use none. */
 export const noTargets: TargetAccess = { open: (name) => Promise.reject(new Error(`no target ${name} in this test`)) };
@@ -30,6 +31,7 @@ export function anAccount(
     settleMs: 100,
     keySource: 'accounts.acme.apiKey',
     checkKey: async () => ({ status: 'unclear' }),
+    permissions: createPermissions(),
     takeRetry: async () => ({ status: 'granted' }),
     budgetStats: () => ({
       used: 0,

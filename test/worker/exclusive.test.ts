@@ -24,6 +24,7 @@ function alone(run: Run, work: (exclusive: Exclusive) => Promise<JobResult>): Pr
     options: {},
     account: anAccount(),
     targets: noTargets,
+    need: async () => {},
     pool: database.pool,
     worker: WORKER,
     log,

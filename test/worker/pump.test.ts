@@ -31,6 +31,7 @@ function contextOf(run: Run, signal = new AbortController().signal): JobContext<
     options: {},
     account: anAccount(),
     targets: noTargets,
+    need: async () => {},
     pool: database.pool,
     worker: WORKER,
     log,

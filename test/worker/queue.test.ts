@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
-import { openQueue } from '../../src/worker/queue.ts';
+import { createOwnQueue } from '../../src/worker/own-queue.ts';
+import { openQueue, type Queue } from '../../src/worker/queue.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { queueSuite } from './queue-suite.ts';
@@ -27,4 +28,13 @@ describeWithRedis('the queue on Redis', ({ url }) => {
   afterAll(() => connection.quit());
 
   queueSuite(async (prefix) => openQueue({ redis: { connection, prefix }, database: {}, log }));
+});
+
+describe('the queue of one process', () => {
+  const queues = new Map<string, Queue>();
+  queueSuite(async (name) => {
+    const queue = queues.get(name) ?? createOwnQueue({ log });
+    queues.set(name, queue);
+    return queue;
+  });
 });

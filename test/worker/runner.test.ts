@@ -44,6 +44,8 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
     accounts: { open: accountNamed, reopen: accountNamed },
     targets: noTargets,
     catalog: { jobs },
+    worksOn: 'every-run',
+    patienceMs: () => 300_000,
     log,
     ...more,
   });
@@ -151,13 +153,13 @@ describe('a job that cannot go on', () => {
 
   test('for now, such as for want of budget, comes back and is in no trouble', async () => {
     const waits = Array.from({ length: 5 }, () => new ComeBack('no token', 10, { isTrouble: false }));
-    const run = await carried([inTurn(...waits)], { patienceMs: -1 });
+    const run = await carried([inTurn(...waits)], { patienceMs: () => -1 });
     expect(run).toMatchObject({ status: 'done', notes: [], troubleSince: undefined });
   });
 
   test('because the service is away comes back, says so once, and is out of trouble when it answers', async () => {
     const away = Array.from({ length: 3 }, () => new ComeBack('nobody answers', 10));
-    const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: 60_000 });
+    const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: () => 60_000 });
     expect(run).toMatchObject({ status: 'done', notes: ['nobody answers'], troubleSince: undefined });
   });
 
@@ -165,7 +167,7 @@ describe('a job that cannot go on', () => {
     const job = work(async () => {
       throw new ComeBack('nobody answers', 10);
     });
-    const run = await carried([job], { patienceMs: 100 });
+    const run = await carried([job], { patienceMs: () => 100 });
     expect(run).toMatchObject({ status: 'failed', errorCode: 'SERVICE_AWAY' });
     expect(run.error).toMatch(new RegExp(`nobody answers.*lockstep runs resume ${run.id}`));
   });
@@ -179,7 +181,7 @@ describe('a job that cannot go on', () => {
   });
 
   test('because of a defect that stays fails', async () => {
-    const run = await carried([inTurn(new TypeError('a defect'))], { patienceMs: -1 });
+    const run = await carried([inTurn(new TypeError('a defect'))], { patienceMs: () => -1 });
     expect(run).toMatchObject({
       status: 'failed',
       errorCode: 'JOB_BROKE_OFF',

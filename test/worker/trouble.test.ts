@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideRetry, type Failure } from '../../src/client/retry-policy.ts';
-import { ComeBack, KeyRefused, RunFailed, stopFor } from '../../src/worker/trouble.ts';
+import { type KeyFound, stopAfterRefusal } from '../../src/worker/key-check.ts';
+import { ComeBack, KeyRefused, keyRefused, OperationForbidden, RunFailed, stopFor } from '../../src/worker/trouble.ts';
 import { anAccount } from './an-account.ts';
 
 const OPERATION = 'customers.getall';
@@ -15,8 +16,11 @@ const notSent = (reason: Extract<Failure, { status: 'not-sent' }>['reason'] & st
   message: 'it did not leave',
   reason,
 });
-const stopAfter = (failure: Failure, attempt = 5) =>
-  stopFor(decideRetry(OPERATION, failure, { attempt, random: 0.5 }), failure, anAccount(), OPERATION);
+function stopAfter(failure: Failure, attempt = 5) {
+  const decision = decideRetry(OPERATION, failure, { attempt, random: 0.5 });
+  if (decision.status === 'suspend') throw new Error('to be looked into before');
+  return stopFor(decision, failure, anAccount(), OPERATION);
+}
 
 describe('the run goes on later', () => {
   const cases: readonly [Failure, { inMs: number; isTrouble: boolean }][] = [
@@ -54,11 +58,26 @@ test('a refusal tells its HTTP status', () => {
   expect(stopAfter(refused(404))).toMatchObject({ httpStatus: 404 });
 });
 
-test.each([
-  [refused(401, 'bad key'), /https:\/\/acme\.example.*"acme".*401: bad key.*accounts\.acme\.apiKey.*suspended/],
-  [refused(200, 'Invalid API key'), /Invalid API key/],
-])('%o suspends the account, and says where to mend its key', (failure, message) => {
-  const stop = stopAfter(failure);
-  expect(stop).toBeInstanceOf(KeyRefused);
-  expect(stop).toMatchObject({ code: 'KEY_REFUSED', operation: OPERATION, message: expect.stringMatching(message) });
+describe('a read that is refused in the words of a refused key', () => {
+  const cases: readonly [string, KeyFound, new (...args: never[]) => Error, RegExp][] = [
+    [
+      'suspends the account where other reads are refused too',
+      { status: 'refused', refused: keyRefused(anAccount(), refused(401), 'contacts.getall') },
+      KeyRefused,
+      /https:\/\/acme\.example.*"acme".*403: bad key.*accounts\.acme\.apiKey.*suspended/,
+    ],
+    [
+      'fails the run, and names the operation, where another read is answered',
+      { status: 'accepted', by: 'contacts.getall' },
+      OperationForbidden,
+      /^customers\.getall.*"acme".*403: bad key.*Give the key the right/,
+    ],
+    ['waits where no other read can be made', { status: 'unclear' }, ComeBack, /customers\.getall: bad key/],
+  ];
+  test.each(cases)('%s', async (_what, found, kind, message) => {
+    const account = { ...anAccount(), checkKey: async () => found };
+    const stop = await stopAfterRefusal(account, refused(403, 'bad key'), OPERATION);
+    expect(stop).toBeInstanceOf(kind);
+    expect(stop.message).toMatch(message);
+  });
 });

@@ -5,7 +5,8 @@ import { MAX_ATTEMPTS } from '../../src/client/retry-policy.ts';
 import { elapsedMs } from '../../src/clock.ts';
 import type { OperationName } from '../../src/contract/operations.ts';
 import type { Account } from '../../src/worker/accounts.ts';
-import { ComeBack, KeyRefused, keyRefused, RunFailed } from '../../src/worker/trouble.ts';
+import { createPermissions } from '../../src/worker/permissions.ts';
+import { ComeBack, KeyRefused, keyRefused, OperationForbidden, RunFailed } from '../../src/worker/trouble.ts';
 import { type WriteOptions, write } from '../../src/worker/writes.ts';
 import { anAccount } from './an-account.ts';
 
@@ -25,6 +26,7 @@ const soon = (): WriteOptions => ({
   dispatchBefore: elapsedMs() + 60_000,
   stopWaiting: new AbortController().signal,
   sends: 0,
+  record: '1',
 });
 
 /** Writes at a service that answers so, one after another, and the last for ever. */
@@ -104,9 +106,33 @@ describe('what was not sent is for later', () => {
 
 describe('a refusal in the words of a refused key', () => {
   const refused = keyRefused(anAccount(), FORBIDDEN, 'contacts.getall');
-  test('is the record’s own where the key still reads', async () => {
-    const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => ({ status: 'accepted' }) });
-    expect(written).toEqual({ status: 'refused', httpStatus: 403, message: 'no' });
+  const accepting = { checkKey: async () => ({ status: 'accepted', by: 'contacts.getall' }) as const };
+
+  test('waits, and is the record’s own where the operation works for others', async () => {
+    const account = { ...accepting, permissions: createPermissions() };
+    const first = await writing('orders.create', [FORBIDDEN], account);
+    expect(first.written).toEqual({ status: 'not-now', stop: undefined });
+    await writing('orders.create', [APPLIED], { ...account, record: '2' });
+    const again = await writing('orders.create', [FORBIDDEN], account);
+    expect(again.written).toEqual({ status: 'refused', httpStatus: 403, message: 'no' });
+  });
+
+  test('is the operation’s where it works for none, and only this run fails', async () => {
+    const account = { ...accepting, permissions: createPermissions() };
+    await writing('orders.create', [FORBIDDEN], account);
+    const again = await writing('orders.create', [FORBIDDEN], account);
+    expect(again.written).toEqual({ status: 'not-now', stop: expect.any(OperationForbidden) });
+  });
+
+  test('is the operation’s where many in a row are refused after it had worked', async () => {
+    const account = { ...accepting, permissions: createPermissions() };
+    await writing('orders.create', [APPLIED], account);
+    const stops: unknown[] = [];
+    for (let record = 0; record < 20; record++) {
+      const { written } = await writing('orders.create', [FORBIDDEN], { ...account, record: String(record) });
+      stops.push(written.status === 'not-now' && written.stop?.name);
+    }
+    expect(stops).toEqual([...Array(19).fill(undefined), 'OperationForbidden']);
   });
 
   test.each([

@@ -23,9 +23,10 @@ export function addRun(program: Command, perform: Perform): void {
     .summary('run a configured sync now and follow it')
     .description(
       'Runs a sync of the settings now and follows it to its end. It brings its own worker, so nothing else has to be ' +
-        'running, and carries on other unfinished runs on the way. If an earlier run of the sync is unfinished, that one ' +
-        'is joined and brought to its end instead. Ctrl-C finishes the calls in flight and leaves the run so that the ' +
-        'same command goes on with it; a second Ctrl-C stops at once, which loses nothing either.',
+        'running, and works on this run only: other unfinished runs are left to a worker (lockstep start) and to ' +
+        'lockstep runs resume. If an earlier run of the sync is unfinished, that one is joined and brought to its end ' +
+        'instead; a dry run is always a run of its own, which only reads. Ctrl-C finishes the calls in flight and leaves ' +
+        'the run so that the same command resumes it; a second Ctrl-C stops at once, which loses nothing either.',
     )
     .argument('<sync>', 'name of the sync in the settings')
     .option('--dry-run', 'read and decide everything, write nothing, and show what would be written')

@@ -1,11 +1,13 @@
 /** `lockstep runs …`: the history of runs, and what can be done with one. */
 import type { Command } from 'commander';
 import { LockstepError } from '../../errors.ts';
+import { isAttended } from '../../ledger/attended.ts';
+import { reasonsOf } from '../../ledger/rows.ts';
 import { endRun, listRuns, type Run, readRun, resumeRun } from '../../ledger/runs.ts';
+import { waitsFor } from '../../ledger/waiting.ts';
 import { readLoad } from '../../orders/begin.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { reasonsOf } from '../ledger-reports.ts';
 import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
 import { auditingUntil, countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
@@ -140,8 +142,15 @@ async function show(session: Session, id: string): Promise<ExitCode> {
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hint)));
-  if (report.error) out.say('', `It failed: ${report.error.message}`);
-  if (run.status === 'running') out.say('', `A worker carries it on: ${hint('start')} or ${hint(`runs resume ${id}`)}`);
+  if (report.error) out.say('', `It ${run.status === 'paused' ? 'is paused' : 'failed'}: ${report.error.message}`);
+  const other = isUnfinished(run) ? waitsFor(run) : undefined;
+  if (other !== undefined)
+    out.say('', `It waits for run ${other}. Look at that one with: ${hint(`runs show ${other}`)}`);
+  if (run.status === 'running') {
+    const isIdle = !(await isAttended(pool, id));
+    const remedy = `Resume it with: ${hint(`runs resume ${id}`)}, or start a worker: ${hint('start')}`;
+    out.say('', isIdle ? `No process works on it. ${remedy}` : 'A process works on it.');
+  }
   out.result({
     ...report,
     account,
@@ -150,10 +159,13 @@ async function show(session: Session, id: string): Promise<ExitCode> {
     startedAt: createdAt,
     endedAt: endedAt ?? null,
     notes,
+    waitsFor: other ?? null,
     reasons,
   });
   return DONE;
 }
+
+const isUnfinished = ({ status }: Run) => status === 'running' || status === 'paused';
 
 async function cancel(session: Session, id: string): Promise<ExitCode> {
   const { pool } = await session.openLedger();

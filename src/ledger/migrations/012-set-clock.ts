@@ -27,6 +27,7 @@ export const setClock: Migration = {
         where u.id = r.run_id and (u.status in ('running', 'paused', 'failed') or u.open_since is not null)
           and r.state <> 'settled' and r.since is not null;
       update ledger.runs set open_since = least(open_since + p_by, present) where open_since is not null;
+      update ledger.runs set attended_at = least(attended_at + p_by, present) where attended_at is not null;
       update ledger.runs set trouble_since = least(trouble_since + p_by, present) where trouble_since is not null;
       update ledger.links set linked_at = least(linked_at + p_by, present) where kind like 'creating:%';
       update ledger.loads set received_at = least(received_at + p_by, present) where not is_received;

@@ -1,0 +1,39 @@
+/** Runs beside one another: those that wait for another run pause where it is at a standstill, and are resumed once it is not. */
+import { z } from 'zod';
+import { type Queryable, type Run, resumeRun } from './runs.ts';
+
+/** The code of the error that such a run is paused with; the run it waits for is in its checkpoint. */
+export const WAITS_FOR_RUN = 'WAITS_FOR_RUN';
+
+/** The run that a run waits for at this moment. */
+export function waitsFor({ checkpoint }: Pick<Run, 'checkpoint'>): string | undefined {
+  return z.object({ waits: z.object({ run: z.string() }) }).safeParse(checkpoint).data?.waits.run;
+}
+
+/** Resumes the runs whose reason to be paused is gone. */
+export async function resumeWaiting(db: Queryable): Promise<void> {
+  const found = await db.query<{ id: string }>(
+    `select r.id from ledger.runs r left join ledger.runs other on other.id = r.checkpoint->'waits'->>'run'
+     where r.status = 'paused' and r.error_code = $1 and other.status is distinct from 'paused'`,
+    [WAITS_FOR_RUN],
+  );
+  for (const { id } of found.rows) await resumeRun(db, id);
+}
+
+/** The unfinished run that writes what this one would write, with how many of its rows are settled and how many are not. */
+export async function writerBeside(
+  db: Queryable,
+  { id, sync, scope, resource }: Run,
+): Promise<
+  { readonly id: string; readonly title: string; readonly settled: number; readonly open: number } | undefined
+> {
+  const found = await db.query<{ id: string; title: string; settled: number; open: number }>(
+    `select u.id, coalesce(u.title, u.sync) as title, (count(r.*) filter (where r.state = 'settled'))::int as settled,
+       (count(r.*) filter (where r.state <> 'settled'))::int as open
+     from ledger.runs u left join ledger.rows r on r.run_id = u.id
+     where u.status in ('running', 'paused') and not u.dry_run and u.id <> $1
+       and (u.sync = $2 or (u.scope = $3 and u.resource = $4)) group by u.id limit 1`,
+    [id, sync, scope, resource],
+  );
+  return found.rows[0];
+}
