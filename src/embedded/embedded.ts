@@ -44,7 +44,7 @@ const START_MS = 120_000;
 /** Between taking the lock and showing itself a starter does next to nothing. */
 const SHOWS_ITSELF_MS = 3_000;
 const STOP_MS = 30_000;
-const SLOW_MS = 5_000;
+const SLOW_MS = 15_000;
 const SLOW = 'the embedded Postgres is slow to start: it may be recovering from a crash; waiting for it';
 
 /**

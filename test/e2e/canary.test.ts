@@ -6,13 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import type pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/database/open.ts';
 import { FAULT_KINDS } from '../../src/service/behaviour.ts';
 import { seedWorkspace } from '../../src/service/seed.ts';
-import { everythingIn } from '../support/everything-in.ts';
+import { everythingIn, everythingInRedis } from '../support/everything-in.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { processesNaming } from '../support/processes.ts';
 import { LASTING, startOwnRedis } from '../support/redis-server.ts';
@@ -146,15 +145,4 @@ async function filesBelow(dir: string): Promise<Map<string, string>> {
     if (entry.isFile()) found.set(path.relative(dir, file), await readFile(file, 'latin1').catch(() => '')); // it may be gone by now
   }
   return found;
-}
-
-async function everythingInRedis(url: string): Promise<string> {
-  const redis = new Redis(url);
-  const texts: string[] = [];
-  for await (const keys of redis.scanStream()) {
-    for (const key of keys) texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '');
-  }
-  await redis.save();
-  await redis.quit();
-  return texts.join('\n');
 }

@@ -1,8 +1,7 @@
 /** An API key is seen nowhere but in the process that uses it: a canary through a sync with faults, then a search. */
-import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/behaviour.ts';
-import { everythingIn } from '../support/everything-in.ts';
+import { everythingIn, everythingInRedis } from '../support/everything-in.ts';
 import { people } from '../support/people.ts';
 import { redisForTests } from '../support/redis.ts';
 import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';
@@ -32,13 +31,3 @@ test.each(stores)('the key is in no job, no row and no budget, with the queue on
   expect(seen).not.toContain(TEST_KEY);
   if (redisUrl) expect(await everythingInRedis(redisUrl)).not.toContain(TEST_KEY);
 });
-
-async function everythingInRedis(url: string): Promise<string> {
-  const redis = new Redis(url);
-  const texts: string[] = [];
-  for await (const keys of redis.scanStream()) {
-    for (const key of keys) texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '');
-  }
-  await redis.quit();
-  return texts.join('\n');
-}

@@ -36,6 +36,11 @@ test('the page to browse it is served without a key and without other origins', 
   const page = await at.send('/docs/', { key: null });
   expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
   expect(page.text).not.toMatch(/(src|href)="https?:/);
-  expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  const policy = String(page.headers['content-security-policy']);
+  expect(policy).toContain("default-src 'self'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/https?:|\*|validator/);
+  const script = await at.send('/docs/static/swagger-initializer.js', { key: null });
+  expect(script.text).toContain('"validatorUrl":null');
   expect((await at.send('/docs/json', { key: null })).json.openapi).toBe('3.1.0');
 });

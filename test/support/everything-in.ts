@@ -1,4 +1,5 @@
-/** All that a database holds, as text: for the search for what must not be in it. */
+/** All that a database or a Redis holds, as text: for the search for what must not be in it. */
+import { Redis } from 'ioredis';
 import type pg from 'pg';
 
 export async function everythingIn(pool: pg.Pool): Promise<string> {
@@ -11,5 +12,17 @@ export async function everythingIn(pool: pg.Pool): Promise<string> {
     const found = await pool.query<{ row: string }>(`select t::text as row from ${name} t`);
     texts.push(...found.rows.map(({ row }) => row));
   }
+  return texts.join('\n');
+}
+
+/** Writes its dump to the disk as well, where it keeps one. */
+export async function everythingInRedis(url: string): Promise<string> {
+  const redis = new Redis(url);
+  const texts: string[] = [];
+  for await (const keys of redis.scanStream()) {
+    for (const key of keys) texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '');
+  }
+  await redis.save().catch(() => undefined); // while it is saving already
+  await redis.quit();
   return texts.join('\n');
 }
