@@ -35,7 +35,7 @@ interface World {
   readonly why: { refused: string[]; wrong: string[] };
 }
 
-const BUDGET = 'budget: { requests: 20000, per: 1s, burst: 2000, timeout: 2s, settle: 150ms }';
+const BUDGET = 'budget: { requests: 20000, per: 1s, burst: 2000, timeout: 10s, settle: 150ms }';
 const nameOf = (n: number) => `account-${n}`;
 
 const STEPS = { contacts: checkContacts, orders: checkOrders, tasks: checkTasks } as const;
@@ -161,13 +161,22 @@ async function isWell({ database, why }: World, run: Run, step: string): Promise
   return false;
 }
 
-async function ended({ database }: World, runId: string): Promise<Run> {
+/** A run that does not end is as wrong as one that ends wrong. */
+async function ended({ database, why }: World, runId: string): Promise<Run> {
   const isOver = async () => {
     const run = await readRun(database.pool, runId);
     if (run.status === 'running') throw new Error(`run ${runId} is still running (${run.phase})`);
     return run;
   };
-  return vi.waitFor(isOver, { timeout: 90_000, interval: 25 });
+  return vi.waitFor(isOver, { timeout: 240_000, interval: 25 }).catch(async (error: Error) => {
+    const run = await readRun(database.pool, runId);
+    const rows = await database.pool.query(
+      'select state, verdict, reason, count(*)::int as n from ledger.rows where run_id = $1 group by 1, 2, 3',
+      [runId],
+    );
+    why.wrong.push(`${error.message}: ${run.error ?? ''} ${run.notes.join('; ')} ${JSON.stringify(rows.rows)}`);
+    return run;
+  });
 }
 
 interface Row {
@@ -297,7 +306,7 @@ async function scan(world: World, step: string): Promise<readonly string[] | und
     if (run.status === 'running' && run.phase === 'scan-tasks') throw new Error('the scan is not over');
     return run;
   };
-  const run = await vi.waitFor(isOver, { timeout: 90_000, interval: 25 });
+  const run = await vi.waitFor(isOver, { timeout: 240_000, interval: 25 });
   if (run.status === 'failed' || run.status === 'paused') {
     why.refused.push(`${step}: ${run.status}: ${run.errorCode}: ${run.error}`);
     await endRun(database.pool, run.id, 'done').catch(() => undefined);
