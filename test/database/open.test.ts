@@ -72,7 +72,7 @@ test('a lost connection is logged and replaced, and does not end the process, ev
   const db = await database.pool.connect();
   await db.query('begin');
   const lost = new Promise((resolve) => db.once('error', resolve));
-  await fresh.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+  await fresh.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and datname = current_database()', [
     'lockstep',
   ]);
   await lost;

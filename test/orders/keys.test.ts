@@ -119,13 +119,14 @@ test('what a failed load was still to send goes with the key, so that it sends i
 });
 
 const unsettled = [
-  { state: 'intent', since: null, inMs: 2 * SETTLE_MS },
-  { state: 'acked', since: new Date(), inMs: 2 * SETTLE_MS },
-  { state: 'unknown', since: new Date(Date.now() - 20_000), inMs: 2 * SETTLE_MS - 20_000 },
+  { state: 'intent', agoMs: null, inMs: 2 * SETTLE_MS },
+  { state: 'acked', agoMs: 0, inMs: 2 * SETTLE_MS },
+  { state: 'unknown', agoMs: 20_000, inMs: 2 * SETTLE_MS - 20_000 },
 ] as const;
 
 test.each(unsettled)('a load that has ended with a row $state is waited for, and nothing is taken', async (left) => {
-  const { state, since, inMs } = left;
+  const { state, agoMs, inMs } = left;
+  const since = agoMs === null ? null : new Date(Date.now() - agoMs);
   const first = await loadOf(['A']);
   await take(first);
   await setRows(first, { state, since, action: 'create' });

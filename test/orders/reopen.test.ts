@@ -98,15 +98,16 @@ test('a load in which nothing failed stays ended', async () => {
 });
 
 const inDoubt = [
-  { how: 'sent just now', row: { state: 'unknown', since: new Date() }, forMs: 2 * SETTLE_MS },
-  { how: 'settled a while ago', row: { verdict: 'review', since: new Date(Date.now() - 20_000) }, forMs: 100_000 },
-  { how: 'sent long ago', row: { state: 'acked', since: new Date(Date.now() - 150_000) }, forMs: 0 },
-  { how: 'never sent', row: { verdict: 'rejected', since: null }, forMs: 0 },
-  { how: 'sent, and fine', row: { verdict: 'created', since: new Date() }, forMs: 0 },
+  { how: 'sent just now', row: { state: 'unknown' }, agoMs: 0, forMs: 2 * SETTLE_MS },
+  { how: 'settled a while ago', row: { verdict: 'review' }, agoMs: 20_000, forMs: 100_000 },
+  { how: 'sent long ago', row: { state: 'acked' }, agoMs: 150_000, forMs: 0 },
+  { how: 'never sent', row: { verdict: 'rejected' }, agoMs: null, forMs: 0 },
+  { how: 'sent, and fine', row: { verdict: 'created' }, agoMs: 0, forMs: 0 },
 ];
 
-test.each(inDoubt)('it waits for what its open rows have sent before: $how', async ({ row, forMs }) => {
-  const run = await endedWith([row, { verdict: 'rejected' }], 'cancelled');
+test.each(inDoubt)('it waits for what its open rows have sent before: $how', async ({ row, agoMs, forMs }) => {
+  const since = agoMs === null ? null : new Date(Date.now() - agoMs);
+  const run = await endedWith([{ ...row, since }, { verdict: 'rejected' }], 'cancelled');
   await reopenLoad(database.pool, run.id);
   const waitsMs = await sentBeforeUnsettledForMs(database.pool, run.id, SETTLE_MS);
   expect(Math.abs(waitsMs - forMs)).toBeLessThan(5_000);

@@ -1,8 +1,10 @@
 /** A database of its own for a suite, in the Postgres of the run. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { makePool } from '../../src/database/pool.ts';
+import { codeOf } from '../../src/errors.ts';
 
 export interface FreshDatabase {
   readonly pool: pg.Pool;
@@ -21,7 +23,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await pool.end();
-    await once(server, `drop database if exists ${database} with (force)`);
+    await drop(server, database);
   };
   return {
     pool,
@@ -32,6 +34,20 @@ export async function freshDatabase(): Promise<FreshDatabase> {
     },
   };
 }
+
+/** Postgres' own autovacuum cannot be ended by a role without superuser's rights, and is soon over. */
+async function drop(server: pg.ClientConfig, database: string): Promise<void> {
+  for (;;) {
+    try {
+      return await once(server, `drop database if exists ${database} with (force)`);
+    } catch (error) {
+      if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+      await delay(20);
+    }
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 async function once(connection: pg.ClientConfig, sql: string): Promise<void> {
   const db = new pg.Client(connection);
