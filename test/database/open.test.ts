@@ -72,9 +72,10 @@ test('a lost connection is logged and replaced, and does not end the process, ev
   const db = await database.pool.connect();
   await db.query('begin');
   const lost = new Promise((resolve) => db.once('error', resolve));
-  await fresh.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and datname = current_database()', [
-    'lockstep',
-  ]);
+  await fresh.pool.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and datname = current_database()',
+    ['lockstep'],
+  );
   await lost;
   db.release(true);
   expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
