@@ -3,6 +3,8 @@
  * characters that a terminal obeys, such as the escape sequences that move its cursor, rename it or type into it.
  */
 
+import { printable } from '../visible.ts';
+
 /** What is needed of a stream; process.stdout and process.stderr are such. */
 export interface TextStream {
   write(text: string, done?: (error?: Error | null) => void): unknown;
@@ -27,13 +29,4 @@ export function screenOf(stream: TextStream): Screen {
       return stream.columns; // changes with the window
     },
   };
-}
-
-/** Control characters but tabs and line ends, and those that reverse the direction of text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const OBEYED = /\r(?!\n)|[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
-
-/** Written as JSON writes them, so that JSON stays the same JSON. */
-export function printable(text: string): string {
-  return text.replace(OBEYED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
