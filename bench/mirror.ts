@@ -14,7 +14,7 @@ const EVERY_MS = 5_000;
 const GRACE_MS = 2_000;
 const CHANGES = 60;
 const BETWEEN_MS = 700;
-const KEY = 'key-of-the-bench';
+const KEY = 'the-key-of-the-benchmark';
 
 export async function mirror(): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));

@@ -53,7 +53,7 @@ export async function openOrdersBench(): Promise<OrdersBench> {
       url = (await ask({ start: behaviour })).url ?? '';
     },
     async tenant() {
-      const tenant = { name: `tenant-${++made}`, key: `key-${made}` };
+      const tenant = { name: `tenant-${++made}`, key: `the-key-of-tenant-number-${made}` };
       await ask({ seed: { ...tenant, contacts: CONTACTS } });
       const customers = await database.pool.query<{ id: number }>(
         `select c.id::int as id from service.customers c join service.tenants t on t.id = c.tenant_id

@@ -62,7 +62,7 @@ export async function openBench(): Promise<Bench> {
       url = (await ask({ start: behaviour })).url ?? '';
     },
     async tenant(contacts) {
-      const tenant = { name: `tenant-${++tenants}`, key: `key-${tenants}`, contacts };
+      const tenant = { name: `tenant-${++tenants}`, key: `the-key-of-tenant-number-${tenants}`, contacts };
       await ask({ seed: tenant });
       return tenant;
     },

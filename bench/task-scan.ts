@@ -9,7 +9,7 @@ import type { TaskScanFigures } from './task-scan-process.ts';
 
 /** Of the service, which makes its pages of tasks itself. */
 const TASKS_PER_PAGE = 100;
-const KEY = 'key-of-the-bench';
+const KEY = 'the-key-of-the-benchmark';
 
 export async function taskScan(): Promise<readonly Row[]> {
   return [...(await scanOf(10_000)), ...(await scanOf(100_000))];

@@ -1,12 +1,12 @@
 /** Keeps scanned contacts as rows: settled at once where the link says nothing changed, else staged to be decided. */
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import type { CustomerFields } from '../contract/records.ts';
-import { type Keys, keysOf, labelOf } from '../customers/keys.ts';
+import { type Keys, keysOf, labelOf, personFieldsOf } from '../customers/keys.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import type { Kept, ScannedRecord } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import { withoutId } from '../worker/without-id.ts';
-import { customerOf, hashOf } from './mapping.ts';
+import { hashOf } from './mapping.ts';
 
 /** The kind of link between a contact and the customer made from it. */
 export const CONTACT_LINK = 'contact-customer';
@@ -21,7 +21,7 @@ export interface ScannedContact extends ScannedRecord, Keys {
 export function toScannedContact(record: Json, account: Account): ScannedContact {
   const id = idOf(record, 'contacts', account.dialect);
   if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
-  const fields = customerOf(record);
+  const fields = personFieldsOf(record);
   return { id, label: labelOf(fields), hash: hashOf(fields), fields, ...keysOf(fields) };
 }
 

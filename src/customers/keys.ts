@@ -1,5 +1,5 @@
 /** What customers are recognised by: normalised keys, and the same fields whichever service answers them. */
-import type { JsonObject } from '../client/dialect.ts';
+import { type JsonObject, memberNamed } from '../client/dialect.ts';
 import { LongInteger } from '../client/json.ts';
 import type { CustomerFields } from '../contract/records.ts';
 
@@ -22,17 +22,44 @@ export function keysOf(customer: CustomerFields): Keys {
 
 /** A customer as another service may answer it, in the contract's field names. */
 export function customerFieldsOf(record: JsonObject): CustomerFields {
-  const fullName = textOf(record.full_name) || textOf(record.name) || textOf(record.fullName);
-  const joined = [textOf(record.first_name), textOf(record.last_name)].filter((part) => part !== '').join(' ');
   const fields: Record<string, string> = {
-    full_name: fullName || joined,
-    gender: textOf(record.gender),
-    picture_url: textOf(record.picture_url),
-    email: textOf(record.email),
-    organization: textOf(record.organization),
-    phone_number: textOf(record.phone_number) || textOf(record.phone),
+    full_name: textNamed(record, NAMES) || personNameOf(record),
+    gender: textNamed(record, ['gender']),
+    picture_url: textNamed(record, PICTURES),
+    email: textNamed(record, EMAILS),
+    organization: textNamed(record, ORGANIZATIONS),
+    phone_number: textNamed(record, PHONES),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+/** In lower case, and found in whatever case; the contract's names first. */
+const NAMES = ['full_name', 'name', 'fullname', 'customer_name', 'customername'];
+const EMAILS = ['email', 'email_address', 'emailaddress', 'e_mail', 'mail'];
+const PHONES = ['phone_number', 'phone', 'phonenumber', 'mobile', 'telephone'];
+const ORGANIZATIONS = ['organization', 'organisation', 'company', 'company_name', 'companyname'];
+const PICTURES = ['picture_url', 'pictureurl'];
+
+/** What a contact says of itself, in the customer's field names. */
+export function personFieldsOf(record: JsonObject): CustomerFields {
+  const { gender: _, full_name: whole = '', ...fields } = customerFieldsOf(record);
+  const full_name = personNameOf(record) || whole;
+  return full_name === '' ? fields : { ...fields, full_name };
+}
+
+function personNameOf(record: JsonObject): string {
+  const parts = [textNamed(record, ['first_name', 'firstname']), textNamed(record, ['last_name', 'lastname'])];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/** The text of the first of these members that says anything. */
+function textNamed(record: JsonObject, names: readonly string[]): string {
+  for (const name of names) {
+    const member = memberNamed(record, [name]);
+    const text = member === undefined ? '' : textOf(record[member]);
+    if (text !== '') return text;
+  }
+  return '';
 }
 
 /** How people name the record in reports. */

@@ -12,10 +12,11 @@ import { payAudits } from '../worker/audits.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
 import { checkShape } from '../worker/shapes.ts';
+import { RunFailed } from '../worker/trouble.ts';
 import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
 import { openWitnesses } from '../worker/witnessing.ts';
-import { customerFieldsOf, keysOf } from './keys.ts';
+import { customerFieldsOf, keysOf, textOf } from './keys.ts';
 import { SAME_PERSON } from './levels.ts';
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
@@ -37,6 +38,8 @@ export async function readCustomers(
   const readAt = await ledgerNow(pool);
   const keeping = behind();
   const witnesses = await openWitnesses(context, 'customers');
+  let hasKeys = false;
+  let mailMember: string | undefined;
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
@@ -47,10 +50,13 @@ export async function readCustomers(
       const records = batch.map((record) => toSeenRecord(record, account));
       const ids = records.map(({ recordId }) => recordId);
       for (const [i, id] of ids.entries()) witnesses.note(id, batch[i] ?? null);
+      hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
+      if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
       await keeping.begin(() => exclusive.transaction((db) => keepRecords(db, run.id, pass, records)), ids);
     },
   });
   await keeping.end();
+  if (!hasKeys && mailMember !== undefined) throw unreadable(account, mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
@@ -59,6 +65,20 @@ export async function readCustomers(
   const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
   await payAudits(context, exclusive, audit);
   return { readAt, isWhole };
+}
+
+/** The member of a record that holds an e-mail address. */
+function memberWithMail(record: Json): string | undefined {
+  if (!isJsonObject(record)) return undefined;
+  return Object.keys(record).find((name) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(textOf(record[name])));
+}
+
+function unreadable({ name }: Account, member: string): RunFailed {
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${name}" lists customers without e-mail, phone and name under the names that Lockstep knows; ` +
+      `"${member}" holds an e-mail address. No contact could be recognised among them, so nothing is sent.`,
+  );
 }
 
 const IS_READ = (record: string) => `${record}.run_id = $1 and ${record}.last_pass = $2`;

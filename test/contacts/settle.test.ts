@@ -25,6 +25,8 @@ interface Scene {
   readonly contacts: readonly Columns[];
   readonly customers: readonly Columns[];
   readonly become: readonly string[];
+  /** Default true. */
+  readonly isWhole?: boolean;
 }
 
 const mail = { email: 'lee@example.com' };
@@ -122,6 +124,13 @@ const scenes: readonly Scene[] = [
     become: ['unknown'],
   },
   {
+    name: 'a list that may not be whole has nothing sent again',
+    contacts: [{ ...mail, ...unknown }, { email: 'ann@example.com' }],
+    customers: [{ record_id: '7', email: 'ann@example.com' }],
+    become: ['review NOT_IN_LIST', 'created 7'],
+    isWhole: false,
+  },
+  {
     name: 'an update in doubt is sent again at once',
     contacts: [{ ...mail, ...unknown, action: 'update', since: JUST_NOW }],
     customers: [],
@@ -129,7 +138,7 @@ const scenes: readonly Scene[] = [
   },
 ];
 
-test.each(scenes)('$name', async ({ contacts, customers, become }) => {
+test.each(scenes)('$name', async ({ contacts, customers, become, isWhole = true }) => {
   const run = await aRun(database);
   const sent = { state: 'acked', action: 'import', sends: 1, since: LONG_AGO };
   await putRows(
@@ -148,7 +157,7 @@ test.each(scenes)('$name', async ({ contacts, customers, become }) => {
       matchBy: ['email', 'phone'],
       pass: PASS,
       readAt: new Date(NOW),
-      isWhole: true,
+      isWhole,
       settleMs: SETTLE_MS,
     }),
   );

@@ -10,7 +10,7 @@ import { type Service, startService } from '../../src/service/server.ts';
 import { freshDatabase } from '../support/database.ts';
 import { freeBudget } from '../support/free-budget.ts';
 
-export const KEY = 'key-7d1e-canary';
+export const KEY = 'key-7d1e-canary-of-the-doctor';
 
 export interface AccountOptions extends Partial<ProbedAccount> {
   readonly authorization?: { readonly scheme: string; readonly token: string };

@@ -66,7 +66,8 @@ test('no secret is left in a database, a queue, a log, an export or a list of pr
   await writeFile(path.join(cwd, 'lockstep.yaml'), settings(url, `${receiver.url}/hook`));
   const run = (...args: readonly string[]) => startLockstep([...args, '--config', 'lockstep.yaml', ...common], around);
 
-  const killed = run('run', 'nightly');
+  await run('run', 'nightly', '--detach').ended; // a worker's jobs are in the queue that processes share
+  const killed = run('start', '--roles', 'worker');
   await vi.waitUntil(async () => (await customersOf(database.pool)) > 5, { timeout: 60_000, interval: 20 });
   expect(await processesNaming('canary-')).not.toContainEqual(expect.stringMatching(inAny(secrets)));
   killed.signal('SIGKILL');

@@ -39,6 +39,34 @@ async function verdicts(run: Run): Promise<readonly string[]> {
   return rows.map(({ verdict, reason }) => (reason === null ? verdict : `${verdict} ${reason}`));
 }
 
+describe('a service that names what its customers say otherwise', () => {
+  const there = [{ full_name: 'Ann Lee', email: 'ann@example.com' }];
+
+  test('in other letters, has none of them imported a second time', async () => {
+    const renamed = { body: { status: 'success', content: [{ id: 1, FullName: 'Ann Lee', Email: 'ann@example.com' }] } };
+    const service = serviceWith({
+      contacts: [ann],
+      customers: there,
+      onList: (path) => (path.includes('customers') ? renamed : undefined),
+    });
+    expect(await verdicts(await bed.runSync())).toEqual(['existing MATCHED']);
+    expect(service.customers).toHaveLength(1);
+  });
+
+  test('in words that Lockstep does not know, is sent nothing', async () => {
+    const renamed = { body: { status: 'success', content: [{ id: 1, who: 'Ann Lee', reach: 'ann@example.com' }] } };
+    const service = serviceWith({
+      contacts: [ann],
+      customers: there,
+      onList: (path) => (path.includes('customers') ? renamed : undefined),
+    });
+    const run = await bed.runSync();
+    expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);
+    expect(run.error).toContain('"reach" holds an e-mail address');
+    expect(service.customers).toHaveLength(1);
+  });
+});
+
 describe('a service that refuses to import', () => {
   test.each([
     ['as unknown', refused(404, 'no such operation')],

@@ -106,7 +106,7 @@ export async function openOrdersBed(options?: BedOptions): Promise<OrdersBed> {
       return Object.fromEntries(Object.entries(await bed.counts(run)).filter(([, n]) => n !== 0));
     },
     writesSeen() {
-      const seen = [...bed.service.traffic.counts().byOperation].filter(([name]) => !name.endsWith('.getall'));
+      const seen = [...bed.service.traffic.counts().byOperation].filter(([name]) => !/\.get(all)?$/.test(name));
       return seen.reduce((sum, [, n]) => sum + n, 0);
     },
     async reset() {
