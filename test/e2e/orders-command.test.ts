@@ -128,7 +128,7 @@ test('a disk that is full for the results is told, leaves no half a file, and th
   const file = await bed.file('orders.csv', ordersCsv(5));
   const open = fs.open.bind(fs);
   const full = vi.spyOn(fs, 'open').mockImplementation(async (target, ...how) => {
-    if (!String(target).includes('/full/')) return open(target, ...how);
+    if (!String(target).includes('/.lockstep-')) return open(target, ...how);
     await (await open(target, ...how)).close();
     return open('/dev/full', 'w'); // a write to it is refused as by a full disk
   });
