@@ -21,7 +21,7 @@ export interface ImportMode {
 }
 
 /** So many contacts refused in the same words before one is imported, and the rest of the run is created. */
-const MANY = 5;
+const MANY = 10;
 
 /** The reason of a row whose import was refused, until the read-back. */
 export const IMPORT_REFUSED = 'IMPORT_REFUSED';
@@ -37,7 +37,7 @@ export function afterRefusal(mode: ImportMode, contact: string, written: Refused
   else if (httpStatus === 405 || httpStatus === 501) mode.isOff = true;
   if (mode.isOff) return 'create';
   if (mode.hasWorked || ![200, 400, 404, 415, 422].includes(httpStatus)) return 'own';
-  const words = `${httpStatus} ${message.replaceAll(/"[^"]*"|\S+@\S+|\d+/g, '…')}`;
+  const words = `${httpStatus} ${message}`; // words that name the contact are about the contact
   const contacts = mode.refused.get(words) ?? new Set();
   mode.refused.set(words, contacts.add(contact));
   mode.isOff = contacts.size >= MANY;

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/client/dialect.ts';
 import { hashOf } from '../../src/contacts/mapping.ts';
-import { personFieldsOf } from '../../src/customers/keys.ts';
 import type { CustomerFields } from '../../src/contract/records.ts';
-import { customerFieldsOf, keysOf, labelOf } from '../../src/customers/keys.ts';
+import { customerFieldsOf, keysOf, labelOf, personFieldsOf } from '../../src/customers/keys.ts';
 
 /** Two spellings of one text: as composed characters, and as letters with marks. */
 const COMPOSED = 'Zoë Ångström'.normalize('NFC');

@@ -73,7 +73,7 @@ test('a data directory that is removed and made again is a new one, though the o
   const dataDir = await newDir();
   const old = await startEmbedded({ dataDir });
   const oldPostmaster = postmasterOf(dataDir);
-  fs.rmSync(path.join(dataDir, 'postgres'), { recursive: true });
+  fs.rmSync(path.join(dataDir, 'postgres'), { recursive: true, maxRetries: 5 });
   const fresh: EmbeddedPostgres = await startEmbedded({ dataDir });
   expect(await ask(fresh.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   expect(postmasterOf(dataDir)).not.toBe(oldPostmaster);

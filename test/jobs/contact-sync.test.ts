@@ -165,7 +165,7 @@ function noZeros(counts: object): Record<string, unknown> {
 }
 
 function writesSeen({ service }: SyncBed): number {
-  const seen = [...service.traffic.counts().byOperation].filter(([operation]) => !operation.endsWith('.getall'));
+  const seen = [...service.traffic.counts().byOperation].filter(([operation]) => !/\.get(all)?$/.test(operation));
   return seen.reduce((sum, [, n]) => sum + n, 0);
 }
 

@@ -63,7 +63,7 @@ const options = {
 
 const cases = allPairs(options).map((one, n) => [n, one] as const);
 const nameOf = (n: number) => `case-${n}`;
-const keyOf = (n: number) => `the-key-of-${nameOf(n)}`;
+const keyOf = (n: number) => `the-key-of-the-tenant-of-${nameOf(n)}`;
 
 let database: FreshDatabase;
 let plain: Service;

@@ -31,7 +31,12 @@ async function aRunOf(count: number): Promise<Run> {
 /** Runs the job once against a service that answers so; one call after another. */
 function job(run: Run, answer: (operation: string, call: number) => Outcome): Promise<JobResult> {
   let calls = 0;
-  const account = { ...anAccount(async (operation) => answer(operation, ++calls)), concurrency: 1, name: run.account };
+  const account = {
+    ...anAccount(async (operation) => answer(operation, ++calls)),
+    concurrency: 1,
+    name: run.account,
+    scope: run.scope,
+  };
   const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
   return importCustomers.run({
@@ -87,15 +92,15 @@ test('an import that is refused because the customer is there creates none; one 
 });
 
 test('importing that is refused in the same words again and again is off for the rest of the run, and for this run only', async () => {
-  const run = await aRunOf(9);
+  const run = await aRunOf(14);
   const seen: string[] = [];
   const answer = (operation: string) => {
     seen.push(operation);
     return operation === 'customers.import' ? REFUSED : APPLIED;
   };
   await job(run, answer);
-  expect([seen.length, new Set(seen.slice(0, 5)), new Set(seen.slice(5))]).toEqual([
-    9,
+  expect([seen.length, new Set(seen.slice(0, 10)), new Set(seen.slice(10))]).toEqual([
+    14,
     new Set(['customers.import']),
     new Set(['customers.create']),
   ]);

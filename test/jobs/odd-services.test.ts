@@ -43,7 +43,9 @@ describe('a service that names what its customers say otherwise', () => {
   const there = [{ full_name: 'Ann Lee', email: 'ann@example.com' }];
 
   test('in other letters, has none of them imported a second time', async () => {
-    const renamed = { body: { status: 'success', content: [{ id: 1, FullName: 'Ann Lee', Email: 'ann@example.com' }] } };
+    const renamed = {
+      body: { status: 'success', content: [{ id: 1, FullName: 'Ann Lee', Email: 'ann@example.com' }] },
+    };
     const service = serviceWith({
       contacts: [ann],
       customers: there,
