@@ -131,7 +131,7 @@ async function begin(context: Context, id: string, file: WatchedFile): Promise<v
   const { entry, name } = file;
   const aside = await taken.find(id);
   const seen = aside ?? (entry === undefined ? undefined : await see(pathOf(folder, entry), name));
-  if (!seen) return forget(context, id); // somebody has taken it away
+  if (!seen) return forget(context, id); // the file was removed
   if (seen.oddity !== undefined) return refuseOdd(context, id, seen.oddity, aside !== undefined);
   if (seen.version !== file.version) return leaveToNextRun(context, id, name);
   if (!isComplete(seen, Date.now() - file.sinceMs)) return;

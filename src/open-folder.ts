@@ -1,6 +1,6 @@
 /**
  * A folder that is held open, and whose entries are reached through it. People who may write beside it can swap the folder
- * for a link while it is in use; that changes nothing for whoever holds it.
+ * for a link while it is in use; that changes nothing for a process that holds it open.
  */
 import { constants, existsSync, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';

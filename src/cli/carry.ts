@@ -44,7 +44,7 @@ export async function carryRun(
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
   const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
-  await probeSoon(pool, run.scope); // a person starts it, who may have mended the key
+  await probeSoon(pool, run.scope); // a person starts it, who may have corrected the key
   const runner = await workspace.work('attended-runs');
   await runner.attend(run);
   const targets = run.dryRun ? [] : targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);

@@ -90,7 +90,7 @@ export function unpacking(
   function begin(first: Uint8Array): Transform {
     const begun = streamFor(packing, first);
     taking = takeAll(begun);
-    taking.catch(() => undefined); // told to whoever writes next
+    taking.catch(() => undefined); // the next write reports it
     return begun;
   }
 

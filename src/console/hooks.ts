@@ -72,7 +72,7 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
   }
 }
 
-/** Of what the sender has signed, and nothing else: whoever repeats a call can change the rest. */
+/** Of what the sender has signed, and nothing else: the rest can be changed when a call is repeated. */
 function digestOf({ body }: HookRequest, id = ''): string {
   return createHash('sha256').update(JSON.stringify(id)).update(body).digest('base64url');
 }

@@ -210,8 +210,8 @@ export async function payDebts(
 }
 
 const REMEDY: Readonly<Record<AuditedResource, string>> = {
-  customers: 'check whether somebody deleted it; the next run of the sync imports a contact again',
-  orders: 'check whether somebody deleted it; if not, retry the run, which creates it again',
+  customers: 'check whether it was deleted by hand; the next run of the sync imports a contact again',
+  orders: 'check whether it was deleted by hand; if not, retry the run, which creates it again',
 };
 
 /** The counts that an ended run keeps follow its rows. */

@@ -70,7 +70,7 @@ const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryR
 
 /**
  * Starts a run, or says which unfinished one stands in its way: of the same sync, or writing the same resource of the
- * same scope. A dry run writes nothing and stands in nobody's way.
+ * same scope. A dry run writes nothing and blocks no other run.
  */
 export async function startRun(
   db: Queryable,

@@ -15,7 +15,7 @@ export interface Identity {
 
 /** What the ledger knows of an account's name and of an identity. */
 export interface Known {
-  /** The scope that the name stands for. */
+  /** The scope of the account with this name. */
   readonly bound: string | undefined;
   /** The scope that has this identity. */
   readonly known: string | undefined;
@@ -50,7 +50,7 @@ export async function whatIsKnown(db: Queryable, name: string, { origin, fingerp
   };
 }
 
-/** The scope that an account's name stands for; its name where it was never opened. */
+/** The scope of an account; its name where it was never opened. */
 export async function scopeNamed(db: Queryable, account: string): Promise<string> {
   const found = await db.query<{ scope: string }>('select scope from ledger.accounts where name = $1', [account]);
   return found.rows[0]?.scope ?? account;
@@ -60,7 +60,7 @@ export async function isBound(db: Queryable, account: string): Promise<boolean> 
   return (await db.query('select 1 from ledger.accounts where name = $1', [account])).rowCount === 1;
 }
 
-/** Lets a name stand for a scope. */
+/** Makes a name an account of a scope. */
 export async function bindAccount(db: Queryable, name: string, scope: string): Promise<void> {
   await db.query(
     `insert into ledger.accounts (name, scope) values ($1, $2)

@@ -12,7 +12,7 @@ import { type Queryable, resumeRun } from '../ledger/runs.ts';
 import { keepPlace } from './place.ts';
 
 /**
- * Rows to be decided anew. Duplicates and what was sent and differs are there already, and what the list cannot show may be:
+ * Rows to be decided again. Duplicates and what was sent and differs are there already, and what the list cannot show may be:
  * sending them again helps nothing. Copies of a row follow it.
  */
 const FAILED = `(state <> 'settled' or verdict in ('rejected', 'review', 'unknown'))

@@ -35,7 +35,7 @@ export function testBed({ faults, latencyMs }: Pick<Behaviour, 'faults' | 'laten
   async function commitLater(serve: () => Promise<Answer>, lateMs: number): Promise<void> {
     const signal = AbortSignal.any([closing.signal, hurrying.signal]);
     await delay(lateMs, undefined, { signal }).catch(() => undefined);
-    if (!closing.signal.aborted) await serve().catch(() => undefined); // nobody waits for its answer any more
+    if (!closing.signal.aborted) await serve().catch(() => undefined); // its caller has gone
   }
 
   return {

@@ -20,7 +20,7 @@ import { createPermissions, type Permissions } from './permissions.ts';
 
 export interface Account {
   readonly name: string;
-  /** The tenant that the name stands for; what the ledger knows belongs to it. */
+  /** The tenant that the account is; what the ledger knows belongs to it. */
   readonly scope: string;
   readonly baseUrl: string;
   /** The service as the settings named it when the tenant was first used: its address, or `embedded`. */

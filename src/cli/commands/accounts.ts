@@ -1,4 +1,4 @@
-/** `lockstep accounts …`: which tenant each account stands for, and what to do when that is in question. */
+/** `lockstep accounts …`: which tenant each account is, and what to do when that is in question. */
 import type { Command } from 'commander';
 import { inTransaction } from '../../database/transaction.ts';
 import { endRun, listPaused } from '../../ledger/runs.ts';
@@ -12,9 +12,9 @@ import { formatTime, plural } from '../words.ts';
 export function addAccounts(program: Command, perform: Perform): void {
   const accounts = program
     .command('accounts')
-    .summary('which tenant each account stands for')
+    .summary('which tenant each account is')
     .description(
-      'Lists the accounts that were used, and which tenant of which service each one stands for. Links, runs and the ' +
+      'Lists the accounts that were used, and which tenant of which service each one is. Links, runs and the ' +
         'budget belong to the tenant. If an account’s address or key changes, Lockstep writes nothing until it knows ' +
         'that the tenant is the same, or until you say so.',
     )

@@ -1,4 +1,4 @@
-/** Which tenant of which service an account's name stands for, and the records that must be found there. */
+/** Which tenant of which service an account is, and the records that must be found there. */
 import type { Migration } from '../../database/migrate.ts';
 
 export const scopes: Migration = {
