@@ -9,6 +9,7 @@
  * | in the list, with other keys | the id belongs to another record: many of these pause the run |
  * | missing, found by its id | the list is partial: what it lacks may be there |
  * | missing, not found by its id | it was removed: many of these pause the run |
+ * | missing, and the service has no get | the list counts as partial |
  */
 import { isJsonObject, type Json } from '../client/dialect.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../client/record-keys.ts';
@@ -68,19 +69,17 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       if (isMany(others.length, found.size)) throw otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
       const suspects = isFirstLook ? lowest.before() : missing.map(({ id }) => id);
-      const judged = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
-      if (judged.hidden !== undefined) {
-        const lacks = `it lacks ${resource.slice(0, -1)} ${judged.hidden}, which the service shows by its id`;
-        await addNote(
-          pool,
-          run.id,
-          `the list of ${resource} is partial: ${lacks}. What this list does not show may be there, so nothing is created because of it`,
-        );
-        return false;
-      }
+      const looked = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
+      // An id that was never seen need not exist.
+      const judged: Judged = isFirstLook && looked.status === 'unclear' ? { status: 'removed' } : looked;
       // Contacts that are gone have nothing written.
-      if (resource !== 'contacts' && missing.length > FEW && isMany(missing.length, witnesses.length)) {
+      const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
+      if (isGone && isMany(missing.length, witnesses.length)) {
         throw wentBack(context, resource, missing.length, witnesses.length);
+      }
+      if (judged.status !== 'removed') {
+        await addNote(pool, run.id, partialNote(context, resource, judged));
+        return false;
       }
       if (run.dryRun) return true;
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
@@ -122,34 +121,52 @@ function isMany(count: number, all: number): boolean {
   return count * 5 > all && (count > 1 || count === all);
 }
 
-interface Judged {
-  /** A record that the service shows when asked by id, and not in its list. */
-  readonly hidden: string | undefined;
+type Judged =
+  /** The service shows this record when asked by id, and not in its list. */
+  | { readonly status: 'hidden'; readonly id: string }
+  /** The service cannot be asked by id, so nothing tells whether this record was removed. */
+  | { readonly status: 'unclear'; readonly id: string }
+  /** Those that were asked for are gone; or none is missing. */
+  | { readonly status: 'removed' };
+
+function partialNote(
+  { account }: JobContext<unknown>,
+  resource: Resource,
+  judged: Exclude<Judged, { status: 'removed' }>,
+) {
+  const record = `${resource.slice(0, -1)} ${judged.id}`;
+  const why =
+    judged.status === 'hidden'
+      ? `it lacks ${record}, which the service shows by its id`
+      : `it no longer shows ${record}, and the service cannot be asked for it by id. If it was deleted: lockstep accounts rebind ${account.name}`;
+  return `the list of ${resource} is partial: ${why}. What it does not show may be there, so nothing is created because of it`;
 }
 
-/** Asks for records by id that the list does not show, after one that is in the list: where that is not found, asking shows nothing. */
+/** Asks for records by id that the list does not show, and first for one that it does: unless that is found, asking shows nothing. */
 async function lookAtMissing(
   { account, run, pool, signal, log }: JobContext<unknown>,
   resource: Resource,
   missing: readonly string[],
   control: string | undefined,
 ): Promise<Judged> {
-  if (missing.length === 0) return { hidden: undefined };
+  const [first] = missing;
+  if (first === undefined) return { status: 'removed' };
   const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
   const isThere = async (id: string) =>
     (await lookUp(account, resource, id, { lane: run.lane, signal, onCalls })).status === 'found';
   try {
-    if (control !== undefined && !(await isThere(control))) return { hidden: undefined };
+    if (control !== undefined && !(await isThere(control))) return { status: 'unclear', id: first };
     const step = Math.max(1, missing.length / MOST_LOOKED_UP);
     for (let at = 0; at < missing.length; at += step) {
       const id = missing[Math.floor(at)];
-      if (id !== undefined && (await isThere(id))) return { hidden: id };
+      if (id !== undefined && (await isThere(id))) return { status: 'hidden', id };
     }
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ err: error, run: run.id }, `missing ${resource} could not be looked up by id`);
+    return { status: 'unclear', id: first };
   }
-  return { hidden: undefined };
+  return { status: 'removed' };
 }
 
 async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {

@@ -61,6 +61,18 @@ describe('a list of orders that is cut off at its newest 50', () => {
     expect(shown.json.notes.join()).toContain('the list of orders is partial');
   });
 
+  test('doubles none of them at a service that shows no order by its id', async () => {
+    await addCustomers(3);
+    expect((await at.load('first.csv', numbered(1, 60))).json.counts.created).toBe(60);
+    const newest = showing('/orders/getall', (orders) => orders.slice(-50));
+    service.between(async (request, pass) =>
+      request.path.endsWith('/orders/get') ? { status: 404, body: 'no such page' } : newest(request, pass),
+    );
+    const second = await at.load('second.csv', numbered(1, 65));
+    expect(second.json.counts).toMatchObject({ existing: 50, created: 0, review: 15 });
+    expect(await ordersThere()).toEqual({ all: 60, distinct: 60 });
+  });
+
   test('doubles none of the orders that were there before Lockstep', async () => {
     await addCustomers(3);
     await service.database.pool.query(
