@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { seedWorkspace } from '../../src/service/seed.ts';
+import { startHttpServer } from '../support/http-server.ts';
 import { BUDGET, KEYS, type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
 
 const CONTACTS = 20;
@@ -71,6 +72,24 @@ describe('an account whose service is another one', () => {
     expect(paused.code).toBe(3);
     expect(['IDENTITY_UNCLEAR', 'RUN_PAUSED']).toContain(paused.json.error.code);
     expect(await customersOf(production)).toEqual(before);
+  });
+
+  test('has none of its tasks told to the targets of the one before', async () => {
+    const [staging, production] = [
+      await at.start({ contacts: CONTACTS }),
+      await at.start({ contacts: CONTACTS, people: 2 }),
+    ];
+    const receiver = await startHttpServer({ body: '' });
+    try {
+      await at.settle({ acme: { url: staging.url } }, `${receiver.url}/hook`);
+      expect((await at.run('run', 'mirror-acme')).json.counts.created).toBeGreaterThan(0);
+      const told = receiver.requests.length;
+      await at.settle({ acme: { url: production.url } }, `${receiver.url}/hook`);
+      const paused = await at.run('run', 'mirror-acme');
+      expect([paused.code, paused.json.error.code, receiver.requests.length]).toEqual([3, 'IDENTITY_CHANGED', told]);
+    } finally {
+      await receiver.close();
+    }
   });
 
   test('goes on under its new address once an operator has said that it is the same', async () => {

@@ -41,8 +41,11 @@ export interface OwnServices {
   readonly ledger: FreshDatabase;
   readonly cwd: string;
   start(options?: ServiceOptions): Promise<OwnService>;
-  /** Writes the settings: these accounts, each with a contact sync called `sync-` and its name. */
-  settle(accounts: Readonly<Record<string, NamedAccount>>): Promise<void>;
+  /**
+   * Writes the settings: these accounts, each with a contact sync called `sync-` and its name, and with a mirror of tasks
+   * called `mirror-` and its name where there is a hook to tell.
+   */
+  settle(accounts: Readonly<Record<string, NamedAccount>>, hookUrl?: string): Promise<void>;
   run(...args: readonly string[]): Promise<CommandResult>;
   /** Writes a file of orders and loads it, all rows with the order_id and customer given. */
   load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult>;
@@ -80,13 +83,21 @@ export async function openOwnServices(): Promise<OwnServices> {
       );
       return { database, url: front.url, between: front.set };
     },
-    async settle(accounts) {
+    async settle(accounts, hookUrl) {
       const lines = Object.entries(accounts).map(
         ([name, { url, key = 'one', budget = BUDGET }]) =>
           `  ${name}: { url: "${url}", apiKey: { env: KEY_${key.toUpperCase()} }, budget: ${budget} }`,
       );
       const syncs = Object.keys(accounts).map((name) => `  sync-${name}: { job: contacts, account: ${name} }`);
-      const text = `accounts:\n${lines.join('\n')}\nsyncs:\n${syncs.join('\n')}\n`;
+      if (hookUrl !== undefined) {
+        const how = 'options: { backfill: true }, targets: [hook]';
+        syncs.push(
+          ...Object.keys(accounts).map((name) => `  mirror-${name}: { job: tasks, account: ${name}, ${how} }`),
+        );
+      }
+      const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+      const hook = `targets: { hook: { type: webhook, url: "${hookUrl}", secret: ${secret}, allowPrivate: true } }\n`;
+      const text = `accounts:\n${lines.join('\n')}\nsyncs:\n${syncs.join('\n')}\n${hookUrl === undefined ? '' : hook}`;
       await writeFile(path.join(cwd, 'lockstep.yaml'), text);
     },
     run,
