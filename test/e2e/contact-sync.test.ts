@@ -42,7 +42,7 @@ test('a dry run plans, a run imports, a second run writes nothing, and what need
 test('a run that SIGTERM stops is left as it stands, and the same command brings it to its end', async () => {
   workspace = await openWorkspace({
     contacts: 400,
-    budget: '{ requests: 60, per: 1s, burst: 60, settle: 1s, timeout: 2s }',
+    budget: '{ requests: 60, per: 1s, burst: 60, settle: 400ms, timeout: 2s }',
   });
   const { run, cwd, env, commits } = workspace;
   const args = ['run', 'nightly', '--config', 'lockstep.yaml'];

@@ -12,7 +12,7 @@ const CREATE = '/orders/create';
 let bed: FolderBed;
 beforeAll(async () => {
   bed = await openFolderBed(
-    'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 450ms, concurrency: 4 }',
+    'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 225ms, concurrency: 4 }',
   );
 });
 beforeEach(async () => {

@@ -29,7 +29,7 @@ test.each([
         customersCarryContactId,
         faults: { seed: 5, rate: 0.1, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 200 },
       },
-      account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 700ms, concurrency: 8 }',
+      account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 300ms, concurrency: 8 }',
     });
     await bed.addContacts(people(CONTACTS));
     let kills = 0;

@@ -6,7 +6,7 @@ import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
 import { type Failpoint, unanswered, writing } from './failpoints.ts';
 import { type CommandBed, openCommandBed } from './orders-bed.ts';
 
-const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 450ms, concurrency: 4 }';
+const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }';
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
 const [CUSTOMERS, ORDERS, CREATE] = ['/customers/getall', '/orders/getall', '/orders/create'];
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
     path.join(workspace.cwd, 'lockstep.yaml'),
     `
 accounts:
-  acme: { url: "${workspace.url}", apiKey: { env: E2E_KEY }, budget: { requests: 1000, per: 1s, settle: 1s, timeout: 2s } }
+  acme: { url: "${workspace.url}", apiKey: { env: E2E_KEY }, budget: { requests: 1000, per: 1s, settle: 400ms, timeout: 2s } }
 syncs:
   mirror: { job: tasks, account: acme, schedule: { every: 1s }, targets: [hook], options: { backfill: true } }
 targets:

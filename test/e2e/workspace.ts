@@ -28,7 +28,7 @@ export interface WorkspaceOptions {
 }
 
 export async function openWorkspace(options: WorkspaceOptions = {}): Promise<E2eWorkspace> {
-  const { contacts = 60, budget = '{ requests: 1000, per: 1s, settle: 1s, timeout: 2s }', testbed = {} } = options;
+  const { contacts = 60, budget = '{ requests: 1000, per: 1s, settle: 400ms, timeout: 2s }', testbed = {} } = options;
   const database = await freshDatabase();
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-e2e-'));
   const around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection), E2E_KEY: KEY } };
