@@ -25,7 +25,7 @@ const CONTACTS = 17;
 const ROWS_PER_PAGE = 10;
 const TOKEN = 'a-token-of-the-test';
 /** Less than a run's calls, so that each one is asked to slow down. */
-const limit = { requestsPerSecond: 100, burst: 15 };
+const limit = { requestsPerSecond: 60, burst: 10 };
 
 const options = {
   idField: [
