@@ -136,8 +136,9 @@ async function lookAt(
       query: pageQuery(account, page, size),
       onRecords: async (batch) => {
         if (batch.length === 0) return;
-        // A few are new in a whole list too, where somebody adds records meanwhile.
-        found = batch.filter(isNew).length * 2 > batch.length ? 'new records' : 'nothing new';
+        // The whole list again begins with what the first answer held, however much was added to it meanwhile.
+        const known = batch.length - batch.filter(isNew).length;
+        found = known * 2 >= Math.min(size, batch.length) ? 'nothing new' : 'new records';
         throw enough;
       },
     });

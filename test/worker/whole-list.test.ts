@@ -53,9 +53,17 @@ test('a list that knows no pages is whole, and asked for once more only', async 
   expect([read.records, read.scan, asked]).toEqual([64, undefined, [undefined, 2]]);
 });
 
-test('a whole list that grows while it is read is no list of pages', async () => {
-  const { read } = await listFrom((_page, nth) => upTo(20 + nth));
-  expect([read.records, read.scan]).toEqual([21, undefined]);
+test.each([
+  ['a little', 20, 1],
+  ['to several times its length', 1, 4],
+])('a whole list that grows %s while it is read is no list of pages', async (_how, before, each) => {
+  const { read } = await listFrom((_page, nth) => upTo(before + nth * each));
+  expect([read.records, read.scan]).toEqual([before + each, undefined]);
+});
+
+test('a whole list of one record that two others join is no list of pages', async () => {
+  const { read } = await listFrom((_page, nth) => (nth === 1 ? [1] : [1, 2, 3]));
+  expect([read.records, read.scan]).toEqual([1, undefined]);
 });
 
 test('an empty list is asked for nothing more', async () => {
