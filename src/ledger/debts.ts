@@ -117,13 +117,17 @@ export interface Audit {
   readonly violations: number;
 }
 
+/** SQL: scopes that some account still is; of any other scope no list can be read. */
+const REACHABLE = 'select scope from ledger.accounts';
+
 /** What a run, and the runs that work for it, owe and owed; undefined where that is nothing. */
 export async function auditOf(db: Queryable, runId: string): Promise<Audit | undefined> {
   const found = await db.query<Audit>(
     `with debts as (select d.* from ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
        where d.run_id = $1 or u.part_of = $1)
-     select (count(*) filter (where paid_at is null))::int as open, (count(violation))::int as violations,
-       (select max(${DUE_AT}) from ${OPEN_DEBTS} and (d.run_id = $1 or u.part_of = $1)) as "dueAt"
+     select (count(*) filter (where paid_at is null and scope in (${REACHABLE})))::int as open,
+       (count(violation))::int as violations,
+       (select max(${DUE_AT}) from ${OPEN_DEBTS} and d.scope in (${REACHABLE}) and (d.run_id = $1 or u.part_of = $1)) as "dueAt"
      from debts`,
     [runId],
   );

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { type AuditingRead, auditOf, dueAudits, payDebts, violationsFoundBy } from '../../src/ledger/debts.ts';
 import { endRun, type Run } from '../../src/ledger/runs.ts';
+import { bindAccount, newScope } from '../../src/ledger/scopes.ts';
 import { decideMissing } from '../../src/ledger/settling.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -136,6 +137,13 @@ test('an audit that has left debts unpaid is not made again at once', async () =
     [run.account],
   );
   expect(await dueAudits(database.pool, [run.account])).toEqual([]);
+});
+
+test('a run is auditing no more once its account is another tenant', async () => {
+  const run = await loadWith({});
+  expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1 });
+  await bindAccount(database.pool, run.account, await newScope(database.pool, run.account));
+  expect(await auditOf(database.pool, run.id)).toBeUndefined();
 });
 
 test('a debt outlives its run', async () => {
