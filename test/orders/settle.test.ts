@@ -150,6 +150,13 @@ const scenes: readonly Scene[] = [
     become: ['acked'],
   },
   {
+    name: 'a list that grew by less than was found in it has lost others: nothing that it lacks is sent again',
+    rows: [{}, {}, unknown],
+    orders: [a, { record_id: '6', label: 'B' }],
+    strangers: -1,
+    become: ['settled created 5', 'settled created 6', 'settled review NOT_IN_LIST'],
+  },
+  {
     name: 'an update that changed nothing is for a person',
     rows: [updated],
     orders: [{ ...a, first_pass: 0, fields: { amount: '1' } }],
