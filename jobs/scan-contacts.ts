@@ -16,6 +16,7 @@ import { openRows } from '../src/ledger/rows.ts';
 import {
   addNote,
   endRun,
+  forgetRows,
   movePhase,
   type Queryable,
   type Run,
@@ -24,6 +25,7 @@ import {
   supersedeRuns,
 } from '../src/ledger/runs.ts';
 import { scan } from '../src/scan/scan.ts';
+import { SeenIds } from '../src/scan/seen-ids.ts';
 import type { Account } from '../src/worker/accounts.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
@@ -77,7 +79,7 @@ async function goOn(db: Queryable, run: Run): Promise<JobResult> {
 /** A read that broke off has decided nothing and sent nothing: what it kept is dropped, and the read begins again. */
 async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction(async (db) => {
-    await db.query('delete from ledger.rows where run_id = $1', [runId]);
+    await forgetRows(db, runId);
     await db.query('delete from ledger.records where run_id = $1', [runId]);
     await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0 where id = $1', [runId]);
   });
@@ -87,6 +89,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
   let place = 0;
+  const seen = new SeenIds();
   const firsts: number[] = []; // the place before the first contact of each call to keep
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
   let isShapeKnown = false;
@@ -118,11 +121,11 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       place += contacts.length;
       firsts.push(first);
       const kept = await exclusive.transaction(async (db) => {
-        const staged = await stageContacts(db, run, contacts, { pass, first, onChange: options.onChange });
+        const staged = await stageContacts(db, run, contacts, { seen, pass, first, onChange: options.onChange });
         await recordProgress(db, run.id, { rowsSeen: staged.newInAll });
         return staged;
       });
-      const otherwise = Object.entries(kept.places ?? {}).map(([id, n]) => ({ id, keptIn: keptIn(n) }));
+      const otherwise = kept.otherwise.map(({ id, place: n }) => ({ id, keptIn: keptIn(n) }));
       return { ...kept, otherwise };
     },
   });

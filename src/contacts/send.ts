@@ -4,7 +4,7 @@ import { importBody, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
-import { inReview, SENDER_PATIENCE_MS, sent, toSent } from '../worker/sent.ts';
+import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 import { afterRefusal, IMPORT_REFUSED, type ImportMode } from './import-mode.ts';
 
@@ -31,9 +31,8 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
         return { ...created, calls: report.calls + created.calls, limited: report.limited + created.limited };
       }
       case 'wait': {
-        const { sourceId } = row;
-        const result = { sourceId, state: 'unknown', spent: true, action: 'import', reason: IMPORT_REFUSED } as const;
-        return sent(report, { ...result, detail: written.message });
+        const { httpStatus: http, message: detail } = written;
+        return sent(report, { ...spent(row, 'import'), outcome: 'unknown', reason: IMPORT_REFUSED, http, detail });
       }
       default:
         return toSent(row, report, 'import');
@@ -52,10 +51,11 @@ async function sendUpdate(
   const report = await write(account, 'customers.update', { ...options, body });
   const { written } = report;
   if (written.status === 'applied')
-    return sent(report, { sourceId: row.sourceId, state: 'settled', spent: true, verdict: 'updated' });
+    return sent(report, { ...spent(row, 'update'), outcome: 'acked', verdict: 'updated' });
   if (written.status === 'refused' && written.httpStatus === 404) {
     const detail = `customer ${row.recordId} is no longer there: ${written.message}`;
-    return sent(report, { ...inReview(row, 'CUSTOMER_GONE'), detail });
+    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'CUSTOMER_GONE', detail } as const;
+    return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');
 }

@@ -4,6 +4,7 @@ import type { CustomerFields } from '../contract/records.ts';
 import { type Keys, keysOf, labelOf, personFieldsOf } from '../customers/keys.ts';
 import type { Queryable, Run } from '../ledger/runs.ts';
 import type { Kept, ScannedRecord } from '../scan/scan.ts';
+import type { SeenIds } from '../scan/seen-ids.ts';
 import type { Account } from '../worker/accounts.ts';
 import { withoutId } from '../worker/without-id.ts';
 import { hashOf } from './mapping.ts';
@@ -25,49 +26,70 @@ export function toScannedContact(record: Json, account: Account): ScannedContact
   return { id, label: labelOf(fields), hash: hashOf(fields), fields, ...keysOf(fields) };
 }
 
-export interface Staged extends Kept {
-  /** The places of contacts that were kept with other content in this pass, by their ids. */
-  readonly places: Readonly<Record<string, number>> | null;
+export interface Staging {
+  /** The run's contacts so far. */
+  readonly seen: SeenIds;
+  readonly pass: number;
+  /** The place of the first contact of the window in the run's order. */
+  readonly first: number;
+  readonly onChange: 'update' | 'ignore';
 }
 
-/** Keeps a window of contacts for a pass of the scan; `first` is the place of the first one in the run's order. */
+export interface Staged extends Omit<Kept, 'otherwise'> {
+  /** Contacts that were seen with other content in this pass, and at which place. */
+  readonly otherwise: readonly { readonly id: string; readonly place: number }[];
+}
+
+/** Keeps a window of contacts for a pass of the scan: those that no window before has shown. */
 export async function stageContacts(
   db: Queryable,
   run: Run,
   contacts: readonly ScannedContact[],
-  { pass, first, onChange }: { pass: number; first: number; onChange: 'update' | 'ignore' },
+  { seen, pass, first, onChange }: Staging,
 ): Promise<Staged> {
-  const distinct = [...new Map(contacts.map((contact) => [contact.id, contact])).values()];
-  const column = <K extends keyof ScannedContact>(name: K) => distinct.map((contact) => contact[name] ?? null);
-  const staged = await db.query<Staged>(
+  const fresh: { readonly contact: ScannedContact; readonly n: number }[] = [];
+  const otherwise: { readonly id: string; readonly place: number }[] = [];
+  let newInPass = 0;
+  for (const [i, contact] of contacts.entries()) {
+    const n = first + i + 1;
+    const { lastPass, otherwiseAt } = seen.note(contact.id, pass, contact.hash, n);
+    if (otherwiseAt !== undefined) otherwise.push({ id: contact.id, place: otherwiseAt });
+    if (lastPass !== pass) newInPass++;
+    if (lastPass === undefined) fresh.push({ contact, n });
+  }
+  if (fresh.length > 0) await keepContacts(db, run, fresh, onChange);
+  return { newInPass, newInAll: fresh.length, otherwise };
+}
+
+async function keepContacts(
+  db: Queryable,
+  run: Run,
+  fresh: readonly { readonly contact: ScannedContact; readonly n: number }[],
+  onChange: Staging['onChange'],
+): Promise<void> {
+  const column = <K extends keyof ScannedContact>(name: K) => fresh.map(({ contact }) => contact[name] ?? null);
+  await db.query(
     `with rebound as (
        -- A link that is older may be dropped, and its contact sent again.
        select coalesce((select rebound_at from ledger.scopes where id = $9), '-infinity') as at
      ), input as (
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])
-         with ordinality as t(source_id, label, hash, email, phone, name, org, fields, ord)
-     ), snapshot as (
-       insert into ledger.snapshots (scope, kind, record_id, hash, run_id)
-       select $9, 'contact', source_id, hash, $10 from input where not $15
-       on conflict (scope, kind, record_id) do update set hash = excluded.hash, run_id = excluded.run_id, seen_at = now()
-         where ledger.snapshots.hash <> excluded.hash
+       select i.*, l.record_id, l.hash is distinct from i.hash as has_changed, l.source_id is not null as is_linked,
+         l.source_id is null or l.hash <> i.hash or l.linked_at < rebound.at as is_open
+       from rebound, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $10::bigint[])
+         as i(source_id, label, hash, email, phone, name, org, fields, n)
+         left join ledger.links l on l.scope = $9 and l.kind = $11 and l.source_id = i.source_id
      ), kept as (
-       insert into ledger.rows
-         (run_id, source_id, n, pass, label, hash, email, phone, name, org, fields, record_id, state, action, verdict, reason)
-       select $10, i.source_id, $11 + i.ord, $12, i.label, i.hash, i.email, i.phone, i.name, i.org,
-         case when l.source_id is null or l.hash <> i.hash or l.linked_at < rebound.at then i.fields end, l.record_id,
-         case when l.source_id is null then 'staged' when l.hash <> i.hash and $13 then 'ready' else 'settled' end,
-         case when l.hash <> i.hash and $13 then 'update' end,
-         case when l.source_id is not null and not (l.hash <> i.hash and $13) then 'unchanged' end,
-         case when l.hash <> i.hash and not $13 then 'CHANGE_IGNORED' end
-       from input i cross join rebound left join ledger.links l on l.scope = $9 and l.kind = $14 and l.source_id = i.source_id
-       on conflict (run_id, source_id) do update set pass = excluded.pass where ledger.rows.pass < excluded.pass
-       returning (xmax = 0) as is_new
+       insert into ledger.inputs (run_id, n, source_id, label, hash, email, phone, name, org, fields)
+       select $12, n, source_id, label, hash, email, phone, name, org, case when is_open then fields end from input
+     ), linked as (
+       insert into ledger.matches (run_id, n, kind, record_id, by) select $12, n, 'customer', record_id, 'link' from input where is_linked
+     ), planned as (
+       insert into ledger.plans (run_id, n, action, record_id)
+       select $12, n, 'update', record_id from input where is_linked and has_changed and $13
      )
-     select count(*)::int as "newInPass", (count(*) filter (where is_new))::int as "newInAll",
-       (select json_object_agg(r.source_id, r.n) from input i
-        join ledger.rows r on r.run_id = $10 and r.source_id = i.source_id and r.pass = $12 and r.hash <> i.hash) as places
-     from kept`,
+     insert into ledger.verdicts (run_id, n, verdict, reason, record_id)
+     select $12, n, 'unchanged', case when has_changed then 'CHANGE_IGNORED' end, record_id from input
+     where is_linked and not (has_changed and $13)`,
     [
       column('id'),
       column('label'),
@@ -76,15 +98,12 @@ export async function stageContacts(
       column('phone'),
       column('name'),
       column('org'),
-      distinct.map((contact) => JSON.stringify(contact.fields)),
+      fresh.map(({ contact }) => JSON.stringify(contact.fields)),
       run.scope,
-      run.id,
-      first,
-      pass,
-      onChange === 'update',
+      fresh.map(({ n }) => n),
       CONTACT_LINK,
-      run.dryRun,
+      run.id,
+      onChange === 'update',
     ],
   );
-  return staged.rows[0] ?? { newInPass: 0, newInAll: 0, places: null };
 }

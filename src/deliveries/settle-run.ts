@@ -39,7 +39,7 @@ export async function settleDelivered(db: Queryable, run: Run): Promise<number> 
      update ledger.rows r set state = 'settled', since = clock_timestamp(), verdict = coalesce(j.verdict, 'review'),
        reason = case when j.source_id is null then 'NO_DELIVERY' when j.verdict <> 'created' and j.verdict <> 'updated' then j.reason end,
        detail = case when j.source_id is null then 'no delivery of this change is in the ledger any more'
-         when j.verdict <> 'created' and j.verdict <> 'updated' then j.said else r.detail end
+         when j.verdict <> 'created' and j.verdict <> 'updated' then j.said else r.fields->>'event' end
      from ledger.rows k left join judged j using (source_id)
      where r.run_id = $1 and k.run_id = $1 and k.source_id = r.source_id and r.state <> 'settled'`,
     [run.id],

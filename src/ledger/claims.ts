@@ -89,29 +89,28 @@ export class ClaimLost extends Error {
 }
 
 /**
- * Gives claims back. Rows they still held in INTENT may have been sent: they become UNKNOWN. The claims are there until that
- * is written, so that whoever comes after a crash on the way does it again.
+ * Gives claims back. Rows they hold without a recorded attempt may have been sent: that is appended, and a read has to tell.
+ * The claims are there until it is written, so that whoever comes after a crash on the way does it again.
  */
 export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
   // Rows that are being claimed at this moment are seen only by a statement that begins after theirs has ended: this one
   // waits for them and lets no further ones be claimed.
-  const held = await db.query<{ runId: string }>(
-    `update ledger.claims set expires_at = '-infinity' where id = any($1) returning run_id as "runId"`,
+  await db.query(`update ledger.claims set expires_at = '-infinity' where id = any($1)`, [ids]);
+  await db.query(
+    `with gone as (delete from ledger.claims where id = any($1) returning id),
+     held as materialized (select c.id, c.run_id, unnest(c.rows) as n from ledger.chunks c where c.claim_id = any($1)),
+     lost as (
+       insert into ledger.attempts (run_id, n, chunk_id, action, outcome, sends)
+       select h.run_id, h.n, h.id, p.action, 'lost', coalesce((select a.sends from ledger.attempts a
+           where a.run_id = h.run_id and a.n = h.n and a.id > p.attempts_before order by a.id desc limit 1), 0)
+       from held h join ledger.plans p on p.run_id = h.run_id and p.n = h.n
+       where not exists (select from ledger.attempts a where a.run_id = h.run_id and a.n = h.n and a.chunk_id = h.id)
+       returning run_id
+     )
+     update ledger.runs set open_since = clock_timestamp()
+     where id in (select run_id from lost) and status not in ('running', 'paused')`,
     [ids],
   );
-  // A run at a time: of one that is named the planner knows whether it is the largest or one of a hundred rows.
-  for (const runId of new Set(held.rows.map((claim) => claim.runId))) {
-    await db.query(
-      `with left_open as (
-         update ledger.rows set state = 'unknown', since = clock_timestamp(), claim_id = null
-         where run_id = $1 and claim_id = any($2) and state = 'intent' returning 1
-       )
-       update ledger.runs set open_since = clock_timestamp()
-       where id = $1 and status not in ('running', 'paused') and exists (select 1 from left_open)`,
-      [runId, ids],
-    );
-  }
-  await db.query('delete from ledger.claims where id = any($1)', [ids]);
 }
 
 /** Takes over the claims of processes that are gone: expired ones, and those of dead processes on this host. */

@@ -55,8 +55,7 @@ export async function oweForEarlierSends(
   { resource, settleMs, runs, same }: EarlierSends,
 ): Promise<void> {
   const own = await db.query<{ id: string }>(
-    `update ledger.rows set sends = 0 where run_id = $1 and state = 'ready' and action <> 'update' and sends > 0
-     returning source_id as id`,
+    `select source_id as id from ledger.rows where run_id = $1 and state = 'ready' and action <> 'update' and since is not null`,
     [run.id],
   );
   const ended = await db.query<{ id: string }>(
@@ -197,7 +196,7 @@ export async function payDebts(
          and ($6 or cardinality(j.ids) > 1)
        returning d.run_id, d.source_id, d.label, j.ids, j.judgement, j.verdict, j.record_id
      )
-     update ledger.rows s set state = 'settled', claim_id = null, verdict = 'review', reason = paid.judgement,
+     update ledger.rows s set state = 'settled', verdict = 'review', reason = paid.judgement,
        record_id = coalesce(s.record_id, paid.ids[1]),
        detail = case paid.judgement
          when 'DUPLICATE' then format('an audit after the run found it more than once: %s %s; delete all but one by hand',

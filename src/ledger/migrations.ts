@@ -10,6 +10,8 @@ import { scopes } from './migrations/007-scopes.ts';
 import { auditDebts } from './migrations/008-audit-debts.ts';
 import { attended } from './migrations/011-attended.ts';
 import { setClock } from './migrations/012-set-clock.ts';
+import { writtenOnce } from './migrations/014-written-once.ts';
+import { legacy } from './migrations/015-legacy.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
   runs,
@@ -22,4 +24,6 @@ export const ledgerMigrations: readonly Migration[] = [
   auditDebts,
   attended,
   setClock,
+  writtenOnce,
+  legacy,
 ];

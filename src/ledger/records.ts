@@ -2,6 +2,8 @@
 import { LockstepError } from '../errors.ts';
 import type { Queryable } from './runs.ts';
 
+export type RecordKind = 'customer' | 'order';
+
 export interface SeenRecord {
   readonly recordId: string;
   /** The contact it says it was imported from, where the service tells. */
@@ -23,10 +25,10 @@ export async function keepRecords(
   const distinct = [...new Map(records.map((record) => [record.recordId, record])).values()];
   const column = <K extends keyof SeenRecord>(name: K) => distinct.map((record) => record[name] ?? null);
   await db.query(
-    `insert into ledger.records (run_id, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $1, t.*, $2, $2
+    `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
+     select $1, 'customer', t.*, $2, $2
      from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[]) as t
-     on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, contact_id = excluded.contact_id,
+     on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, contact_id = excluded.contact_id,
        email = excluded.email, phone = excluded.phone, name = excluded.name, org = excluded.org, fields = excluded.fields`,
     [
       runId,
@@ -65,15 +67,15 @@ export async function prepareSetWork(
 ): Promise<void> {
   await db.query('set local enable_nestloop = off');
   const many = await db.query<{ rows: boolean; records: boolean }>(
-    `select (select count(*) from (select 1 from ledger.rows where run_id = $1 limit $2) r) = $2 as rows,
+    `select (select count(*) from (select 1 from ledger.inputs where run_id = $1 limit $2) r) = $2 as rows,
        (select count(*) from (select 1 from ledger.records where run_id = $1 limit $2) k) = $2 as records`,
     [runId, MANY],
   );
   const [has] = many.rows;
-  if (has?.rows && fresh === 'rows and records') await db.query(`analyze ledger.rows (${JOINED_ROW})`);
+  if (has?.rows && fresh === 'rows and records')
+    await db.query('analyze ledger.inputs, ledger.plans, ledger.matches, ledger.verdicts, ledger.attempts');
   if (has?.records) await db.query(`analyze ledger.records (${JOINED_RECORD})`);
 }
 
 const MANY = 1_000;
-const JOINED_ROW = 'run_id, source_id, n, state, email, phone, name, org, client_id, label';
 const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';

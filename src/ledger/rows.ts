@@ -1,7 +1,6 @@
 /**
- * Rows: one record a run decides about.
- * `staged → ready → intent → acked | unknown | ready | settled`, and a read-back settles what is acked or unknown.
- * A row is claimed in a durable transaction before it is sent, and its outcome is written only under that claim.
+ * Rows: one record a run decides about. The input of a row never changes; what happens to it is appended. See README.md here.
+ * A row is claimed in a durable transaction before it is sent, and what became of it is written only under that claim.
  */
 import type { Claim } from './claims.ts';
 import type { Queryable } from './runs.ts';
@@ -24,41 +23,39 @@ export const VERDICTS: readonly Verdict[] = [
 /** As many answers in doubt and a person decides. A claim lost to a crash may have sent nothing and does not count. */
 export const MAX_SENDS = 5;
 
-export interface ClaimedRow {
+/** A row, and the chunk that it was claimed in. */
+export interface RowKey {
+  readonly n: number;
+  readonly chunk: number;
+}
+
+export interface ClaimedRow extends RowKey {
   readonly sourceId: string;
-  /** Among the run's rows: ascending as they were seen. */
-  readonly place: number;
   readonly action: RowAction;
   readonly fields: Readonly<Record<string, string | number>>;
   readonly recordId: string | undefined;
   /** Of an order: its customer's id. */
   readonly clientId: string | undefined;
-  /** How often it was sent before. */
+  /** How often it was sent since it was planned. */
   readonly sends: number;
 }
 
-/**
- * Claims up to `limit` ready rows, oldest first: they are INTENT, durably, before anything is sent. `after`: the place of
- * the last row that this claim took before, so that the index entries which earlier claims left behind are not walked.
- */
-export async function claimRows(
-  db: Queryable,
-  claim: Claim,
-  limit: number,
-  after = -1,
-): Promise<readonly ClaimedRow[]> {
+/** Claims up to `limit` ready rows, durably, before anything is sent: those to be sent again first, then the oldest. */
+export async function claimRows(db: Queryable, claim: Claim, limit: number): Promise<readonly ClaimedRow[]> {
   const claimed = await db.query<{
+    chunk: number;
+    n: number;
     sourceId: string;
-    place: number;
     action: RowAction;
     fields: Record<string, string | number> | null;
     recordId: string | null;
     clientId: string | null;
     sends: number;
   }>(
-    `select source_id as "sourceId", n::float8 as place, action, fields, record_id as "recordId", client_id as "clientId", sends
-     from ledger.claim_rows($1, $2, $3, $4)`,
-    [claim.id, claim.runId, after, limit],
+    `select chunk_id::float8 as chunk, n::float8 as n, source_id as "sourceId", action, fields, record_id as "recordId",
+       client_id as "clientId", sends
+     from ledger.claim_rows($1, $2, $3)`,
+    [claim.id, claim.runId, limit],
   );
   return claimed.rows.map((row) => ({
     ...row,
@@ -69,60 +66,92 @@ export async function claimRows(
 }
 
 /** What became of one claimed row. */
-export interface RowResult {
-  readonly sourceId: string;
-  /** `ready` is sent again; with `spent` false this send does not count. */
-  readonly state: 'acked' | 'unknown' | 'ready' | 'settled';
-  readonly spent: boolean;
-  /** Changes what is tried next, such as creating where importing is refused. */
-  readonly action?: RowAction;
+export interface Attempt extends RowKey {
+  /** `acked`: the service took it; `refused`: it did not; `unknown`: a read has to tell; `unsent`: it is sent another time. */
+  readonly outcome: 'acked' | 'refused' | 'unknown' | 'unsent';
+  /** How often the row was sent since it was planned, this time included where it may have arrived. */
+  readonly sends: number;
+  readonly action: RowAction;
+  readonly http?: number;
+  readonly ms?: number;
+  /** Settles the row. */
   readonly verdict?: Verdict;
   readonly reason?: string;
   readonly detail?: string;
 }
 
-/**
- * Writes outcomes of rows held by `claim`; those no longer held are left alone. Answers how many were written. Each row is
- * looked up by its key, in a subquery, because no other plan stays quick: the run's rows are many, and the index of open ones
- * is full of entries that these very updates have left behind.
- */
-export async function writeResults(db: Queryable, claim: Claim, results: readonly RowResult[]): Promise<number> {
-  if (results.length === 0) return 0;
-  const column = <K extends keyof RowResult>(name: K) => results.map((result) => result[name] ?? null);
-  const written = await db.query(
-    `with held as (select id from ledger.claims where id = $2 for share)
-     update ledger.rows r set state = t.state, claim_id = null, since = clock_timestamp(),
-       sends = r.sends + t.spent::int, action = coalesce(t.action, r.action),
-       verdict = t.verdict, reason = t.reason, detail = t.detail
-     from held, (
-       select u.*, (select k.ctid from ledger.rows k where k.run_id = $1 and k.source_id = u.source_id) as place
-       from unnest($3::text[], $4::text[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[])
-         as u(source_id, state, spent, action, verdict, reason, detail)) t
-     where r.ctid = t.place and r.claim_id = held.id and (r.state = 'intent') is true`,
+/** Appends what became of rows that are held by `claim`; nothing where it is held no longer. Answers how many. */
+export async function recordAttempts(db: Queryable, claim: Claim, attempts: readonly Attempt[]): Promise<number> {
+  if (attempts.length === 0) return 0;
+  const recorded = await db.query<{ written: number }>(
+    `with held as (select id from ledger.claims where id = $2 for share),
+     t as materialized (
+       select u.* from held join ledger.chunks c on c.claim_id = held.id, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::int[], $9::int[], $10::text[],
+         $11::text[], $12::text[])
+         as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, detail)
+       where u.chunk_id = c.id
+     ), written as (
+       insert into ledger.attempts (run_id, n, chunk_id, outcome, action, sends, http, ms, reason, facts)
+       select $1, n, chunk_id, outcome, action, sends, http, ms, reason,
+         case when detail is not null then jsonb_build_object('said', detail) end from t returning 1
+     ), again as (
+       insert into ledger.again (run_id, n) select $1, n from t where outcome = 'unsent' on conflict do nothing
+     ), settled as (
+       insert into ledger.verdicts (run_id, n, verdict, reason, facts)
+       select $1, n, verdict, reason, case when detail is not null then jsonb_build_object('said', detail) end
+       from t where verdict is not null on conflict do nothing
+     )
+     select count(*)::int as written from written`,
     [
       claim.runId,
       claim.id,
-      column('sourceId'),
-      column('state'),
-      column('spent'),
-      column('action'),
-      column('verdict'),
-      column('reason'),
-      column('detail'),
+      attempts.map(({ n }) => n),
+      attempts.map(({ chunk }) => chunk),
+      attempts.map(({ outcome }) => outcome),
+      attempts.map(({ action }) => action),
+      attempts.map(({ sends }) => sends),
+      attempts.map(({ http }) => http ?? null),
+      attempts.map(({ ms }) => (ms === undefined ? null : Math.round(ms))),
+      attempts.map(({ verdict }) => verdict ?? null),
+      attempts.map(({ reason }) => reason ?? null),
+      attempts.map(({ detail }) => detail ?? null),
     ],
   );
-  return written.rowCount ?? 0;
+  return recorded.rows[0]?.written ?? 0;
 }
 
 /** How many rows of a run are in each open state. */
 export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
-  const counted = await db.query<{ state: RowState; n: number }>(
-    `select state, count(*)::int as n from ledger.rows where run_id = $1 and state <> 'settled' group by state`,
+  const counted = await db.query<Record<RowState, number>>(
+    `with held as materialized (
+       select c.n from (select id, unnest(rows) as n from ledger.chunks where run_id = $1) c where not exists (
+         select from ledger.attempts a where a.run_id = $1 and a.n = c.n and a.chunk_id = c.id)
+     ), planned as (
+       select count(*) as n from ledger.plans p
+       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
+     ), ready as (
+       select (select count(*) from ledger.plans p join ledger.runs u on u.id = $1 and p.n >= u.next_n
+           where p.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n))
+         + (select count(*) from ledger.again g
+           where g.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = g.n)) as n
+     ), doubt as (
+       select count(*) as n from ledger.attempts a where a.run_id = $1 and a.outcome in ('unknown', 'lost')
+         and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
+         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)
+         and not exists (select from ledger.again g where g.run_id = $1 and g.n = a.n)
+         and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n)
+         and a.n not in (select n from held)
+     ), whole as (
+       select (select count(*) from ledger.inputs where run_id = $1) as inputs,
+         (select count(*) from ledger.verdicts where run_id = $1) as settled,
+         (select count(*) from held) as held
+     )
+     select (inputs - settled - planned.n)::int as staged, ready.n::int as ready, held::int as intent, doubt.n::int as unknown,
+       (planned.n - ready.n - held - doubt.n)::int as acked, settled::int as settled
+     from whole, planned, ready, doubt`,
     [runId],
   );
-  const open: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
-  for (const row of counted.rows) open[row.state] = row.n;
-  return open;
+  return counted.rows[0] ?? { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 }
 
 export type Counts = Readonly<Record<Verdict | 'in', number>>;
@@ -133,7 +162,9 @@ export type Counts = Readonly<Record<Verdict | 'in', number>>;
  */
 export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   const counted = await db.query<{ verdict: Verdict; n: number }>(
-    `select coalesce(verdict, 'unknown') as verdict, count(*)::int as n from ledger.rows where run_id = $1 group by 1
+    `select verdict, count(*)::int as n from ledger.verdicts where run_id = $1 group by 1
+     union all select 'unknown', ((select count(*) from ledger.inputs where run_id = $1)
+       - (select count(*) from ledger.verdicts where run_id = $1))::int
      union all select 'unchanged', unchanged::int from ledger.runs where id = $1`,
     [runId],
   );

@@ -37,8 +37,6 @@ export interface Run {
   readonly scan: ScanProof | undefined;
   readonly rowsSeen: number;
   readonly rowsSettled: number;
-  /** Up to this place its rows have been claimed, -1 for none; a hint, since earlier ones may be ready again. */
-  readonly claimedTo: number;
   readonly calls: number;
   readonly limited: number;
   readonly errorCode: string | undefined;
@@ -65,7 +63,7 @@ export interface NewRun {
 }
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
-  rows_seen as "rowsSeen", rows_settled as "rowsSettled", claimed_to as "claimedTo", calls, limited, error_code as "errorCode", error,
+  rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
   trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
 
 /**
@@ -154,7 +152,6 @@ export interface RunProgress {
   readonly limited?: number;
   readonly rowsSeen?: number;
   readonly rowsSettled?: number;
-  readonly claimedTo?: number;
 }
 
 /** Adds to a run's counters and replaces its checkpoint and scan label where given; answers how the run stands. */
@@ -162,7 +159,6 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
        rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan),
-       claimed_to = greatest(claimed_to, $8),
        open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
      where id = $1 returning status`,
     [
@@ -173,7 +169,6 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
       progress.rowsSettled ?? 0,
       progress.checkpoint ?? null,
       progress.scan ?? null,
-      progress.claimedTo ?? null,
     ],
   );
   return recorded.rows[0]?.status;
@@ -210,11 +205,12 @@ export async function endRun(
 ): Promise<boolean> {
   const ended = await db.query(
     `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
-       error_code = $3, error = $4, open_since = (select max(case when state = 'intent' then clock_timestamp() else since end)
-         from ledger.rows where run_id = $1 and state in ('intent', 'acked', 'unknown')), counts = (select jsonb_object_agg(verdict, n) from
+       error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
          (select verdict, sum(n) as n from
-           (select coalesce(verdict, 'unknown') as verdict, count(*) as n from ledger.rows where run_id = $1 group by 1
-            union all select 'unchanged', unchanged where unchanged > 0) each group by 1) c)
+           (select verdict, count(*) as n from ledger.verdicts where run_id = $1 group by 1
+            union all select 'unknown', (select count(*) from ledger.inputs where run_id = $1)
+              - (select count(*) from ledger.verdicts where run_id = $1)
+            union all select 'unchanged', unchanged) each group by 1 having sum(n) > 0) c)
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );
@@ -223,6 +219,12 @@ export async function endRun(
   if (status === 'cancelled') await cancelParts(db, id);
   return ended.rowCount === 1;
 }
+
+/** SQL: when what run `$1` leaves in doubt last moved; what is claimed may be on its way at this moment. */
+const OPEN_SINCE = `case when exists (select from ledger.chunks where run_id = $1) then clock_timestamp() else (
+  select max(a.at) from ledger.attempts a where a.run_id = $1 and a.outcome <> 'unsent'
+    and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n)
+    and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)) end`;
 
 async function cancelParts(db: Queryable, id: string): Promise<void> {
   const parts = await db.query<{ id: string }>('select id from ledger.runs where part_of = $1', [id]);
@@ -278,10 +280,28 @@ async function thinOut(db: Queryable, id: string): Promise<void> {
     [id],
   );
   for (const run of old.rows) {
-    await db.query(`delete from ledger.rows where run_id = $1 and (verdict = 'unchanged' or reason = 'PLANNED')`, [
+    await forgetRows(
+      db,
       run.id,
-    ]);
+      `select n from ledger.verdicts
+      where run_id = $1 and (verdict = 'unchanged' or reason = 'PLANNED')`,
+    );
   }
+}
+
+const ROW_TABLES = ['inputs', 'matches', 'plans', 'again', 'attempts', 'verdicts', 'former_verdicts'];
+
+/** Deletes rows of a run; `which`: SQL, their numbers, of run `$1`. */
+export async function forgetRows(db: Queryable, runId: string, which?: string): Promise<void> {
+  if (which === undefined) {
+    for (const table of ROW_TABLES) await db.query(`delete from ledger.${table} where run_id = $1`, [runId]);
+    await db.query('update ledger.runs set next_n = 0 where id = $1', [runId]);
+    return;
+  }
+  const deletes = ROW_TABLES.map(
+    (t) => `${t} as (delete from ledger.${t} d using chosen c where d.run_id = $1 and d.n = c.n)`,
+  );
+  await db.query(`with chosen as materialized (${which}), ${deletes.join(', ')} select 1`, [runId]);
 }
 
 /** Readable, sortable by time, and neither all digits nor with a colon (BullMQ job ids are made from it). */

@@ -115,7 +115,7 @@ export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
        or exists (select 1 from ledger.tasks where scope = $1)
        or exists (select 1 from ledger.witnesses where scope = $1)
        or exists (select 1 from ledger.runs u where u.scope = $1 and not u.dry_run
-         and (u.rows_seen > 0 or u.rows_settled > 0 or exists (select 1 from ledger.rows r where r.run_id = u.id))) as used`,
+         and (u.rows_seen > 0 or u.rows_settled > 0 or exists (select 1 from ledger.inputs r where r.run_id = u.id))) as used`,
     [scope],
   );
   return found.rows[0]?.used === false;

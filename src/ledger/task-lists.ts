@@ -41,8 +41,8 @@ export async function parentsToAsk(
   const found = await db.query<ParentTask>(
     `with mine as (select task_id, subtasks_at, version from ledger.tasks
        where scope = $1 and sync = $2 and kind = 'task' and not is_gone),
-     changed as (select substr(r.source_id, 6) as task_id, r.detail in ('created', 'completed') as came
-       from ledger.rows r where r.run_id = $3 and r.source_id like 'task:%' and r.detail <> 'gone' and not $4),
+     changed as (select substr(r.source_id, 6) as task_id, r.fields->>'event' in ('created', 'completed') as came
+       from ledger.inputs r where r.run_id = $3 and r.source_id like 'task:%' and r.fields->>'event' <> 'gone' and not $4),
      missed as (select distinct parent_id as task_id from ledger.tasks
        where scope = $1 and sync = $2 and kind = 'subtask' and missed > 0 and not is_gone),
      turn as (select task_id from mine order by subtasks_at nulls first, length(task_id), task_id

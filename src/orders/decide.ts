@@ -43,7 +43,7 @@ export async function decideOrders(
 /** Takes back what was decided and not sent: it is decided anew from what is there by then. What was planned stays on show. */
 export async function undecide(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `update ledger.rows set state = 'staged', fields = coalesce(own_fields, fields), own_fields = null
+    `update ledger.rows set state = 'staged'
      where run_id = $1 and state = 'ready'`,
     [run.id],
   );
@@ -128,7 +128,6 @@ async function decideExisting(db: Queryable, run: Run, existing: OrdersOptions['
        state = case when how <> '' and $2 = 'update' then 'ready' else 'settled' end,
        action = case when how <> '' and $2 = 'update' then 'update' end,
        fields = case when how <> '' and $2 = 'update' then there.merged else s.fields end,
-       own_fields = case when how <> '' and $2 = 'update' then s.fields end, sends = 0,
        verdict = case when $2 = 'fail' then 'rejected' when how = '' then 'existing' when $2 = 'skip' then 'review' end,
        reason = case when $2 = 'fail' then 'ORDER_EXISTS' when how = '' then 'EXISTS' when $2 = 'skip' then 'DIFFERS' end,
        detail = case when how = '' and hides_amount then format('order %s is there; its amount is not shown, and was not compared', there.record_id)

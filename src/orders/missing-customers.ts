@@ -71,9 +71,9 @@ export async function createMissing(
   const customers = await stageMissing(db, run, creator.id);
   await oweForEarlierCustomers(db, creator, settleMs);
   await db.query(
-    `insert into ledger.records (run_id, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $2, record_id, contact_id, email, phone, name, org, fields, 0, 0 from ledger.records
-     where run_id = $1 and label is null`,
+    `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
+     select $2, kind, record_id, contact_id, email, phone, name, org, fields, 0, 0 from ledger.records
+     where run_id = $1 and kind = 'customer'`,
     [run.id, creator.id],
   );
   await db.query('update ledger.runs set rows_seen = $2, notes = notes || to_jsonb($3::text) where id = $1', [
@@ -92,8 +92,8 @@ export function creatorSync({ sync }: Pick<Run, 'sync'>): string {
 /** Puts the customers that were created beside those that were read, to be found like them. */
 export async function takeCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
   await db.query(
-    `insert into ledger.records (run_id, record_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $1, record_id, email, phone, name, org, fields, 0, 0 from ledger.rows
+    `insert into ledger.records (run_id, kind, record_id, email, phone, name, org, fields, first_pass, last_pass)
+     select $1, 'customer', record_id, email, phone, name, org, fields, 0, 0 from ledger.rows
      where run_id = $2 and record_id is not null and verdict = 'created' on conflict do nothing`,
     [run.id, creatorId],
   );

@@ -132,11 +132,11 @@ async function keepOrders(
              or (t.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = t.label)) limit 1) end as owed
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
      ), kept as (
-       insert into ledger.records (run_id, record_id, client_id, label, name, fields, first_pass, last_pass)
-       select $1, record_id, client_id, coalesce(held, owed, label), case when held is null and is_known then label end, fields,
+       insert into ledger.records (run_id, kind, record_id, client_id, label, name, fields, first_pass, last_pass)
+       select $1, 'order', record_id, client_id, coalesce(held, owed, label), case when held is null and is_known then label end, fields,
          case when held is null and not is_known then 0 else $2 end, $2
        from asked where held is not null or is_known or owed is not null
-       on conflict (run_id, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
+       on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
          label = excluded.label, name = excluded.name, fields = excluded.fields
        returning name
      )

@@ -28,8 +28,7 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
     // A name that gave a row its customer is looked up again; an id that the file gave stays.
     const staged = await db.query(
       `update ledger.rows set state = 'staged', verdict = null, reason = null, detail = null, action = null,
-         record_id = null, claim_id = null, fields = coalesce(own_fields, fields), own_fields = null,
-         sends = case when verdict = 'rejected' then 0 else greatest(sends, (state = 'intent')::int) end, since = case when state = 'intent' then clock_timestamp() else since end,
+         record_id = null,
          client_id = case when customer is null then client_id end
        where run_id = $1 and ${FAILED}`,
       [runId],

@@ -4,7 +4,7 @@ import { type Kind, type LongIds, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
-import { inReview, SENDER_PATIENCE_MS, sent, toSent } from '../worker/sent.ts';
+import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 
 /** `longIds`: how the service's lists write long ids. */
@@ -35,7 +35,8 @@ async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptio
   const { written } = report;
   if (written.status === 'refused' && written.httpStatus === 404) {
     const detail = `order ${row.recordId} is no longer there: ${written.message}`;
-    return sent(report, { ...inReview(row, 'ORDER_GONE'), detail });
+    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'ORDER_GONE', detail } as const;
+    return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');
 }

@@ -62,7 +62,7 @@ async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): P
 async function settleFound(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
     `with doubled as (${DOUBLED}), found as (
-       select s.ctid as place, k.record_id, ${differences(['amount', 'status'])} as how
+       select s.n, k.record_id, ${differences(['amount', 'status'])} as how
        from ledger.rows s join ledger.records k on k.client_id = s.client_id and k.label = s.label
        where s.run_id = $1 and s.action = 'create' and (s.state in ('acked', 'unknown') or s.reason in (${GIVEN_UP}))
          and k.run_id = $1 and k.last_pass = $2
@@ -72,7 +72,7 @@ async function settleFound(db: Queryable, run: Run, pass: number): Promise<void>
        verdict = case when how = '' then 'created' else 'review' end,
        reason = case when how <> '' then 'CONTENT_DIFFERS' end,
        detail = case when how <> '' then format('order %s was created and says otherwise: %s', found.record_id, how) end
-     from found where s.run_id = $1 and s.ctid = found.place`,
+     from found where s.run_id = $1 and s.n = found.n`,
     [run.id, pass],
   );
 }

@@ -33,8 +33,7 @@ export interface LoadedRow {
 const PAGE = 1_000;
 
 /**
- * Stages rows of a load that is being received, at most 1,000 a call, into its run; a line staged again replaces what was
- * said of it. `labels`: what the names of orders begin with that the file gives none. @throws LockstepError LOAD_TAKEN_OVER
+ * Stages rows of a load that is being received, at most 1,000 a call, into its run. `labels`: what the names of orders begin with that the file gives none. @throws LockstepError LOAD_TAKEN_OVER
  */
 export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[], labels: string): Promise<void> {
   const staged = rows.map((row) => toColumns(row, labels));
@@ -42,17 +41,15 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
     `with load as (
        select l.run_id from ledger.loads l join ledger.runs u on u.id = l.run_id
        where l.run_id = $1 and u.status = 'paused' and not l.is_received for share of l
+     ), t as materialized (
+       select t.* from load, json_to_recordset($2) t (n bigint, cells text, label text, client_id text, email text, phone text,
+         name text, org text, fields jsonb, customer jsonb, verdict text, reason text, detail text)
      ), kept as (
-       insert into ledger.rows (run_id, source_id, n, cells, label, client_id, email, phone, name, org, fields, customer,
-         state, verdict, reason, detail)
-       select load.run_id, t.n::text, t.n, t.cells::json, t.label, t.client_id, t.email, t.phone, t.name, t.org, t.fields,
-         t.customer, t.state, t.verdict, t.reason, t.detail
-       from load, json_to_recordset($2) t (n bigint, cells text, label text, client_id text, email text, phone text, name text,
-         org text, fields jsonb, customer jsonb, state text, verdict text, reason text, detail text)
-       on conflict (run_id, source_id) do update set n = excluded.n, cells = excluded.cells, label = excluded.label,
-         client_id = excluded.client_id, email = excluded.email, phone = excluded.phone, name = excluded.name,
-         org = excluded.org, fields = excluded.fields, customer = excluded.customer, state = excluded.state,
-         verdict = excluded.verdict, reason = excluded.reason, detail = excluded.detail
+       insert into ledger.inputs (run_id, n, cells, label, client_id, email, phone, name, org, fields, customer)
+       select $1, n, cells::json, label, client_id, email, phone, name, org, fields, customer from t
+     ), judged as (
+       insert into ledger.verdicts (run_id, n, verdict, reason, facts)
+       select $1, n, verdict, reason, jsonb_build_object('said', detail) from t where verdict is not null
      )
      select 1 from load`,
     [run.id, JSON.stringify(staged)],
@@ -131,7 +128,6 @@ interface Columns {
   readonly org: string | undefined;
   readonly fields: Readonly<Record<string, unknown>> | undefined;
   readonly customer: Readonly<Record<string, unknown>> | undefined;
-  readonly state: RowState;
   readonly verdict: Verdict | undefined;
   readonly reason: string | undefined;
   readonly detail: string | undefined;
@@ -156,7 +152,6 @@ function toColumns({ line, cells, values, problem }: StagedRow, labels: string):
     org: isFound ? keys?.org : undefined,
     fields: isFine ? { order_id: label, ...contentOf(values) } : undefined,
     customer: isFound ? customer : undefined,
-    state: isFine ? 'staged' : 'settled',
     verdict: verdict?.verdict,
     reason: verdict?.reason,
     detail: verdict?.detail,

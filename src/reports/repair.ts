@@ -24,9 +24,9 @@ export async function repairItem(
   if (again > 0) await db.query('update ledger.deliveries set run_id = $2 where id = $1', [id, runId]);
   else await queueDeliveries(db, [target], [change]);
   const row = await db.query(
-    `insert into ledger.rows (run_id, source_id, n, label, detail, state)
-     select $1, $2, (select coalesce(max(n), 0) + 1 from ledger.rows where run_id = $1), $3, 'diverged', 'staged'
-     on conflict (run_id, source_id) do nothing`,
+    `insert into ledger.inputs (run_id, source_id, n, label, fields)
+     select $1, $2, (select coalesce(max(n), 0) + 1 from ledger.inputs where run_id = $1), $3, '{"event": "diverged"}'
+     on conflict do nothing`,
     [runId, sourceIdOf(state), state.title || sourceIdOf(state)],
   );
   // The scan has counted it among what has not changed.

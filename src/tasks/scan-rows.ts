@@ -11,7 +11,7 @@ export async function beginScan(exclusive: Exclusive, runId: string): Promise<Wa
   return exclusive.transaction(async (db) => {
     await db.query('update ledger.runs set rows_seen = 0, unchanged = 0 where id = $1', [runId]);
     const found = await db.query<{ next: number }>(
-      'select coalesce(max(n), 0)::int + 1 as next from ledger.rows where run_id = $1',
+      'select coalesce(max(n), 0)::int + 1 as next from ledger.inputs where run_id = $1',
       [runId],
     );
     let next = found.rows[0]?.next ?? 1;
@@ -46,7 +46,7 @@ async function* rowIds(db: Queryable, runId: string): AsyncGenerator<readonly st
   const BATCH = 5_000;
   for (let after = ''; ; ) {
     const found = await db.query<{ id: string }>(
-      `select source_id as id from ledger.rows where run_id = $1 and source_id > $2 order by source_id limit ${BATCH}`,
+      `select source_id as id from ledger.inputs where run_id = $1 and source_id > $2 order by source_id limit ${BATCH}`,
       [runId, after],
     );
     const ids = found.rows.map(({ id }) => id);

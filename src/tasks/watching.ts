@@ -156,13 +156,14 @@ async function keepRows(
   changes: readonly Happened[],
 ): Promise<void> {
   await db.query(
-    `insert into ledger.rows (run_id, source_id, n, label, detail, state, verdict, reason)
-     select $1, t.source_id, $6 + t.ord - 1, t.label, t.event,
-       case when $5 then 'settled' else 'staged' end,
-       case when $5 then case t.event when 'created' then 'created' else 'updated' end end,
-       case when $5 then 'PLANNED' end
-     from unnest($2::text[], $3::text[], $4::text[]) with ordinality as t(source_id, label, event, ord)
-     on conflict (run_id, source_id) do nothing`,
+    `with kept as (
+       insert into ledger.inputs (run_id, source_id, n, label, fields)
+       select $1, t.source_id, $6 + t.ord - 1, t.label, jsonb_build_object('event', t.event)
+       from unnest($2::text[], $3::text[], $4::text[]) with ordinality as t(source_id, label, event, ord)
+       on conflict do nothing returning n, fields->>'event' as event
+     )
+     insert into ledger.verdicts (run_id, n, verdict, reason)
+     select $1, n, case event when 'created' then 'created' else 'updated' end, 'PLANNED' from kept where $5`,
     [
       run.id,
       changes.map(({ task }) => rowId(task)),

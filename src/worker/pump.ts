@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
-import { type ClaimedRow, claimRows, type RowResult, writeResults } from '../ledger/rows.ts';
+import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from './reads.ts';
@@ -16,7 +16,7 @@ export type SendRow = (row: ClaimedRow, how: { dispatchBefore: number; stopWaiti
 
 /** A row's result, and what it says about the run as a whole. */
 export interface SentRow {
-  readonly result: RowResult;
+  readonly result: Attempt;
   /** Calls that were made for it, and those among them that were answered with "slow down". */
   readonly calls: number;
   readonly limited: number;
@@ -62,12 +62,11 @@ class PumpWork {
   readonly #chunk: number;
   #claim: Claim;
   #buffer: ClaimedRow[] = [];
-  #results: RowResult[] = [];
+  #results: Attempt[] = [];
   #stop: Stop | undefined;
   #inFlight = new Set<Promise<void>>();
   #onBack: (() => void) | undefined;
   #claiming: Promise<void> | undefined;
-  #claimedTo: number;
   #beingWritten = 0;
   #writing: Promise<void> = Promise.resolve();
   #calls = 0;
@@ -83,7 +82,6 @@ class PumpWork {
     this.#pool = context.pool;
     this.#claim = claim;
     this.#send = send;
-    this.#claimedTo = context.run.claimedTo;
     // As many as the budget lets through in two seconds: a slow key does not hold rows it cannot send.
     this.#chunk = Math.max(1, Math.min(MAX_CHUNK, Math.ceil(context.account.ratePerSecond * 2)));
   }
@@ -107,7 +105,8 @@ class PumpWork {
       clearInterval(renewing);
       clearInterval(flushing);
       if (this.#buffer.length > 0) this.#isDry = false;
-      for (const row of this.#buffer) this.#results.push({ sourceId: row.sourceId, state: 'ready', spent: false });
+      for (const { n, chunk, sends, action } of this.#buffer)
+        this.#results.push({ n, chunk, outcome: 'unsent', sends, action });
       this.#buffer = [];
       this.#flush();
       await this.#writing;
@@ -148,10 +147,7 @@ class PumpWork {
   }
 
   async #claimMore(): Promise<void> {
-    let rows = await claimRows(this.#pool, this.#claim, this.#chunk, this.#claimedTo);
-    // Rows before it may have become ready again.
-    if (rows.length === 0 && this.#claimedTo >= 0) rows = await claimRows(this.#pool, this.#claim, this.#chunk);
-    this.#claimedTo = rows.reduce((last, { place }) => Math.max(last, place), -1);
+    const rows = await claimRows(this.#pool, this.#claim, this.#chunk);
     this.#isDry = rows.length === 0;
     this.#buffer.push(...rows);
   }
@@ -161,7 +157,7 @@ class PumpWork {
     const sending = this.#send(row, { dispatchBefore, stopWaiting: this.#context.signal }).then(
       ({ result, calls, limited, stop }) => {
         this.#results.push(result);
-        this.#gaveBack ||= result.state === 'ready';
+        this.#gaveBack ||= result.outcome === 'unsent';
         this.#calls += calls;
         this.#limited += limited;
         if (stop) this.#stop ??= stop;
@@ -212,12 +208,11 @@ class PumpWork {
       });
   }
 
-  async #write(results: readonly RowResult[], counted: { calls: number; limited: number }): Promise<void> {
-    const rowsSettled = results.filter((result) => result.state === 'settled' || result.state === 'acked').length;
-    const claimedTo = this.#claimedTo;
+  async #write(results: readonly Attempt[], counted: { calls: number; limited: number }): Promise<void> {
+    const rowsSettled = results.filter(({ outcome, verdict }) => verdict !== undefined || outcome === 'acked').length;
     await inTransaction(this.#pool, async (db) => {
-      await writeResults(db, this.#claim, results);
-      const status = await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled, claimedTo });
+      await recordAttempts(db, this.#claim, results);
+      const status = await recordProgress(db, this.#context.run.id, { ...counted, rowsSettled });
       // Cancelled, paused or failed meanwhile: what is claimed and not sent yet is given back.
       if (status !== 'running') this.#isLost = true;
     });

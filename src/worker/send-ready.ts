@@ -10,7 +10,7 @@ export async function sendReady(context: JobContext<unknown>, send: SendRow, nex
   let isAnswering = false;
   const pumped = await pump(context, async (row, how) => {
     const sent = await send(row, how);
-    isAnswering ||= sent.result.state === 'acked' || sent.result.state === 'settled';
+    isAnswering ||= sent.result.outcome === 'acked' || sent.result.verdict !== undefined;
     return sent;
   });
   if (pumped.status === 'stopped') {

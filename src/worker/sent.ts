@@ -1,5 +1,5 @@
 /** What became of one written row, as the pump keeps it. */
-import type { ClaimedRow, RowAction, RowResult } from '../ledger/rows.ts';
+import type { Attempt, ClaimedRow, RowAction } from '../ledger/rows.ts';
 import type { SentRow } from './pump.ts';
 import type { WriteReport } from './writes.ts';
 
@@ -8,39 +8,50 @@ export const SENDER_PATIENCE_MS = 2_000;
 
 /** What the answer to one write means for its row and its run. */
 export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction): SentRow {
-  const { sourceId } = row;
   const { written } = report;
   switch (written.status) {
     case 'applied':
-      return sent(report, { sourceId, state: 'acked', spent: true, action });
+      return sent(report, { ...spent(row, action), outcome: 'acked' });
     case 'in-doubt':
-      return sent(report, { sourceId, state: 'unknown', spent: true, action, detail: written.message });
+      return sent(report, { ...spent(row, action), outcome: 'unknown', detail: written.message });
     case 'given-up': {
       const detail = `${row.sends + report.calls} times without a clear answer: ${written.message}`;
-      return sent(report, { ...inReview(row, 'GAVE_UP'), action, detail });
+      return sent(report, { ...spent(row, action), outcome: 'unknown', verdict: 'review', reason: 'GAVE_UP', detail });
     }
     case 'refused': {
-      const refusal = { sourceId, spent: true, action, reason: 'REFUSED_BY_SERVICE', detail: written.message };
+      const refusal = {
+        ...spent(row, action),
+        http: written.httpStatus,
+        reason: 'REFUSED_BY_SERVICE',
+        detail: written.message,
+      };
       // Some services answer 200 with an error and keep the record all the same: the read-back tells.
       const isToBeReadBack = written.httpStatus === 200 && action !== 'update';
       return sent(
         report,
-        isToBeReadBack ? { ...refusal, state: 'unknown' } : { ...refusal, state: 'settled', verdict: 'rejected' },
+        isToBeReadBack ? { ...refusal, outcome: 'unknown' } : { ...refusal, outcome: 'refused', verdict: 'rejected' },
       );
     }
     case 'not-now': {
       const { stop } = written;
-      return { ...sent(report, { sourceId, state: 'ready', spent: false }), ...(stop && { stop }) };
+      return { ...sent(report, unsent(row)), ...(stop && { stop }) };
     }
     default:
       return written satisfies never;
   }
 }
 
-export function inReview({ sourceId }: ClaimedRow, reason: string): RowResult {
-  return { sourceId, state: 'settled', spent: true, verdict: 'review', reason };
+/** A row that was sent: every result of it but the outcome. */
+export function spent(row: ClaimedRow, action: RowAction): Omit<Attempt, 'outcome'> {
+  const { n, chunk, sends } = row;
+  return { n, chunk, sends: sends + 1, action };
 }
 
-export function sent({ calls, limited }: WriteReport, result: RowResult): SentRow {
+/** A row that was not sent, or certainly not taken, and is ready again. */
+export function unsent({ n, chunk, sends, action }: ClaimedRow): Attempt {
+  return { n, chunk, sends, action, outcome: 'unsent' };
+}
+
+export function sent({ calls, limited }: WriteReport, result: Attempt): SentRow {
   return { result, calls, limited };
 }

@@ -22,7 +22,6 @@ const RUN: Run = {
   scan: 'proven',
   rowsSeen: 2_000,
   rowsSettled: 500,
-  claimedTo: -1,
   calls: 504,
   limited: 0,
   errorCode: undefined,

@@ -15,7 +15,14 @@ export async function putRecords(
   run: Run,
   records: readonly (Readonly<Record<string, unknown>> & { readonly record_id: string })[],
 ): Promise<void> {
-  const whole = records.map((record) => ({ run_id: run.id, fields: {}, first_pass: 0, last_pass: 0, ...record }));
+  const whole = records.map((record) => ({
+    run_id: run.id,
+    kind: 'label' in record ? 'order' : 'customer',
+    fields: {},
+    first_pass: 0,
+    last_pass: 0,
+    ...record,
+  }));
   const columns = Object.keys(whole[0] ?? { run_id: '' }).join(', '); // the others keep their defaults
   await pool.query(
     `insert into ledger.records (${columns})

@@ -179,7 +179,7 @@ async function operationsIn({ database }: SyncBed): Promise<ReadonlySet<string>>
 
 /** Everything that a run may leave behind but the run itself. */
 async function kept({ database }: SyncBed): Promise<unknown> {
-  const tables = ['ledger.links', 'ledger.snapshots', 'service.customers', 'service.contacts'];
+  const tables = ['ledger.links', 'service.customers', 'service.contacts'];
   return Promise.all(tables.map(async (table) => (await database.pool.query(`select * from ${table}`)).rows));
 }
 

@@ -10,7 +10,7 @@ import {
   renewClaim,
   takeClaim,
 } from '../../src/ledger/claims.ts';
-import { claimRows, openRows, type RowResult, writeResults } from '../../src/ledger/rows.ts';
+import { type Attempt, type ClaimedRow, claimRows, openRows, recordAttempts } from '../../src/ledger/rows.ts';
 import { endRun, movePhase } from '../../src/ledger/runs.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
@@ -21,7 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const acked = (sourceId: string): RowResult => ({ sourceId, state: 'acked', spent: true });
+const acked = ({ n, chunk, sends, action }: ClaimedRow): Attempt => ({
+  n,
+  chunk,
+  action,
+  sends: sends + 1,
+  outcome: 'acked',
+});
 
 /** What is left of the claims of a run. */
 async function claimsOn(runId: string): Promise<number> {
@@ -34,12 +40,12 @@ describe('a claim fences what is written', () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(2));
     const claim = await claimOn(database, run);
-    await claimRows(database.pool, claim, 2);
+    const claimed = await claimRows(database.pool, claim, 2);
     await dropClaims(database.pool, [claim.id]);
-    expect(await writeResults(database.pool, claim, [acked('1')])).toBe(0);
+    expect(await recordAttempts(database.pool, claim, claimed.map(acked))).toBe(0);
     expect(await claimRows(database.pool, claim, 2)).toEqual([]);
     const rows = await rowsOf(database, run);
-    expect(rows).toEqual(rows.map((row) => ({ ...row, state: 'unknown', claim_id: null, sends: 0 })));
+    expect(rows).toEqual(rows.map((row) => ({ ...row, state: 'unknown', sends: 0 })));
     expect(rows.every((row) => row.since !== null)).toBe(true);
   });
 
@@ -47,9 +53,8 @@ describe('a claim fences what is written', () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(2));
     const [mine, other] = [await claimOn(database, run), await claimOn(database, run)];
-    await claimRows(database.pool, mine, 1);
-    await claimRows(database.pool, other, 1);
-    expect(await writeResults(database.pool, mine, [acked('1'), acked('2')])).toBe(1);
+    const rows = [...(await claimRows(database.pool, mine, 1)), ...(await claimRows(database.pool, other, 1))];
+    expect(await recordAttempts(database.pool, mine, rows.map(acked))).toBe(1);
     expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(['acked', 'intent']);
   });
 

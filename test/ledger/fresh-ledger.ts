@@ -43,9 +43,8 @@ export async function putRows({ pool }: FreshDatabase, run: Run, rows: readonly 
   const whole = rows.map((row, i) => ({
     run_id: run.id,
     n: i,
-    pass: 1,
     sends: 0,
-    state: 'ready',
+    state: row.verdict === undefined ? 'ready' : 'settled',
     action: 'import',
     fields: {},
     ...row,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dropClaims, takeClaim } from '../../src/ledger/claims.ts';
 import { unsettledForMs } from '../../src/ledger/horizon.ts';
-import { claimRows, writeResults } from '../../src/ledger/rows.ts';
+import { claimRows, recordAttempts } from '../../src/ledger/rows.ts';
 import { endRun, type Run, recordProgress } from '../../src/ledger/runs.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, WORKER } from './fresh-ledger.ts';
@@ -20,9 +20,9 @@ async function cancelledInItsMidst() {
   await putRows(database, run, readyRows(2));
   const claim = await takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 60_000 });
   if (!claim) throw new Error('no claim');
-  await claimRows(database.pool, claim, 2);
+  const rows = await claimRows(database.pool, claim, 2);
   await endRun(database.pool, run.id, 'cancelled');
-  return { run, claim };
+  return { run, claim, rows };
 }
 
 /** What a new run on the same account and resource has to wait. */
@@ -40,9 +40,12 @@ test('while a process may still be sending for a run that was cancelled, its tim
 });
 
 test('an answer that comes after the run has ended begins the time anew', async () => {
-  const { run, claim } = await cancelledInItsMidst();
-  const rows = ['1', '2'].map((sourceId) => ({ sourceId, state: 'acked', spent: true }) as const);
-  await writeResults(database.pool, claim, rows);
+  const { run, claim, rows } = await cancelledInItsMidst();
+  await recordAttempts(
+    database.pool,
+    claim,
+    rows.map((row) => ({ ...row, outcome: 'acked', sends: 1 })),
+  );
   await endedLongAgo(run);
   await recordProgress(database.pool, run.id, { calls: 2 });
   await dropClaims(database.pool, [claim.id]);

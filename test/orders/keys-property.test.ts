@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { type Claim, dropClaims, takeClaim } from '../../src/ledger/claims.ts';
-import { claimRows, openRows, writeResults } from '../../src/ledger/rows.ts';
+import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../src/ledger/rows.ts';
 import { pauseRun, type Run, readRun, recordProgress, resumeRun } from '../../src/ledger/runs.ts';
 import { decideOrders } from '../../src/orders/decide.ts';
 import { holdsItsKeys, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
@@ -30,7 +30,7 @@ afterAll(() => database.close());
 /** A load, where its job stands, and the calls of it that are on their way. */
 interface Loading {
   readonly run: Run;
-  readonly onTheWay: string[];
+  readonly onTheWay: ClaimedRow[];
   step: 'keys' | 'orders' | 'sending';
   /** While calls of it are on their way. */
   claim: Claim | undefined;
@@ -85,16 +85,17 @@ const acts: Readonly<Record<string, Act>> = {
     load.claim ??= await takeClaim(database.pool, load.run.id, WORKER, { kind: 'shared', ttlMs: 60_000 });
     if (!load.claim) return;
     const claimed = await claimRows(database.pool, load.claim, 1);
-    load.onTheWay.push(...claimed.map(({ sourceId }) => sourceId));
+    load.onTheWay.push(...claimed);
     if (load.onTheWay.length === 0) await dropClaim(load);
   },
   async arrive(load, service) {
-    const label = load.onTheWay.shift();
+    const row = load.onTheWay.shift();
     const { claim } = load;
-    if (label === undefined || claim === undefined) return;
+    if (row === undefined || claim === undefined) return;
+    const { sourceId: label, n, chunk, action } = row;
     service.set(label, (service.get(label) ?? 0) + 1);
     await inTransaction(database.pool, async (db) => {
-      await writeResults(db, claim, [{ sourceId: label, state: 'acked', spent: true }]);
+      await recordAttempts(db, claim, [{ n, chunk, action, sends: 1, outcome: 'acked' }]);
       await recordProgress(db, load.run.id, { calls: 1 });
     });
     if (load.onTheWay.length === 0) await dropClaim(load);

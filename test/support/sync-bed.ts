@@ -152,7 +152,7 @@ syncs:
       return new Map(found.rows.map(({ key, n }) => [key, n]));
     },
     async reset() {
-      await database.pool.query(`truncate ledger.runs, ledger.audit_debts, ledger.links, ledger.witnesses, ledger.snapshots, ledger.learnt, ledger.suspensions,
+      await database.pool.query(`truncate ledger.runs, ledger.audit_debts, ledger.links, ledger.witnesses, ledger.inputs, ledger.matches, ledger.plans, ledger.again, ledger.chunks, ledger.attempts, ledger.verdicts, ledger.former_verdicts, ledger.records, ledger.learnt, ledger.suspensions,
         service.contacts, service.customers, service.commits restart identity cascade`);
       service.traffic.reset();
     },

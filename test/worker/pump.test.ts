@@ -7,6 +7,7 @@ import type { Run } from '../../src/ledger/runs.ts';
 import { endRun, readRun } from '../../src/ledger/runs.ts';
 import type { JobContext } from '../../src/worker/job.ts';
 import { pump, type SendRow, type SentRow } from '../../src/worker/pump.ts';
+import { spent, unsent } from '../../src/worker/sent.ts';
 import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -43,7 +44,7 @@ function sent(result: SentRow['result'], more: Partial<SentRow> = {}): SentRow {
   return { result, calls: 1, limited: 0, ...more };
 }
 
-const acked: SendRow = async ({ sourceId }) => sent({ sourceId, state: 'acked', spent: true });
+const acked: SendRow = async (row) => sent({ ...spent(row, row.action), outcome: 'acked' });
 
 /** How many rows are in each state, and how many calls they have spent. */
 async function standing(run: Run): Promise<Record<string, number>> {
@@ -99,7 +100,7 @@ test.each([new RunFailed('KEY_REFUSED', 'mend the key'), new ComeBack('nobody an
     let calls = 0;
     const pumped = await pump(contextOf(run), async (row, how) => {
       if (++calls <= 10) return acked(row, how);
-      return sent({ sourceId: row.sourceId, state: 'ready', spent: false }, { calls: 0, stop: cause });
+      return sent(unsent(row), { calls: 0, stop: cause });
     });
     expect(pumped).toEqual({ status: 'stopped', cause });
     expect(await standing(run)).toEqual({ acked: 10, ready: 40, sends: 10 });
@@ -124,7 +125,7 @@ test('rows that become ready again behind others are sent before it runs dry', a
   const again = new Set(['1', '2', '3']);
   const pumped = await pump(contextOf(run), async (row, how) => {
     if (!again.delete(row.sourceId)) return acked(row, how);
-    return sent({ sourceId: row.sourceId, state: 'ready', spent: false });
+    return sent(unsent(row));
   });
   expect([pumped, again.size, await standing(run)]).toEqual([{ status: 'dry' }, 0, { acked: 100, sends: 100 }]);
 });
@@ -134,7 +135,7 @@ test('told to slow down by every answer, it stops for now, has spent no attempt,
   let calls = 0;
   const pumped = await pump(contextOf(run), async (row) => {
     calls++;
-    return { result: { sourceId: row.sourceId, state: 'ready', spent: false }, calls: 1, limited: 1 };
+    return { result: unsent(row), calls: 1, limited: 1 };
   });
   expect(pumped).toMatchObject({ status: 'stopped', cause: { name: 'ComeBack', isTrouble: true } });
   expect([calls < 40, await standing(run)]).toEqual([true, { ready: 100, sends: 0 }]);

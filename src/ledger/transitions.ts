@@ -1,0 +1,146 @@
+/**
+ * What may become of a row, one named statement for each step. No other code writes to a row; README.md here draws them.
+ *
+ * A statement takes a selection: SQL over the run `$1` and values from `$2` on, which yields the numbers `n` of rows with what
+ * the statement needs. Rows that are in another state than the statement begins with are left as they are. All are set-based
+ * and safe to repeat; those that follow one another in a decision run in one transaction under an exclusive claim.
+ */
+import type { Queryable } from './runs.ts';
+
+export interface Selection {
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+}
+
+/** The states that each statement leads from, and to. `claim`, `record` and `lose` are in rows.ts and claims.ts. */
+export const TRANSITIONS = {
+  plan: { from: ['staged'], to: ['ready'] },
+  unplan: { from: ['ready'], to: ['staged'] },
+  claim: { from: ['ready'], to: ['intent'] },
+  record: { from: ['intent'], to: ['acked', 'unknown', 'ready', 'settled'] },
+  lose: { from: ['intent'], to: ['unknown'] },
+  sendAgain: { from: ['acked', 'unknown'], to: ['ready'] },
+  settle: { from: ['staged', 'ready', 'intent', 'acked', 'unknown'], to: ['settled'] },
+  revise: { from: ['settled'], to: ['settled'] },
+  reopen: { from: ['ready', 'acked', 'unknown', 'settled'], to: ['staged'] },
+} as const;
+
+/** SQL: row `n` of run `$1` is claimed, and what became of it is not recorded. */
+const IS_HELD = (n: string) => `exists (select from ledger.chunks c where c.run_id = $1 and ${n} = any(c.rows)
+  and not exists (select from ledger.attempts h where h.run_id = $1 and h.n = ${n} and h.chunk_id = c.id))`;
+
+/** Notes whom rows were recognised as. Selection: `n, kind, record_id, by`. A later match replaces an earlier one. */
+export async function matchRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const matched = await db.query(
+    `insert into ledger.matches (run_id, n, kind, record_id, by)
+     select $1, n, kind, record_id, by from (${sql}) chosen
+     on conflict (run_id, n, kind) do update set record_id = excluded.record_id, by = excluded.by`,
+    [runId, ...values],
+  );
+  return matched.rowCount ?? 0;
+}
+
+/** Forgets whom rows were recognised as. Selection: `n, kind`. */
+export async function unmatchRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<void> {
+  await db.query(
+    `delete from ledger.matches m using (${sql}) chosen where m.run_id = $1 and m.n = chosen.n and m.kind = chosen.kind`,
+    [runId, ...values],
+  );
+}
+
+/** Says what is to be sent: staged rows are ready. Selection: `n, action, record_id, fields`; null fields: those of the input. */
+export async function planRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const planned = await db.query(
+    `with planned as (
+       insert into ledger.plans (run_id, n, action, record_id, fields)
+       select $1, n, action, record_id, fields from (${sql}) chosen
+       where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = chosen.n)
+       on conflict do nothing returning n
+     ), again as (
+       insert into ledger.again (run_id, n)
+       select $1, p.n from planned p join ledger.runs u on u.id = $1 and p.n < u.next_n on conflict do nothing
+     )
+     select count(*)::int as n from planned`,
+    [runId, ...values],
+  );
+  return planned.rows[0]?.n ?? 0;
+}
+
+/** Takes back what was planned and not sent. Selection: `n`. */
+export async function unplanRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const unplanned = await db.query(
+    `with dropped as (
+       delete from ledger.plans p using (${sql}) chosen, ledger.runs u
+       where p.run_id = $1 and p.n = chosen.n and u.id = $1
+         and (p.n >= u.next_n or exists (select from ledger.again g where g.run_id = $1 and g.n = p.n))
+         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
+       returning p.n
+     ), again as (delete from ledger.again g using dropped d where g.run_id = $1 and g.n = d.n)
+     select count(*)::int as n from dropped`,
+    [runId, ...values],
+  );
+  return unplanned.rows[0]?.n ?? 0;
+}
+
+/** Has rows sent once more that were sent. Selection: `n, action`; a null action: the one that was planned. Answers their numbers. */
+export async function sendAgain(
+  db: Queryable,
+  runId: string,
+  { sql, values = [] }: Selection,
+): Promise<readonly number[]> {
+  const again = await db.query<{ n: number }>(
+    `with chosen as materialized (
+       select s.n, s.action from (${sql}) s join ledger.plans p on p.run_id = $1 and p.n = s.n join ledger.runs u on u.id = $1
+       where p.n < u.next_n and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = s.n) and not ${IS_HELD('s.n')}
+     ), replanned as (
+       update ledger.plans p set action = c.action from chosen c
+       where p.run_id = $1 and p.n = c.n and c.action is not null and c.action <> p.action
+     )
+     insert into ledger.again (run_id, n) select $1, n from chosen on conflict do nothing returning n::float8 as n`,
+    [runId, ...values],
+  );
+  return again.rows.map(({ n }) => n);
+}
+
+/** Gives verdicts to rows that have none. Selection: `n, verdict, reason, facts, record_id`. Answers how many. */
+export async function settleRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const settled = await db.query(
+    `insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id)
+     select $1, n, verdict, reason, facts, record_id from (${sql}) chosen on conflict do nothing`,
+    [runId, ...values],
+  );
+  return settled.rowCount ?? 0;
+}
+
+/** Replaces verdicts, and keeps those that were. Selection: as for settleRows. Answers how many. */
+export async function reviseRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const revised = await db.query(
+    `with chosen as materialized (${sql}), former as (
+       insert into ledger.former_verdicts (run_id, n, verdict, reason, facts, record_id, at)
+       select v.run_id, v.n, v.verdict, v.reason, v.facts, v.record_id, v.at
+       from ledger.verdicts v join chosen c on c.n = v.n where v.run_id = $1
+     )
+     update ledger.verdicts v set verdict = c.verdict, reason = c.reason, facts = c.facts, record_id = c.record_id,
+       at = clock_timestamp()
+     from chosen c where v.run_id = $1 and v.n = c.n`,
+    [runId, ...values],
+  );
+  return revised.rowCount ?? 0;
+}
+
+/** Has rows decided again from the start; their attempts and former verdicts stay. Selection: `n`. Answers how many. */
+export async function reopenRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const reopened = await db.query(
+    `with chosen as materialized (select s.n from (${sql}) s where not ${IS_HELD('s.n')}),
+     former as (
+       insert into ledger.former_verdicts (run_id, n, verdict, reason, facts, record_id, at)
+       select v.run_id, v.n, v.verdict, v.reason, v.facts, v.record_id, v.at
+       from ledger.verdicts v join chosen c on c.n = v.n where v.run_id = $1
+     ), verdicts as (delete from ledger.verdicts v using chosen c where v.run_id = $1 and v.n = c.n),
+     plans as (delete from ledger.plans p using chosen c where p.run_id = $1 and p.n = c.n),
+     again as (delete from ledger.again g using chosen c where g.run_id = $1 and g.n = c.n)
+     select count(*)::int as n from chosen`,
+    [runId, ...values],
+  );
+  return reopened.rows[0]?.n ?? 0;
+}
