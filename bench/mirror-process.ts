@@ -4,7 +4,7 @@
  */
 import pino from 'pino';
 import { openWorkspace } from '../src/cli/wire.ts';
-import { listRuns } from '../src/ledger/runs.ts';
+import { listRuns } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 
 const [, , dataDir = '', text = ''] = process.argv;

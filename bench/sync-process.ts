@@ -5,8 +5,8 @@
  */
 import pino from 'pino';
 import { openWorkspace } from '../src/cli/wire.ts';
-import { countRows } from '../src/ledger/rows.ts';
-import { readRun } from '../src/ledger/runs.ts';
+import { countRows } from '../src/engine/ledger/rows.ts';
+import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 
 export interface SyncFigures {

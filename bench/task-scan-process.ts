@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import pino from 'pino';
 import { openWorkspace } from '../src/cli/wire.ts';
-import { endRun, readRun } from '../src/ledger/runs.ts';
+import { endRun, readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 
 export interface ScanFigures {

@@ -1,7 +1,7 @@
 /** Reads a list again, whole, to check rows of earlier runs that were sent again after their outcome was unknown. */
 import { z } from 'zod';
 import { readCustomers } from '../src/customers/read-customers.ts';
-import { nextPass } from '../src/ledger/records.ts';
+import { nextPass } from '../src/engine/ledger/records.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
 import { defineJob } from '../src/worker/job.ts';

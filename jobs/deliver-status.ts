@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { deliveryNotes, isUnderWay, settleDelivered } from '../src/deliveries/settle-run.ts';
-import { addNote, endRun, recordProgress } from '../src/ledger/runs.ts';
+import { addNote, endRun, recordProgress } from '../src/engine/ledger/runs.ts';
 import { tellNotes } from '../src/reports/notes.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/worker/job.ts';

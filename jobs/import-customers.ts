@@ -3,7 +3,7 @@
 import { importMode } from '../src/contacts/import-mode.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
 import { contactSender } from '../src/contacts/send.ts';
-import { keepLearnt, readLearnt } from '../src/ledger/learnt.ts';
+import { keepLearnt, readLearnt } from '../src/engine/ledger/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { sendReady } from '../src/worker/send-ready.ts';
 import { knownLongIds } from '../src/worker/shapes.ts';

@@ -5,9 +5,9 @@
  */
 import type { ContactsOptions } from '../src/contacts/options.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
-import { unsettledForMs } from '../src/ledger/horizon.ts';
-import { openRows } from '../src/ledger/rows.ts';
-import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/ledger/runs.ts';
+import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
+import { openRows } from '../src/engine/ledger/rows.ts';
+import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
 import { readLoad } from '../src/orders/begin.ts';
 import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
 import {

@@ -3,8 +3,9 @@
  * is reported and brought in, what has come away from its task is repaired. Portion by portion, each kept with how far
  * the run has come.
  */
+
+import { addNote, movePhase, type Queryable, recordProgress } from '../src/engine/ledger/runs.ts';
 import { LockstepError } from '../src/errors.ts';
-import { addNote, movePhase, type Queryable, recordProgress } from '../src/ledger/runs.ts';
 import {
   type Counted,
   countItems,

@@ -11,8 +11,8 @@ import { type ContactsOptions, contactsOptions } from '../src/contacts/options.t
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
 import { oweForEarlierCustomers } from '../src/customers/levels.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
-import { unsettledForMs } from '../src/ledger/horizon.ts';
-import { openRows } from '../src/ledger/rows.ts';
+import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
+import { openRows } from '../src/engine/ledger/rows.ts';
 import {
   addNote,
   endRun,
@@ -23,7 +23,7 @@ import {
   type RunProgress,
   recordProgress,
   supersedeRuns,
-} from '../src/ledger/runs.ts';
+} from '../src/engine/ledger/runs.ts';
 import { scan } from '../src/scan/scan.ts';
 import { SeenIds } from '../src/scan/seen-ids.ts';
 import type { Account } from '../src/worker/accounts.ts';

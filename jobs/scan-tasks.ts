@@ -3,8 +3,8 @@
  * wished for, compares them with what the sync has last seen, and hands every change to the outbox.
  */
 import { queueDeliveries } from '../src/deliveries/outbox.ts';
-import { addNote, endRun, movePhase, type Queryable, type Run } from '../src/ledger/runs.ts';
-import { keepScannedLists, scannedLists } from '../src/ledger/task-lists.ts';
+import { addNote, endRun, movePhase, type Queryable, type Run } from '../src/engine/ledger/runs.ts';
+import { keepScannedLists, scannedLists } from '../src/engine/ledger/task-lists.ts';
 import { tellNotes } from '../src/reports/notes.ts';
 import { readsItems } from '../src/reports/read-back.ts';
 import { keepMissing } from '../src/tasks/missing.ts';

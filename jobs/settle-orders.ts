@@ -2,9 +2,9 @@
  * Reads the orders back and settles everything that was sent: what is there gets its id, what is not is sent again once it
  * has had the time to appear. Its last read checks the whole load.
  */
-import { nextPass } from '../src/ledger/records.ts';
-import { openRows } from '../src/ledger/rows.ts';
-import { endRun, movePhase, type Queryable, readRun } from '../src/ledger/runs.ts';
+import { nextPass } from '../src/engine/ledger/records.ts';
+import { openRows } from '../src/engine/ledger/rows.ts';
+import { endRun, movePhase, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
 import { releaseKeys } from '../src/orders/keys.ts';
 import { ordersOptions } from '../src/orders/options.ts';
 import { keepPlace, placeOf } from '../src/orders/place.ts';

@@ -7,8 +7,8 @@ import { finishContacts } from '../src/contacts/finish.ts';
 import { contactsOptions } from '../src/contacts/options.ts';
 import { settleContacts } from '../src/contacts/settle.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
-import { nextPass } from '../src/ledger/records.ts';
-import { openRows } from '../src/ledger/rows.ts';
+import { nextPass } from '../src/engine/ledger/records.ts';
+import { openRows } from '../src/engine/ledger/rows.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
 import { defineJob } from '../src/worker/job.ts';
 

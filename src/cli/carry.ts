@@ -1,9 +1,9 @@
 /** Works on one run in this process until it has ended, tells how it goes and what came of it. */
-import { type Violation, violationsFoundBy } from '../ledger/debts.ts';
-import { failRunAndParts, troubleOf } from '../ledger/parts.ts';
-import { addNote, endRun, type Run, readRun } from '../ledger/runs.ts';
-import { probeSoon, type Suspension, suspensionOf } from '../ledger/suspensions.ts';
-import { writerBeside } from '../ledger/waiting.ts';
+import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
+import { failRunAndParts, troubleOf } from '../engine/ledger/parts.ts';
+import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
+import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
+import { writerBeside } from '../engine/ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { startDueAudits } from '../worker/audits.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';

@@ -1,7 +1,7 @@
 /** Follows a run in the ledger, whoever carries it on, and shows how it is getting on. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { openRows } from '../ledger/rows.ts';
-import { type Queryable, type Run, readRun } from '../ledger/runs.ts';
+import { openRows } from '../engine/ledger/rows.ts';
+import { type Queryable, type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Output } from './output.ts';
 import { type Look, progressLine, RATE_WINDOW_MS } from './progress.ts';
 

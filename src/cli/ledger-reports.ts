@@ -1,6 +1,6 @@
 /** What people ask the ledger about runs beyond a single one: counts that outlive the rows. */
-import { type Counts, countRows, VERDICTS, type Verdict } from '../ledger/rows.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { type Counts, countRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 /**
  * Rows by verdict. A run that is done keeps its counts, because what was unchanged in older runs is let go; of any other

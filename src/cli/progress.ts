@@ -1,7 +1,7 @@
 /** How a run is getting on, in one line. Pure: from looks at the ledger to words. */
-import type { RowState } from '../ledger/rows.ts';
-import type { Run } from '../ledger/runs.ts';
-import { waitsFor } from '../ledger/waiting.ts';
+import type { RowState } from '../engine/ledger/rows.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { waitsFor } from '../engine/ledger/waiting.ts';
 import { formatCount, formatShare, formatTook } from './words.ts';
 
 export interface Look {

@@ -1,6 +1,6 @@
 /** The wording of a run's summary: what came of its rows, what a person has to look at, and how to go on. */
-import type { ReportedRow, Verdict } from '../ledger/rows.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { ReportedRow, Verdict } from '../engine/ledger/rows.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { firstRows, PROBLEMS, problemsIn, type RunReport } from './run-report.ts';
 import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
 

@@ -1,7 +1,7 @@
 /** A run as the command line reports it: the object that --json prints, and what it means for the exit code. */
-import { type Audit, auditOf } from '../ledger/debts.ts';
-import { type Counts, type ReportedRow, reportRows, type Verdict } from '../ledger/rows.ts';
-import type { Queryable, Run, RunStatus, ScanProof } from '../ledger/runs.ts';
+import { type Audit, auditOf } from '../engine/ledger/debts.ts';
+import { type Counts, type ReportedRow, reportRows, type Verdict } from '../engine/ledger/rows.ts';
+import type { Queryable, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { budgetLimits, type Settings } from '../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { countsOf } from './ledger-reports.ts';

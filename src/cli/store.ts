@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { migrate } from '../database/migrate.ts';
 import { type Database, openDatabase } from '../database/open.ts';
-import { ledgerMigrations } from '../ledger/migrations.ts';
+import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { migrateService } from '../service/store/migrations.ts';
 import type { Settings } from '../settings/settings.ts';
 

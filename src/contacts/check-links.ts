@@ -2,7 +2,7 @@
  * Checks links before anything is written over them: a customer that is linked must still be the one it was, and so must
  * the contact. Ids say nothing about that where the service is another tenant, or was restored from a backup.
  */
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { waysOn } from '../worker/identity.ts';
 import { RunPaused } from '../worker/trouble.ts';
 import { CONTACT_LINK } from './staging.ts';

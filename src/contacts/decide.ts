@@ -4,8 +4,8 @@
  */
 
 import { type Level, levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
-import { prepareSetWork } from '../ledger/records.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { prepareSetWork } from '../engine/ledger/records.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { checkLinks, KNOWN } from './check-links.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { MAPPED_FIELDS } from './mapping.ts';

@@ -1,7 +1,7 @@
 /** Customers that are there more than once, which a person has to remove: the service has no call for it. */
 
 import { SAME_PERSON } from '../customers/levels.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 /**
  * Reports free customers that are the same person as a contact which has its customer: a commit that came later than

@@ -4,7 +4,7 @@
  */
 import { recordIn } from '../client/decode.ts';
 import { toWireId } from '../client/dialect.ts';
-import { recordProgress } from '../ledger/runs.ts';
+import { recordProgress } from '../engine/ledger/runs.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
 import { readCall } from '../worker/reads.ts';

@@ -1,5 +1,5 @@
 /** The end of a contact sync: links remember what was brought in line. */
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { KNOWN } from './check-links.ts';
 import { CONTACT_LINK } from './staging.ts';
 

@@ -3,8 +3,8 @@
  * becomes of the other contacts of the run tells. So a refused contact waits for the read-back, and every run asks again.
  */
 import type { Kind, LongIds } from '../client/dialect.ts';
-import { readLearnt } from '../ledger/learnt.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { readLearnt } from '../engine/ledger/learnt.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import type { Written } from '../worker/writes.ts';
 
 type Refused = Extract<Written, { status: 'refused' }>;

@@ -1,7 +1,7 @@
 /** How one row of a contact sync is sent, and what its answer means for the row and the run. */
 import type { Lane } from '../budget/budget.ts';
 import { importBody, toBodyId } from '../client/dialect.ts';
-import type { ClaimedRow } from '../ledger/rows.ts';
+import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';

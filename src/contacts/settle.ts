@@ -5,9 +5,9 @@
  */
 
 import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
-import { prepareSetWork } from '../ledger/records.ts';
-import { MAX_SENDS } from '../ledger/rows.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { prepareSetWork } from '../engine/ledger/records.ts';
+import { MAX_SENDS } from '../engine/ledger/rows.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   decideMissing,
   LACKS_MUCH,
@@ -15,7 +15,7 @@ import {
   repeatUpdates,
   type Settled,
   whatIsOpen,
-} from '../ledger/settling.ts';
+} from '../engine/ledger/settling.ts';
 import { KNOWN } from './check-links.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { settleRefusedImports } from './import-mode.ts';

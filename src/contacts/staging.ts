@@ -2,7 +2,7 @@
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import type { CustomerFields } from '../contract/records.ts';
 import { type Keys, keysOf, labelOf, personFieldsOf } from '../customers/keys.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import type { Kept, ScannedRecord } from '../scan/scan.ts';
 import type { SeenIds } from '../scan/seen-ids.ts';
 import type { Account } from '../worker/accounts.ts';

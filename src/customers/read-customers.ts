@@ -3,9 +3,9 @@
 import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
-import { keepRecords, type SeenRecord } from '../ledger/records.ts';
-import { addNote, recordProgress } from '../ledger/runs.ts';
-import { ledgerNow } from '../ledger/set-clock.ts';
+import { keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
+import { addNote, recordProgress } from '../engine/ledger/runs.ts';
+import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Account } from '../worker/accounts.ts';
 import { payAudits } from '../worker/audits.ts';

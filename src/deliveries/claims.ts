@@ -5,8 +5,8 @@
  * `now` is a moment of the caller's clock; undefined stands for the database's own.
  */
 import { z } from 'zod';
-import { isGone, type WorkerIdentity } from '../ledger/claims.ts';
-import type { Queryable } from '../ledger/runs.ts';
+import { isGone, type WorkerIdentity } from '../engine/ledger/claims.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import { linkKind } from '../links/item-links.ts';
 import type { Delivery } from '../targets/target.ts';
 

@@ -4,8 +4,8 @@
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { WorkerIdentity } from '../ledger/claims.ts';
-import { ledgerNow } from '../ledger/set-clock.ts';
+import type { WorkerIdentity } from '../engine/ledger/claims.ts';
+import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { Target } from '../targets/target.ts';
 import { dropDeadClaims, type Runs } from './claims.ts';
 import { type Clock, systemClock } from './clock.ts';

@@ -2,7 +2,7 @@
  * The creations that were about to be sent to a target, kept among the ledger's links: whoever comes upon one after a
  * crash knows that there may be something already which nobody has linked yet.
  */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import type { CreationLog, LoggedCreation } from '../targets/service-creation.ts';
 import type { Delivery } from '../targets/target.ts';

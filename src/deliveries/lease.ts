@@ -1,7 +1,7 @@
 /** This process's claim on one target: taken, renewed while it lives, and given up in time when it cannot be renewed. */
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { WorkerIdentity } from '../ledger/claims.ts';
+import type { WorkerIdentity } from '../engine/ledger/claims.ts';
 import { type DeliveryClaim, dropClaims, renewClaim, takeClaim } from './claims.ts';
 import type { Clock } from './clock.ts';
 

@@ -1,5 +1,5 @@
 /** Deliveries as people ask for them. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { TargetAnswer, TaskEvent, TaskState } from '../targets/target.ts';
 
 export type DeliveryVerdict = 'delivered' | 'already' | 'skipped' | 'superseded' | 'dead';

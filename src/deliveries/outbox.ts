@@ -1,6 +1,6 @@
 /** The outbox: what was seen to change is put down for each target in the transaction that says it was seen. */
 import { createHash } from 'node:crypto';
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { TaskChange } from '../tasks/task-change.ts';
 
 /** Changes that go into one statement. */

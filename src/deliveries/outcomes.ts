@@ -1,5 +1,5 @@
 /** Writes what became of deliveries, many at a time and only under the claim they were sent with. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { TargetAnswer } from '../targets/target.ts';
 import type { DeliveryClaim } from './claims.ts';
 import type { Decision } from './schedule.ts';

@@ -1,5 +1,5 @@
 /** Lets go of deliveries that are long past. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 
 const KEPT_DAYS = 30;
 /** Rows a statement: none of them takes long. */

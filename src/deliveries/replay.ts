@@ -1,5 +1,5 @@
 /** Sends ended deliveries once more, under the same ids. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { DeliveryFilter } from './list.ts';
 import { conditionOf } from './list.ts';
 

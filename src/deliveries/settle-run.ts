@@ -1,5 +1,5 @@
 /** Settles a run's rows by what became of its deliveries. */
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 /** A run waits no longer for a target that stands still, nor for a courier. */
 const PATIENCE_MS = 10_000;

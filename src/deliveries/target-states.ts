@@ -1,5 +1,5 @@
 /** What all processes have to know of a target: that it takes nothing any more, asks for a pause, or does not answer. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 
 export interface TargetState {
   readonly target: string;

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import { linkKind } from './item-links.ts';
 import type { LinkRow } from './read-links.ts';
 

@@ -1,5 +1,5 @@
 /** Which task here is which item there: kept with the ledger's other links, one kind a target. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { TaskState } from '../targets/target.ts';
 
 /** What names a task, a subtask or a card. */

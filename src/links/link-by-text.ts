@@ -2,8 +2,9 @@
  * Delivers a task that is linked with no item to the one that its own text names, and links the two once the target has
  * found the item. A link that is kept already always comes first.
  */
+
+import type { Queryable } from '../engine/ledger/runs.ts';
 import { messageOf } from '../errors.ts';
-import type { Queryable } from '../ledger/runs.ts';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../targets/target.ts';
 import { keepItemLinks, linkKind, sourceIdOf } from './item-links.ts';
 import { itemsNamedBy } from './named-items.ts';

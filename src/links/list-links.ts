@@ -1,5 +1,5 @@
 /** The links between tasks and items as people ask for them, and taking one away. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import { ITEM_KIND, linkKind } from './item-links.ts';
 
 export interface LinkFilter {

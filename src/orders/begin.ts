@@ -7,9 +7,9 @@ import path from 'node:path';
 import type pg from 'pg';
 import type { Lane } from '../budget/budget.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { isGone, thisWorker } from '../engine/ledger/claims.ts';
+import { type Queryable, type Run, readRun, startRun } from '../engine/ledger/runs.ts';
 import { LockstepError } from '../errors.ts';
-import { isGone, thisWorker } from '../ledger/claims.ts';
-import { type Queryable, type Run, readRun, startRun } from '../ledger/runs.ts';
 import type { OrdersOptions } from './options.ts';
 import { takenOver } from './staging.ts';
 

@@ -2,8 +2,8 @@
  * Decides every row that has its customer and its key, before the first order is sent: it is there already, is to be
  * created, to be updated, or for a person. Set-based SQL over the run's rows (`s`) and the orders its baseline saw (`k`).
  */
-import { prepareSetWork } from '../ledger/records.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { prepareSetWork } from '../engine/ledger/records.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { differences } from './differences.ts';
 import { keyScopeOf } from './keys.ts';
 import type { OrdersOptions } from './options.ts';

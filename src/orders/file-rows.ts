@@ -1,6 +1,6 @@
 /** Files of a watched folder as rows of the run that watches it: what became of each, counted like anything else. */
-import type { Verdict } from '../ledger/rows.ts';
-import { type Queryable, recordProgress } from '../ledger/runs.ts';
+import type { Verdict } from '../engine/ledger/rows.ts';
+import { type Queryable, recordProgress } from '../engine/ledger/runs.ts';
 import { visible } from '../visible.ts';
 import { storable } from './fields.ts';
 

@@ -2,9 +2,9 @@
  * An order's key is its customer and its order_id. While a load is unfinished its keys are its own, so that loads side by
  * side never create one order twice; the keys of a load that has ended are anybody's.
  */
-import { oweForEarlierSends } from '../ledger/debts.ts';
-import { endedUnsettledForMs } from '../ledger/horizon.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { oweForEarlierSends } from '../engine/ledger/debts.ts';
+import { endedUnsettledForMs } from '../engine/ledger/horizon.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 /** What an earlier load has sent may still appear: no baseline can be read yet. */
 export class Unsettled extends Error {

@@ -3,9 +3,9 @@
  * as a contact sync does, so that one of them waits for the other and nobody is created twice.
  */
 import { oweForEarlierCustomers } from '../customers/levels.ts';
-import { unsettledForMs } from '../ledger/horizon.ts';
-import { prepareSetWork } from '../ledger/records.ts';
-import { type NewRun, type Queryable, type Run, startRun } from '../ledger/runs.ts';
+import { unsettledForMs } from '../engine/ledger/horizon.ts';
+import { prepareSetWork } from '../engine/ledger/records.ts';
+import { type NewRun, type Queryable, type Run, startRun } from '../engine/ledger/runs.ts';
 
 /** SQL: what a row's customer is called in the run that creates it: one customer for all rows that say this. */
 const NAME = (row: string) =>

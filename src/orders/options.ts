@@ -1,6 +1,6 @@
 /** What a load of orders can be told, as its run keeps it. */
 import { z } from 'zod';
-import type { Run } from '../ledger/runs.ts';
+import type { Run } from '../engine/ledger/runs.ts';
 
 export const ordersOptions = z.object({
   /** An order that is there already: left as it is, brought in line where it differs, or its row rejected. */

@@ -1,6 +1,6 @@
 /** How far a load has come before its orders are sent: kept as its run's checkpoint, so that any process can go on. */
 import { z } from 'zod';
-import { type Queryable, type Run, recordProgress } from '../ledger/runs.ts';
+import { type Queryable, type Run, recordProgress } from '../engine/ledger/runs.ts';
 
 const placeSchema = z.object({
   /**

@@ -3,9 +3,9 @@
 import { behind } from '../behind.ts';
 import { amountOf, idOf, isJsonObject, type Json, type JsonObject, memberNamed } from '../client/dialect.ts';
 import { textOf } from '../customers/keys.ts';
-import { areAuditsDue } from '../ledger/debts.ts';
-import { addNote, type Queryable, type Run, recordProgress } from '../ledger/runs.ts';
-import { ledgerNow } from '../ledger/set-clock.ts';
+import { areAuditsDue } from '../engine/ledger/debts.ts';
+import { addNote, type Queryable, type Run, recordProgress } from '../engine/ledger/runs.ts';
+import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { Account } from '../worker/accounts.ts';
 import { payAudits } from '../worker/audits.ts';
 import type { Exclusive } from '../worker/exclusive.ts';

@@ -6,9 +6,9 @@
 import type pg from 'pg';
 import { absenceAfterMs } from '../absence.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { dropDeadClaims } from '../engine/ledger/claims.ts';
+import { type Queryable, resumeRun } from '../engine/ledger/runs.ts';
 import { LockstepError } from '../errors.ts';
-import { dropDeadClaims } from '../ledger/claims.ts';
-import { type Queryable, resumeRun } from '../ledger/runs.ts';
 import { keepPlace } from './place.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Rows whose order_id the file has twice: known only when all of it was read, and settled then, before anything is sent. */
 import { type Repeat, repeatProblem } from '../csv/repeats.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 const BATCH = 1_000;
 

@@ -4,8 +4,8 @@
  * many rows give it.
  */
 import { type Level, levelsFor } from '../customers/levels.ts';
-import { prepareSetWork } from '../ledger/records.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { prepareSetWork } from '../engine/ledger/records.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 /** SQL: two rows `a` and `b` name a customer in the same words. */
 const SAME_WORDS = (a: string, b: string) =>

@@ -1,7 +1,7 @@
 /** How one row of a load is sent. */
 import type { Lane } from '../budget/budget.ts';
 import { type Kind, type LongIds, toBodyId } from '../client/dialect.ts';
-import type { ClaimedRow } from '../ledger/rows.ts';
+import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/pump.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';

@@ -3,9 +3,9 @@
  * answer, and is held against what the order says. Orders that the baseline saw are none of this run's.
  */
 import { absenceAfterMs } from '../absence.ts';
-import { prepareSetWork } from '../ledger/records.ts';
-import { MAX_SENDS } from '../ledger/rows.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import { prepareSetWork } from '../engine/ledger/records.ts';
+import { MAX_SENDS } from '../engine/ledger/rows.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   decideMissing,
   LACKS_MUCH,
@@ -13,7 +13,7 @@ import {
   repeatUpdates,
   type Settled,
   whatIsOpen,
-} from '../ledger/settling.ts';
+} from '../engine/ledger/settling.ts';
 import { differences } from './differences.ts';
 import type { OrdersRead } from './read-orders.ts';
 

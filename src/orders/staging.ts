@@ -2,9 +2,9 @@
 import type pg from 'pg';
 import type { OrderValues } from '../csv/validate.ts';
 import { keysOf } from '../customers/keys.ts';
+import type { RowState, Verdict } from '../engine/ledger/rows.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { LockstepError } from '../errors.ts';
-import type { RowState, Verdict } from '../ledger/rows.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
 import { contentOf, customerOf, storable } from './fields.ts';
 
 export interface StagedRow {

@@ -2,9 +2,9 @@
  * A load that waits for another run: it calls nothing meanwhile, looks ever more rarely, says which run it waits for, and
  * pauses with the name of a run that is at a standstill.
  */
-import { isAttended } from '../ledger/attended.ts';
-import { addNote, type Queryable, type Run, readRun } from '../ledger/runs.ts';
-import { WAITS_FOR_RUN } from '../ledger/waiting.ts';
+import { isAttended } from '../engine/ledger/attended.ts';
+import { addNote, type Queryable, type Run, readRun } from '../engine/ledger/runs.ts';
+import { WAITS_FOR_RUN } from '../engine/ledger/waiting.ts';
 import type { JobResult } from '../worker/job.ts';
 import { RunPaused } from '../worker/trouble.ts';
 import type { Place } from './place.ts';

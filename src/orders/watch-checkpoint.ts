@@ -1,6 +1,6 @@
 /** What a run that watches a folder keeps of its files, so that any process can go on with it. */
 import { z } from 'zod';
-import { VERDICTS } from '../ledger/rows.ts';
+import { VERDICTS } from '../engine/ledger/rows.ts';
 import { OUTCOMES } from './taken-files.ts';
 
 /** How a file ends. Kept before it is moved, so that it is moved to one place however often that is interrupted. */

@@ -5,9 +5,9 @@
  */
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
-import type { Queryable } from '../ledger/runs.ts';
-import { scopeNamed } from '../ledger/scopes.ts';
-import type { TaskScope } from '../ledger/task-versions.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
+import { scopeNamed } from '../engine/ledger/scopes.ts';
+import type { TaskScope } from '../engine/ledger/task-versions.ts';
 import type { TasksSync } from '../settings/settings.ts';
 import type { ItemRead, Target } from '../targets/target.ts';
 import type { Accounts } from '../worker/accounts.ts';

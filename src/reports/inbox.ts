@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import { plainText } from '../deliveries/plain-text.ts';
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { ItemState } from '../targets/target.ts';
 
 /** Longer than the id of any item: nothing can be linked with it. */

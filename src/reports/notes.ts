@@ -1,6 +1,6 @@
 /** What is found out between the runs of a sync is said by the next one of them: people look at runs. */
-import { addNote, type Queryable, type Run } from '../ledger/runs.ts';
-import type { TaskScope } from '../ledger/task-versions.ts';
+import { addNote, type Queryable, type Run } from '../engine/ledger/runs.ts';
+import type { TaskScope } from '../engine/ledger/task-versions.ts';
 
 /** A run says so many one by one, and counts the others. */
 const MOST_TOLD = 20;

@@ -10,7 +10,7 @@
  */
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { linkKind } from '../links/item-links.ts';
 import type { ItemRead, Target } from '../targets/target.ts';
 import type { TasksOptions } from '../tasks/options.ts';

@@ -1,7 +1,7 @@
 /** Brings an item back to what its task is: by the delivery that told it so, once more and under the same id. */
 import { deliveryId, queueDeliveries } from '../deliveries/outbox.ts';
 import { replay } from '../deliveries/replay.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import type { TaskState } from '../targets/target.ts';
 

@@ -4,8 +4,8 @@
  */
 import type pg from 'pg';
 import { queueDeliveries } from '../deliveries/outbox.ts';
-import type { Queryable } from '../ledger/runs.ts';
-import type { TaskScope } from '../ledger/task-versions.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
+import type { TaskScope } from '../engine/ledger/task-versions.ts';
 import type { TasksSync } from '../settings/settings.ts';
 import type { TaskState } from '../targets/target.ts';
 import { type Noted, noteStateAgain, noteStateHere } from '../tasks/note-state.ts';

@@ -1,6 +1,6 @@
 /** Both sides of a link, as far as the ledger knows them: what the task was last seen to be, and what its item was last told. */
-import type { Queryable } from '../ledger/runs.ts';
-import type { TaskScope } from '../ledger/task-versions.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
+import type { TaskScope } from '../engine/ledger/task-versions.ts';
 import { linkKind } from '../links/item-links.ts';
 import type { TaskState } from '../targets/target.ts';
 

@@ -2,7 +2,7 @@
  * Reports that wait to be applied. Whoever works on one holds it for a while, so that no two processes bring one item's
  * task into two states; what its holder has not ended by then is due again.
  */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 
 export interface Report {
   readonly target: string;

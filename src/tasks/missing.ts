@@ -2,7 +2,7 @@
  * Tasks that a scan has not seen. One is gone only after two complete scans in a row that miss it and a get by its id
  * that does not find it; a get that finds it shows that the list had only moved.
  */
-import { type Queryable, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import { type Queryable, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
 import {
   childrenOf,
   type LastState,
@@ -12,7 +12,7 @@ import {
   presentIds,
   type TaskKind,
   type TaskScope,
-} from '../ledger/task-versions.ts';
+} from '../engine/ledger/task-versions.ts';
 import type { TaskState } from '../targets/target.ts';
 import type { JobContext } from '../worker/job.ts';
 import { type LookedUp, lookUp as lookUpRecord } from '../worker/look-up.ts';

@@ -1,6 +1,6 @@
 /** The way back: a task was brought into a state by Lockstep itself, and the next scan has nothing new to see in it. */
-import type { Queryable } from '../ledger/runs.ts';
-import { keepVersions, knownTasks, type TaskScope } from '../ledger/task-versions.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
+import { keepVersions, knownTasks, type TaskScope } from '../engine/ledger/task-versions.ts';
 import type { TaskEvent, TaskState } from '../targets/target.ts';
 import { eventOf } from './events.ts';
 import { hashOf } from './task-state.ts';

@@ -1,7 +1,7 @@
 /** Pipelines as a source of changes: each pipeline is read whole, and its cards are tasks whose status is their column. */
 import { idOf, toWireId } from '../client/dialect.ts';
-import { addNote, recordProgress } from '../ledger/runs.ts';
-import { presentIds } from '../ledger/task-versions.ts';
+import { addNote, recordProgress } from '../engine/ledger/runs.ts';
+import { presentIds } from '../engine/ledger/task-versions.ts';
 import type { TaskState } from '../targets/target.ts';
 import type { JobContext } from '../worker/job.ts';
 import { readCall } from '../worker/reads.ts';

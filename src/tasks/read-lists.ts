@@ -3,7 +3,7 @@ import { listIn, whyNoRecords } from '../client/decode.ts';
 import type { Json, Kind } from '../client/dialect.ts';
 import { pathTo, shapeOf } from '../client/shape.ts';
 import type { OperationName } from '../contract/operations.ts';
-import { recordProgress } from '../ledger/runs.ts';
+import { recordProgress } from '../engine/ledger/runs.ts';
 import type { TaskState } from '../targets/target.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { JobContext } from '../worker/job.ts';

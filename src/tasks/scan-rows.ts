@@ -1,5 +1,5 @@
 /** A run's rows around its scan: what has changed has one each, what has not is a number. */
-import type { Queryable } from '../ledger/runs.ts';
+import type { Queryable } from '../engine/ledger/runs.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import { rowId, type Watching } from './watching.ts';
 

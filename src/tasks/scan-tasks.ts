@@ -1,7 +1,7 @@
 /** Scans the list of tasks of a sync, and keeps what has changed in it. */
 import type { Json } from '../client/dialect.ts';
-import { addNote, recordProgress } from '../ledger/runs.ts';
-import { missedAtLeast } from '../ledger/task-versions.ts';
+import { addNote, recordProgress } from '../engine/ledger/runs.ts';
+import { missedAtLeast } from '../engine/ledger/task-versions.ts';
 import type { JobContext } from '../worker/job.ts';
 import type { LookedUp } from '../worker/look-up.ts';
 import { lookUpTasks, missingFrom } from './missing.ts';

@@ -3,9 +3,9 @@
  * of the others. The answer is whole: a subtask that two of them in a row do not hold is gone.
  */
 import { toWireId } from '../client/dialect.ts';
-import { addNote, recordProgress } from '../ledger/runs.ts';
-import { noteAsked, type ParentTask, parentsToAsk } from '../ledger/task-lists.ts';
-import { childrenOf } from '../ledger/task-versions.ts';
+import { addNote, recordProgress } from '../engine/ledger/runs.ts';
+import { noteAsked, type ParentTask, parentsToAsk } from '../engine/ledger/task-lists.ts';
+import { childrenOf } from '../engine/ledger/task-versions.ts';
 import type { TaskState } from '../targets/target.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunFailed } from '../worker/trouble.ts';

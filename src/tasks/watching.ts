@@ -6,7 +6,7 @@
  * those tasks unchanged, and has their rows and deliveries already.
  */
 import type pg from 'pg';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   type KnownTask,
   keepVersions,
@@ -14,7 +14,7 @@ import {
   type NewVersion,
   seenAgain,
   type TaskKind,
-} from '../ledger/task-versions.ts';
+} from '../engine/ledger/task-versions.ts';
 import type { TaskEvent, TaskState } from '../targets/target.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import { waysOn } from '../worker/identity.ts';

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/debts.ts';
-import { type Queryable, type Run, startRun } from '../ledger/runs.ts';
+import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../engine/ledger/debts.ts';
+import { type Queryable, type Run, startRun } from '../engine/ledger/runs.ts';
 import type { Exclusive } from './exclusive.ts';
 import type { JobContext } from './job.ts';
 

@@ -1,7 +1,15 @@
 /** Work that only one process at a time may do on a run: under an exclusive claim, renewed until it is done. */
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
-import { type Claim, ClaimLost, claimTtlMs, dropClaims, holdClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
+import {
+  type Claim,
+  ClaimLost,
+  claimTtlMs,
+  dropClaims,
+  holdClaim,
+  renewClaim,
+  takeClaim,
+} from '../engine/ledger/claims.ts';
 import type { JobContext, JobResult } from './job.ts';
 
 export interface Exclusive {

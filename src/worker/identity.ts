@@ -13,8 +13,7 @@
 import type pg from 'pg';
 import { mayBeSame, recordKeys } from '../client/record-keys.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { LockstepError } from '../errors.ts';
-import type { Queryable, Run } from '../ledger/runs.ts';
+import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   addIdentity,
   bindAccount,
@@ -26,8 +25,9 @@ import {
   lockIdentities,
   newScope,
   whatIsKnown,
-} from '../ledger/scopes.ts';
-import { knownRecords } from '../ledger/witnesses.ts';
+} from '../engine/ledger/scopes.ts';
+import { knownRecords } from '../engine/ledger/witnesses.ts';
+import { LockstepError } from '../errors.ts';
 import type { Account } from './accounts.ts';
 import { lookUp } from './look-up.ts';
 

@@ -8,8 +8,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import type { WorkerIdentity } from '../ledger/claims.ts';
-import type { Run } from '../ledger/runs.ts';
+import type { WorkerIdentity } from '../engine/ledger/claims.ts';
+import type { Run } from '../engine/ledger/runs.ts';
 import type { SyncSettings } from '../settings/settings.ts';
 import type { Target } from '../targets/target.ts';
 import type { Account } from './accounts.ts';

@@ -4,9 +4,9 @@
  */
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
-import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
-import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
-import { recordProgress } from '../ledger/runs.ts';
+import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../engine/ledger/claims.ts';
+import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../engine/ledger/rows.ts';
+import { recordProgress } from '../engine/ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from './reads.ts';
 import { ComeBack, RunFailed, type Stop } from './trouble.ts';

@@ -7,12 +7,21 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { noteAttended } from '../engine/ledger/attended.ts';
+import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../engine/ledger/claims.ts';
+import {
+  addNote,
+  endRun,
+  markTrouble,
+  movePhase,
+  pauseRun,
+  type Run,
+  readRun,
+  runningRuns,
+} from '../engine/ledger/runs.ts';
+import { ledgerNow } from '../engine/ledger/set-clock.ts';
+import { resumeWaiting } from '../engine/ledger/waiting.ts';
 import { LockstepError, messageOf } from '../errors.ts';
-import { noteAttended } from '../ledger/attended.ts';
-import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
-import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
-import { ledgerNow } from '../ledger/set-clock.ts';
-import { resumeWaiting } from '../ledger/waiting.ts';
 import type { Accounts } from './accounts.ts';
 import { otherScope } from './identity.ts';
 import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';

@@ -1,6 +1,6 @@
 /** What every sending job does: pumps the run's ready rows, and hands over to the job that reads them back. */
-import { openRows } from '../ledger/rows.ts';
-import { markTrouble } from '../ledger/runs.ts';
+import { openRows } from '../engine/ledger/rows.ts';
+import { markTrouble } from '../engine/ledger/runs.ts';
 import type { JobContext, JobResult } from './job.ts';
 import { pump, type SendRow } from './pump.ts';
 

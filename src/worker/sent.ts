@@ -1,5 +1,5 @@
 /** What became of one written row, as the pump keeps it. */
-import type { Attempt, ClaimedRow, RowAction } from '../ledger/rows.ts';
+import type { Attempt, ClaimedRow, RowAction } from '../engine/ledger/rows.ts';
 import type { SentRow } from './pump.ts';
 import type { WriteReport } from './writes.ts';
 

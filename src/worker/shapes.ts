@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Kind, LongIds } from '../client/dialect.ts';
 import { driftOf, type ListShape } from '../client/shape.ts';
-import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
+import { forgetLearnt, keepLearnt, readLearnt } from '../engine/ledger/learnt.ts';
 import { RunPaused } from './trouble.ts';
 
 export interface ShapeNeeds {

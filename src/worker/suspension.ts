@@ -4,8 +4,8 @@
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Run } from '../ledger/runs.ts';
-import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { askToProbe, liftSuspension, suspendAccount } from '../engine/ledger/suspensions.ts';
 import type { Accounts } from './accounts.ts';
 import { tryKey } from './key-check.ts';
 import type { KeyRefused } from './trouble.ts';

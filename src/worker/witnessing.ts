@@ -13,7 +13,7 @@
  */
 import { isJsonObject, type Json } from '../client/dialect.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../client/record-keys.ts';
-import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
 import {
   keepTenant,
   keepWitnesses,
@@ -21,7 +21,7 @@ import {
   readWitnesses,
   tenantOf,
   type Witness,
-} from '../ledger/witnesses.ts';
+} from '../engine/ledger/witnesses.ts';
 import { waysOn } from './identity.ts';
 import type { JobContext } from './job.ts';
 import { lookUp } from './look-up.ts';

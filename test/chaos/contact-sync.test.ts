@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Run } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/behaviour.ts';
 import { people } from '../support/people.ts';
 import { redisForTests } from '../support/redis.ts';

@@ -4,8 +4,8 @@ import { decideContacts } from '../../src/contacts/decide.ts';
 import { settleContacts } from '../../src/contacts/settle.ts';
 import { CONTACT_LINK } from '../../src/contacts/staging.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import type { Run } from '../../src/ledger/runs.ts';
-import { aRun, freshLedger } from '../ledger/fresh-ledger.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
+import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 
 const FEW = 4_000;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planLines } from '../../src/cli/orders/plan.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
-import { freshLedger, putRows } from '../ledger/fresh-ledger.ts';
+import { freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
 import { aLoad } from '../orders/load-worlds.ts';
 import type { FreshDatabase } from '../support/database.ts';
 

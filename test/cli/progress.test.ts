@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Look, progressLine } from '../../src/cli/progress.ts';
-import type { RowState } from '../../src/ledger/rows.ts';
-import type { Run } from '../../src/ledger/runs.ts';
+import type { RowState } from '../../src/engine/ledger/rows.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 
 const RUN: Run = {
   id: 'run-1',

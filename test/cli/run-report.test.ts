@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/run-report.ts';
-import type { Counts } from '../../src/ledger/rows.ts';
-import type { RunStatus } from '../../src/ledger/runs.ts';
+import type { Counts } from '../../src/engine/ledger/rows.ts';
+import type { RunStatus } from '../../src/engine/ledger/runs.ts';
 
 const NONE: Counts = {
   in: 0,

@@ -3,8 +3,8 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
-import { ledgerMigrations } from '../../src/ledger/migrations.ts';
-import { endRun, type NewRun, startRun } from '../../src/ledger/runs.ts';
+import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
+import { endRun, type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 

@@ -10,7 +10,7 @@ import { openGithub } from '../../src/targets/github.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { openTodoist } from '../../src/targets/todoist.ts';
 import { openWebhook } from '../../src/targets/webhook.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { githubSettings } from '../support/github-standin.ts';
 import { HOOK_SECRET, needsOf, readSecret, secretRef } from '../support/item-bed.ts';

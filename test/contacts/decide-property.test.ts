@@ -8,8 +8,8 @@ import { decideContacts } from '../../src/contacts/decide.ts';
 import { CONTACT_LINK } from '../../src/contacts/staging.ts';
 import type { MatchKey } from '../../src/customers/levels.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import type { Run } from '../../src/ledger/runs.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideContacts } from '../../src/contacts/decide.ts';
 import { CONTACT_LINK } from '../../src/contacts/staging.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { type Run, recordProgress, type ScanProof } from '../../src/ledger/runs.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { type Run, recordProgress, type ScanProof } from '../../src/engine/ledger/runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { putRecords } from './ledger-worlds.ts';
 

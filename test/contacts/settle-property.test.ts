@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settleContacts } from '../../src/contacts/settle.ts';
 import type { MatchKey } from '../../src/customers/levels.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { MAX_SENDS } from '../../src/ledger/rows.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { MAX_SENDS } from '../../src/engine/ledger/rows.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
 

@@ -12,7 +12,7 @@ import {
 import { type Outcome, writeOutcomes } from '../../src/deliveries/outcomes.ts';
 import { blockTarget, disableTarget } from '../../src/deliveries/target-states.ts';
 import { keepItemLinks } from '../../src/links/item-links.ts';
-import { freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import { freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deliveryId } from '../../src/deliveries/outbox.ts';
 import { disableTarget } from '../../src/deliveries/target-states.ts';
 import { command, databaseUrl, scratchFolders } from '../cli/command.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { change, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 

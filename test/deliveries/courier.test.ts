@@ -6,7 +6,7 @@ import { replay } from '../../src/deliveries/replay.ts';
 import { enableTargets, targetStates } from '../../src/deliveries/target-states.ts';
 import { LockstepError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/targets/target.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import {
   type Answering,

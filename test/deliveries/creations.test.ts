@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { creationLog } from '../../src/deliveries/creations.ts';
 import { keepItemLinks } from '../../src/links/item-links.ts';
 import type { CreationLog } from '../../src/targets/service-creation.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { deliveryOf } from '../support/item-bed.ts';
 

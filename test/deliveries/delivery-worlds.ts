@@ -6,7 +6,7 @@ import { type Courier, startCourier } from '../../src/deliveries/courier.ts';
 import { queueDeliveries } from '../../src/deliveries/outbox.ts';
 import type { Delivery, DeliveryOutcome, Target } from '../../src/targets/target.ts';
 import type { TaskChange } from '../../src/tasks/task-change.ts';
-import { WORKER } from '../ledger/fresh-ledger.ts';
+import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 
 export const DELIVERED: DeliveryOutcome = { status: 'delivered' };

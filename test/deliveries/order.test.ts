@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makePool } from '../../src/database/pool.ts';
 import type { Delivery, DeliveryOutcome } from '../../src/targets/target.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { change, courierOf, DELIVERED, FAILED, forgetDeliveries, hasOpen, queue } from './delivery-worlds.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';

@@ -3,7 +3,7 @@ import { inTransaction } from '../../src/database/transaction.ts';
 import { claimDue, takeClaim } from '../../src/deliveries/claims.ts';
 import { deliveryId, queueDeliveries } from '../../src/deliveries/outbox.ts';
 import { writeOutcomes } from '../../src/deliveries/outcomes.ts';
-import { freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import { freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 

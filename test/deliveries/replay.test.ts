@@ -5,7 +5,7 @@ import { deliveryId } from '../../src/deliveries/outbox.ts';
 import { writeOutcomes } from '../../src/deliveries/outcomes.ts';
 import { pruneDeliveries } from '../../src/deliveries/prune.ts';
 import { planReplay, replay } from '../../src/deliveries/replay.ts';
-import { freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import { freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { readRun } from '../../src/ledger/runs.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { startLockstep } from './cli-process.ts';
 import { type E2eWorkspace, openWorkspace } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 /** A key without the right to one operation: only what needs that operation fails, and is resumed once the right is given. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readRun } from '../../src/ledger/runs.ts';
-import { suspensionOf } from '../../src/ledger/suspensions.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
+import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
 import { eachOnce, ordersCsv } from '../support/orders-bed.ts';
 import { people } from '../support/people.ts';
 import { type CommandBed, openCommandBed } from './orders-bed.ts';

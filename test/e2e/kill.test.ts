@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { listRuns } from '../../src/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/runs.ts';
 import { FAULT_KINDS } from '../../src/service/behaviour.ts';
 import { people } from '../support/people.ts';
 import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';

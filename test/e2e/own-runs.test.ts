@@ -1,6 +1,6 @@
 /** A command in the foreground works on its own run and on what that needs; other unfinished runs are left to workers. */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { pauseRun, readRun } from '../../src/ledger/runs.ts';
+import { pauseRun, readRun } from '../../src/engine/ledger/runs.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
 import { people } from '../support/people.ts';
 import { describeWithRedis } from '../support/redis.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/runs.ts';
 import { databaseUrl } from '../cli/command.ts';
 import { openSyncBed, TEST_KEY } from '../support/sync-bed.ts';
 import { type Running, startLockstep } from './cli-process.ts';

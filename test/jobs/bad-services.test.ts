@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
 import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
 

@@ -1,7 +1,7 @@
 /** The life of contacts and customers over several runs, against the embedded service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { endRun, type NewRun, type Run, resumeRun, startRun } from '../../src/ledger/runs.ts';
+import { endRun, type NewRun, type Run, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';

@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deliverStatus } from '../../jobs/deliver-status.ts';
 import { takeClaim } from '../../src/deliveries/claims.ts';
 import { blockTarget, disableTarget } from '../../src/deliveries/target-states.ts';
-import { countRows } from '../../src/ledger/rows.ts';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { countRows } from '../../src/engine/ledger/rows.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { TaskEvent } from '../../src/targets/target.ts';
 import type { JobResult } from '../../src/worker/job.ts';
 import { change, forgetDeliveries, queue } from '../deliveries/delivery-worlds.ts';
-import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from '../worker/an-account.ts';
 

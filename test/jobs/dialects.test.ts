@@ -1,6 +1,6 @@
 /** The sync against services that answer otherwise where the contract is silent, and whose lists move while it reads. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScanProof } from '../../src/ledger/runs.ts';
+import type { ScanProof } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { people } from '../support/people.ts';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';

@@ -1,7 +1,7 @@
 /** How a run ends, and what it says, where the service cannot be worked with; and how the next one goes on. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readRun } from '../../src/ledger/runs.ts';
-import { suspensionOf } from '../../src/ledger/suspensions.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
+import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
 import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';

@@ -3,11 +3,11 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importCustomers } from '../../jobs/import-customers.ts';
 import type { Outcome } from '../../src/client/outcome.ts';
-import { readLearnt } from '../../src/ledger/learnt.ts';
-import { markTrouble, type Run, readRun } from '../../src/ledger/runs.ts';
+import { readLearnt } from '../../src/engine/ledger/learnt.ts';
+import { markTrouble, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { JobResult } from '../../src/worker/job.ts';
 import { ComeBack } from '../../src/worker/trouble.ts';
-import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from '../worker/an-account.ts';
 

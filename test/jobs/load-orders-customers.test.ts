@@ -9,7 +9,7 @@ import {
   readRun,
   resumeRun,
   startRun,
-} from '../../src/ledger/runs.ts';
+} from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { type FrontServer, startFrontServer } from '../support/front-server.ts';
 import { csvOf, type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';

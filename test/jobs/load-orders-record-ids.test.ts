@@ -1,6 +1,6 @@
 /** Customers and orders are counted apart by the service: one number may be both, and neither hides the other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
 import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
 import { ended } from '../support/sync-bed.ts';
 

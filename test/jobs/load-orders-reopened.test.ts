@@ -1,6 +1,6 @@
 /** A load that has ended, opened again and carried to its end. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readRun } from '../../src/ledger/runs.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { fateOf } from '../orders/load-worlds.ts';
 import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';

@@ -1,7 +1,7 @@
 /** Loads that several processes work at, and loads side by side. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
-import { endRun, readRun } from '../../src/ledger/runs.ts';
+import { endRun, readRun } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { eachOnce, type OrdersBed, openOrdersBed, ordersCsv } from '../support/orders-bed.ts';
 import { describeWithRedis } from '../support/redis.ts';

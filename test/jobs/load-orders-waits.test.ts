@@ -1,9 +1,17 @@
 /** A load beside the runs that write its account's customers: it waits for them, and goes on however they end. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { endRun, pauseRun, type Queryable, type Run, readRun, startRun, supersedeRuns } from '../../src/ledger/runs.ts';
+import {
+  endRun,
+  pauseRun,
+  type Queryable,
+  type Run,
+  readRun,
+  startRun,
+  supersedeRuns,
+} from '../../src/engine/ledger/runs.ts';
 import { keepPlace } from '../../src/orders/place.ts';
-import { putRows } from '../ledger/fresh-ledger.ts';
+import { putRows } from '../engine/ledger/fresh-ledger.ts';
 import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
 import { ended } from '../support/sync-bed.ts';
 

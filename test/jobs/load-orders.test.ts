@@ -1,6 +1,6 @@
 /** The life of orders over several loads of files, against the embedded service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { endRun, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { endRun, type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { csvOf, eachOnce, type LoadHow, type OrdersBed, openOrdersBed, ordersCsv } from '../support/orders-bed.ts';
 import { ended } from '../support/sync-bed.ts';

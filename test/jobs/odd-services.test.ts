@@ -1,6 +1,6 @@
 /** What a run makes of a service that refuses, loses, changes or misreports what it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Run } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
 import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Run, readRun, startRun } from '../../src/ledger/runs.ts';
+import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { type CommandBed, openCommandBed } from '../e2e/orders-bed.ts';
 import { ordersCsv } from '../support/orders-bed.ts';
 import { people } from '../support/people.ts';

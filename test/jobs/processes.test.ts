@@ -1,7 +1,7 @@
 /** Runs that stop in their midst, with their process or without it. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
-import { endRun } from '../../src/ledger/runs.ts';
+import { endRun } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { people } from '../support/people.ts';
 import { describeWithRedis } from '../support/redis.ts';

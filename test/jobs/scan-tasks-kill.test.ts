@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runningRuns } from '../../src/ledger/runs.ts';
+import { runningRuns } from '../../src/engine/ledger/runs.ts';
 import { openTasksBed, type TasksBed } from '../tasks/tasks-bed.ts';
 
 function startProcess({ connection, dataDir, settingsText }: TasksBed) {

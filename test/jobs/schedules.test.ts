@@ -1,6 +1,6 @@
 /** Syncs that are due: the processes of `lockstep start` begin them, and no command in the foreground does. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/runs.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { ended, openSyncBed } from '../support/sync-bed.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type Run, startRun } from '../../src/ledger/runs.ts';
+import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
 import { ended } from '../support/sync-bed.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { importLinks, type LinkImport } from '../../src/links/import-links.ts';
 import { keepItemLinks } from '../../src/links/item-links.ts';
 import type { LinkRow } from '../../src/links/read-links.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 
 let database: FreshDatabase;

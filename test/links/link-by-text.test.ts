@@ -9,7 +9,7 @@ import type { Delivery, DeliveryOutcome, Target } from '../../src/targets/target
 import type { TaskChange } from '../../src/tasks/task-change.ts';
 import { change, deliveryRows, forgetDeliveries, hasOpen, queue } from '../deliveries/delivery-worlds.ts';
 import { createVirtualClock } from '../deliveries/virtual-clock.ts';
-import { freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import { freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { deliveryOf } from '../support/item-bed.ts';
 

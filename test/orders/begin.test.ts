@@ -1,10 +1,10 @@
 /** How a load begins: the same file is joined, and what was received in part is begun anew. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { thisWorker } from '../../src/ledger/claims.ts';
-import { pauseRun, type Run, readRun } from '../../src/ledger/runs.ts';
+import { thisWorker } from '../../src/engine/ledger/claims.ts';
+import { pauseRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { beginLoad, readLoad, releaseLoad } from '../../src/orders/begin.ts';
 import { noteReceiving, stageRows } from '../../src/orders/staging.ts';
-import { freshLedger, rowsOf } from '../ledger/fresh-ledger.ts';
+import { freshLedger, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from './load-worlds.ts';
 

@@ -1,12 +1,12 @@
 /** What is decided about a row whose order is there, and about one whose order is not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import type { Run } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import { decideOrders, planOnly } from '../../src/orders/decide.ts';
 import { oweForEarlierOrders, takeKeys } from '../../src/orders/keys.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
 

@@ -5,14 +5,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { type Claim, dropClaims, takeClaim } from '../../src/ledger/claims.ts';
-import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../src/ledger/rows.ts';
-import { pauseRun, type Run, readRun, recordProgress, resumeRun } from '../../src/ledger/runs.ts';
+import { type Claim, dropClaims, takeClaim } from '../../src/engine/ledger/claims.ts';
+import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../src/engine/ledger/rows.ts';
+import { pauseRun, type Run, readRun, recordProgress, resumeRun } from '../../src/engine/ledger/runs.ts';
 import { decideOrders } from '../../src/orders/decide.ts';
 import { holdsItsKeys, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
-import { freshLedger, putRows, WORKER } from '../ledger/fresh-ledger.ts';
+import { freshLedger, putRows, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, end } from './load-worlds.ts';
 

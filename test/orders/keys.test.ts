@@ -1,9 +1,9 @@
 /** Whose order a key is, while loads run side by side and end in every way. The rules at large: keys-property.test.ts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { pauseRun, type Queryable, type Run, resumeRun } from '../../src/ledger/runs.ts';
+import { pauseRun, type Queryable, type Run, resumeRun } from '../../src/engine/ledger/runs.ts';
 import { holdsItsKeys, isHeldUp, loadWaitedFor, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
-import { freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';
 

@@ -1,5 +1,5 @@
 /** Loads put straight into a ledger, without a file or a service. */
-import { endRun, type Run, readRun } from '../../src/ledger/runs.ts';
+import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { beginLoad, type LoadSpec, releaseLoad } from '../../src/orders/begin.ts';
 import { type StagedRow, stageRows } from '../../src/orders/staging.ts';
 import type { FreshDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { OrderValues } from '../../src/csv/validate.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import {
   type Creating,
   countMissing,
@@ -12,7 +12,7 @@ import {
 } from '../../src/orders/missing-customers.ts';
 import { resolveCustomers } from '../../src/orders/resolve.ts';
 import { putRecords, recordsOf } from '../contacts/ledger-worlds.ts';
-import { aRun, freshLedger, rowsOf } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, end, fateOf, rowsWith } from './load-worlds.ts';
 

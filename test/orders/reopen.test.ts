@@ -1,10 +1,10 @@
 /** A load that has ended, opened again for what failed in it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dropDeadClaims } from '../../src/ledger/claims.ts';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { dropDeadClaims } from '../../src/engine/ledger/claims.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { placeOf } from '../../src/orders/place.ts';
 import { reopenLoad, sentBeforeUnsettledForMs } from '../../src/orders/reopen.ts';
-import { claimOn, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { claimOn, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from './load-worlds.ts';
 

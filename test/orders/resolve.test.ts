@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/database/transaction.ts';
 import { resolveCustomers } from '../../src/orders/resolve.ts';
 import { stageRows } from '../../src/orders/staging.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, beginNew, type Columns, fateOf, rowsWith } from './load-worlds.ts';
 

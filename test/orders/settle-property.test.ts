@@ -5,11 +5,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { MAX_SENDS } from '../../src/ledger/rows.ts';
-import type { Run } from '../../src/ledger/runs.ts';
+import { MAX_SENDS } from '../../src/engine/ledger/rows.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import { settleOrders } from '../../src/orders/settle.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import type { Columns } from './load-worlds.ts';
 

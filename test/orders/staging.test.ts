@@ -1,8 +1,8 @@
 /** A file's rows as rows of its load: their keys, their names, and whatever characters they hold. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Run } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type LoadedRow, loadedRows, type StagedRow, stageRows } from '../../src/orders/staging.ts';
-import { freshLedger, rowsOf } from '../ledger/fresh-ledger.ts';
+import { freshLedger, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aSpec, beginNew, rowsWith } from './load-worlds.ts';
 

@@ -1,7 +1,7 @@
 /** Whatever people do on both sides, and whenever Lockstep hears of it: in the end both sides are the same, and stay so. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { openTwoSides, type Side } from './two-sides.ts';
 

@@ -1,6 +1,6 @@
 /** Items that are read back by a run: polled, or reconciled. */
 import { afterEach, expect, test } from 'vitest';
-import { countRows } from '../../src/ledger/rows.ts';
+import { countRows } from '../../src/engine/ledger/rows.ts';
 import { openReportsBed, type ReportsBed } from './reports-bed.ts';
 
 let bed: ReportsBed;

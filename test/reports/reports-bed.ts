@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { expect, vi } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
-import { type Run, readRun } from '../../src/ledger/runs.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { linkKind } from '../../src/links/item-links.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';

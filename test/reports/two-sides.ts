@@ -8,7 +8,7 @@ import { claimDue, dropClaims, takeClaim } from '../../src/deliveries/claims.ts'
 import { queueDeliveries } from '../../src/deliveries/outbox.ts';
 import { writeOutcomes } from '../../src/deliveries/outcomes.ts';
 import { decide } from '../../src/deliveries/schedule.ts';
-import type { Run } from '../../src/ledger/runs.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import { linkKind } from '../../src/links/item-links.ts';
 import { applyReport } from '../../src/reports/apply.ts';
 import { keepHook } from '../../src/reports/inbox.ts';
@@ -16,7 +16,7 @@ import { takeDue } from '../../src/reports/waiting.ts';
 import type { TasksSync } from '../../src/settings/settings.ts';
 import type { Delivery, Target, TaskState } from '../../src/targets/target.ts';
 import { keepSeen } from '../../src/tasks/watching.ts';
-import { aRun, WORKER } from '../ledger/fresh-ledger.ts';
+import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount } from '../worker/an-account.ts';
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import { expect, vi } from 'vitest';
-import { type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
+import { type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../src/orders/receive-load.ts';
 import { type LoadedRow, loadedRows } from '../../src/orders/staging.ts';

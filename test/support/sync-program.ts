@@ -1,5 +1,5 @@
 /** One worker process for tests that kill it: takes up what is unfinished, else starts the sync, and ends with the run. */
-import { readRun, runningRuns } from '../../src/ledger/runs.ts';
+import { readRun, runningRuns } from '../../src/engine/ledger/runs.ts';
 import { openProgram } from './open-program.ts';
 
 const { workspace, pool } = await openProgram();

@@ -1,5 +1,5 @@
 /** One worker process for tests that kill it: starts the sync of tasks, and ends when its scan is over. */
-import { readRun } from '../../src/ledger/runs.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { openProgram } from '../support/open-program.ts';
 
 const { workspace, pool } = await openProgram();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
-import { ledgerMigrations } from '../../src/ledger/migrations.ts';
-import { keepVersions, knownTasks, type NewVersion, presentIds } from '../../src/ledger/task-versions.ts';
+import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
+import { keepVersions, knownTasks, type NewVersion, presentIds } from '../../src/engine/ledger/task-versions.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 const SCOPE = { scope: 'a', sync: 's' };

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { BudgetStore } from '../../src/budget/budget.ts';
 import { openPostgresStore } from '../../src/budget/postgres-store.ts';
+import { readLearnt } from '../../src/engine/ledger/learnt.ts';
 import { LockstepError } from '../../src/errors.ts';
-import { readLearnt } from '../../src/ledger/learnt.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { accountNamed } from '../../src/settings/settings.ts';
 import { type AccountAccess, createAccounts } from '../../src/worker/accounts.ts';
 import { readCall } from '../../src/worker/reads.ts';
 import { ComeBack } from '../../src/worker/trouble.ts';
-import { freshLedger } from '../ledger/fresh-ledger.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { startHttpServer, type TestServer } from '../support/http-server.ts';
 

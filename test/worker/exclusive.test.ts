@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dropClaims } from '../../src/ledger/claims.ts';
-import { addNote, endRun, movePhase, type Run, readRun } from '../../src/ledger/runs.ts';
+import { dropClaims } from '../../src/engine/ledger/claims.ts';
+import { addNote, endRun, movePhase, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../../src/worker/exclusive.ts';
 import type { JobContext, JobResult } from '../../src/worker/job.ts';
-import { aRun, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from './an-account.ts';
 

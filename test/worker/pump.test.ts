@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { elapsedMs } from '../../src/clock.ts';
-import { dropClaims } from '../../src/ledger/claims.ts';
-import type { Run } from '../../src/ledger/runs.ts';
-import { endRun, readRun } from '../../src/ledger/runs.ts';
+import { dropClaims } from '../../src/engine/ledger/claims.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
+import { endRun, readRun } from '../../src/engine/ledger/runs.ts';
 import type { JobContext } from '../../src/worker/job.ts';
 import { pump, type SendRow, type SentRow } from '../../src/worker/pump.ts';
 import { spent, unsent } from '../../src/worker/sent.ts';
 import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
-import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
+import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from './an-account.ts';
 

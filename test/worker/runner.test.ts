@@ -4,15 +4,15 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Client } from '../../src/client/client.ts';
+import { endRun, movePhase, type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
+import { probeSoon, suspensionOf } from '../../src/engine/ledger/suspensions.ts';
 import { LockstepError } from '../../src/errors.ts';
-import { endRun, movePhase, type Run, readRun, resumeRun } from '../../src/ledger/runs.ts';
-import { probeSoon, suspensionOf } from '../../src/ledger/suspensions.ts';
 import { exclusively } from '../../src/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../src/worker/job.ts';
 import { openQueue, type Queue } from '../../src/worker/queue.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../../src/worker/runner.ts';
 import { ComeBack, KeyRefused, RunFailed, RunPaused } from '../../src/worker/trouble.ts';
-import { aRun, claimOn, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
+import { aRun, claimOn, freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from './an-account.ts';
 

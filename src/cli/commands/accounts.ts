@@ -1,8 +1,8 @@
 /** `lockstep accounts …`: which tenant each account is, and what to do when that is in question. */
 import type { Command } from 'commander';
 import { inTransaction } from '../../database/transaction.ts';
-import { endRun, listPaused } from '../../ledger/runs.ts';
-import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../ledger/scopes.ts';
+import { endRun, listPaused } from '../../engine/ledger/runs.ts';
+import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { DONE, type ExitCode, wrongUse } from '../errors.ts';
 import { table } from '../output.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../deliveries/list.ts';
 import { planReplay, type Replayed, replay } from '../../deliveries/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../deliveries/target-states.ts';
-import type { Queryable } from '../../ledger/runs.ts';
+import type { Queryable } from '../../engine/ledger/runs.ts';
 import { parseDurationMs } from '../../settings/durations.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { attention, examine, type Report } from '../../doctor/examine.ts';
 import type { ProbedAccount } from '../../doctor/probe.ts';
+import { keepLearnt } from '../../engine/ledger/learnt.ts';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { LockstepError } from '../../errors.ts';
-import { keepLearnt } from '../../ledger/learnt.ts';
-import { scopeNamed } from '../../ledger/scopes.ts';
 import { type Change, saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { forgetShapes } from '../../worker/shapes.ts';

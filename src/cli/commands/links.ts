@@ -1,7 +1,7 @@
 /** `lockstep links …`: which task is which item of an outside system. */
 import type { Command } from 'commander';
-import type { Queryable } from '../../ledger/runs.ts';
-import { scopeNamed } from '../../ledger/scopes.ts';
+import type { Queryable } from '../../engine/ledger/runs.ts';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../links/read-links.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';

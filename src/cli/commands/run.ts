@@ -1,8 +1,8 @@
 /** `lockstep run SYNC`: runs a sync now, or joins the run of it that is unfinished, and follows it to its end. */
 import { type Command, Option } from 'commander';
 import type { Lane } from '../../budget/budget.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
 import { LockstepError } from '../../errors.ts';
-import type { Run } from '../../ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';

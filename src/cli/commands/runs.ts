@@ -1,10 +1,10 @@
 /** `lockstep runs …`: the history of runs, and what can be done with one. */
 import type { Command } from 'commander';
+import { isAttended } from '../../engine/ledger/attended.ts';
+import { reasonsOf } from '../../engine/ledger/rows.ts';
+import { endRun, listRuns, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
+import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { LockstepError } from '../../errors.ts';
-import { isAttended } from '../../ledger/attended.ts';
-import { reasonsOf } from '../../ledger/rows.ts';
-import { endRun, listRuns, type Run, readRun, resumeRun } from '../../ledger/runs.ts';
-import { waitsFor } from '../../ledger/waiting.ts';
 import { readLoad } from '../../orders/begin.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';

@@ -1,6 +1,6 @@
 /** `lockstep start`: the long-running process, or one of several that share the roles. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { runningRuns } from '../../ledger/runs.ts';
+import { runningRuns } from '../../engine/ledger/runs.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import type { Schedule } from '../../settings/schedules.ts';
 import type { Settings } from '../../settings/settings.ts';

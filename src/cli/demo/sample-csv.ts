@@ -1,5 +1,5 @@
 /** A file of orders as a spreadsheet in Germany saves one, made from the sample workspace, with what goes wrong in real ones. */
-import type { Queryable } from '../../ledger/runs.ts';
+import type { Queryable } from '../../engine/ledger/runs.ts';
 
 export interface SampleCsv {
   /** Windows-1252, semicolons, decimal commas. */

@@ -1,5 +1,5 @@
 /** What makes the sample workspace as hard to import as a real one, in numbers and examples. */
-import type { Queryable } from '../../ledger/runs.ts';
+import type { Queryable } from '../../engine/ledger/runs.ts';
 
 export interface Traits {
   readonly contacts: number;

@@ -1,6 +1,6 @@
 /** What the demo says: what is in the workspace, what came of it, and what to try next. */
-import type { ReportedRow } from '../../ledger/rows.ts';
-import type { Queryable } from '../../ledger/runs.ts';
+import type { ReportedRow } from '../../engine/ledger/rows.ts';
+import type { Queryable } from '../../engine/ledger/runs.ts';
 import type { SeededTenant } from '../../service/seed.ts';
 import { firstRows, problemsIn, type RunReport } from '../run-report.ts';
 import { formatCount, plural } from '../words.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { Lane } from '../../budget/budget.ts';
 import type { SheetChoices } from '../../csv/sheet.ts';
-import { type Run, readRun, resumeRun } from '../../ledger/runs.ts';
+import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
 import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../orders/options.ts';
 import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
 import { writeResults } from '../../orders/results.ts';

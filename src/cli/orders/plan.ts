@@ -1,6 +1,6 @@
 /** What a load that has been planned will do, in words: before anybody is asked to say go, and after a dry run. */
-import { countRows } from '../../ledger/rows.ts';
-import type { Queryable, Run } from '../../ledger/runs.ts';
+import { countRows } from '../../engine/ledger/rows.ts';
+import type { Queryable, Run } from '../../engine/ledger/runs.ts';
 import { countMissing } from '../../orders/missing-customers.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { countsLine } from '../report.ts';

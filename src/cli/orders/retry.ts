@@ -1,5 +1,5 @@
 /** `runs retry` of a load: opens it again for the rows that failed, and follows it. */
-import { type Run, readRun } from '../../ledger/runs.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reopenLoad } from '../../orders/reopen.ts';
 import { carryAndReport } from '../carry.ts';
 import { type ExitCode, wrongUse } from '../errors.ts';

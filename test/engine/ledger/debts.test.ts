@@ -1,12 +1,18 @@
 /** What a read of the orders pays of the debts that are due. What customers are the same: test/e2e/audits.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/transaction.ts';
-import { type AuditingRead, auditOf, dueAudits, payDebts, violationsFoundBy } from '../../src/ledger/debts.ts';
-import { endRun, type Run } from '../../src/ledger/runs.ts';
-import { bindAccount, newScope } from '../../src/ledger/scopes.ts';
-import { decideMissing } from '../../src/ledger/settling.ts';
-import { putRecords } from '../contacts/ledger-worlds.ts';
-import type { FreshDatabase } from '../support/database.ts';
+import { inTransaction } from '../../../src/database/transaction.ts';
+import {
+  type AuditingRead,
+  auditOf,
+  dueAudits,
+  payDebts,
+  violationsFoundBy,
+} from '../../../src/engine/ledger/debts.ts';
+import { endRun, type Run } from '../../../src/engine/ledger/runs.ts';
+import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
+import { decideMissing } from '../../../src/engine/ledger/settling.ts';
+import { putRecords } from '../../contacts/ledger-worlds.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
 
 const SETTLE_MS = 60_000;

@@ -1,5 +1,5 @@
 /** The match index: the service's records as the read-backs of one run saw them. */
-import { LockstepError } from '../errors.ts';
+import { LockstepError } from '../../errors.ts';
 import type { Queryable } from './runs.ts';
 
 export type RecordKind = 'customer' | 'order';

@@ -1,5 +1,5 @@
 /** Runs that a process works on, and orders whose order_id a service writes in other letters. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const attended: Migration = {
   name: '011-attended',

@@ -1,16 +1,16 @@
 /** What waits in the ledger while the database's clock is set. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
-import { makePool } from '../../src/database/pool.ts';
-import { dropDeadClaims, renewClaim } from '../../src/ledger/claims.ts';
-import { unsettledForMs } from '../../src/ledger/horizon.ts';
-import { ledgerMigrations } from '../../src/ledger/migrations.ts';
-import { claimRows, recordAttempts } from '../../src/ledger/rows.ts';
-import { endRun } from '../../src/ledger/runs.ts';
-import { ledgerNow } from '../../src/ledger/set-clock.ts';
-import { askToProbe, suspendAccount } from '../../src/ledger/suspensions.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type SettableClock, settableClock } from '../support/settable-clock.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { makePool } from '../../../src/database/pool.ts';
+import { dropDeadClaims, renewClaim } from '../../../src/engine/ledger/claims.ts';
+import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
+import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
+import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
+import { endRun } from '../../../src/engine/ledger/runs.ts';
+import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
+import { askToProbe, suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { type SettableClock, settableClock } from '../../support/settable-clock.ts';
 import { aRun, claimOn, putRows, readyRows, WORKER } from './fresh-ledger.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

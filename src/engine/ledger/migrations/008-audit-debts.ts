@@ -1,5 +1,5 @@
 /** Checks that are still owed after a run. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const auditDebts: Migration = {
   name: '008-audit-debts',

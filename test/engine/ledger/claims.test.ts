@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/transaction.ts';
+import { inTransaction } from '../../../src/database/transaction.ts';
 import {
   type Claim,
   ClaimLost,
@@ -9,10 +9,10 @@ import {
   holdClaim,
   renewClaim,
   takeClaim,
-} from '../../src/ledger/claims.ts';
-import { type Attempt, type ClaimedRow, claimRows, openRows, recordAttempts } from '../../src/ledger/rows.ts';
-import { endRun, movePhase } from '../../src/ledger/runs.ts';
-import type { FreshDatabase } from '../support/database.ts';
+} from '../../../src/engine/ledger/claims.ts';
+import { type Attempt, type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
+import { endRun, movePhase } from '../../../src/engine/ledger/runs.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
 
 let database: FreshDatabase;

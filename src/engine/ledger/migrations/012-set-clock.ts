@@ -1,5 +1,5 @@
 /** What the ledger does when the database's clock is set: the times it waits for move with the clock. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const setClock: Migration = {
   name: '012-set-clock',

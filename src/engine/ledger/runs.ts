@@ -1,8 +1,8 @@
 /** Runs: starting one, reading it, moving it from phase to phase, ending it. */
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import type { Lane } from '../budget/budget.ts';
-import { LockstepError } from '../errors.ts';
+import type { Lane } from '../../budget/budget.ts';
+import { LockstepError } from '../../errors.ts';
 
 /** Anything that can be queried: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;

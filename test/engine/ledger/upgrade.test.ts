@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
-import { ledgerMigrations } from '../../src/ledger/migrations.ts';
-import { readRun, startRun } from '../../src/ledger/runs.ts';
-import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../src/ledger/scopes.ts';
-import { resolveScope } from '../../src/worker/identity.ts';
-import { freshDatabase } from '../support/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
+import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
+import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
+import { resolveScope } from '../../../src/worker/identity.ts';
+import { freshDatabase } from '../../support/database.ts';
 
 /** Before accounts became names for scopes. */
 const BEFORE = ledgerMigrations.slice(0, 6);

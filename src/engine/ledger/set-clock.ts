@@ -5,7 +5,7 @@
  * has not passed settles nothing too early, and an hour that comes twice delays nothing.
  */
 import type pg from 'pg';
-import { elapsedMs } from '../clock.ts';
+import { elapsedMs } from '../../clock.ts';
 
 /** Less is drift, or the time that a query takes. */
 const NOTICED_MS = 1_000;

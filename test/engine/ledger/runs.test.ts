@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { keepRecords } from '../../src/ledger/records.ts';
-import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../src/ledger/rows.ts';
+import { keepRecords } from '../../../src/engine/ledger/records.ts';
+import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
 import {
   addNote,
   endRun,
@@ -14,8 +14,8 @@ import {
   runningRuns,
   startRun,
   supersedeRuns,
-} from '../../src/ledger/runs.ts';
-import type { FreshDatabase } from '../support/database.ts';
+} from '../../../src/engine/ledger/runs.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
 
 let database: FreshDatabase;

@@ -1,5 +1,5 @@
 /** Rows that change their state at little cost. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const quickUpdates: Migration = {
   name: '005-quick-updates',

@@ -1,5 +1,5 @@
 /** What outside systems say about their items, and what came of it. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const itemReports: Migration = {
   name: '006-item-reports',

@@ -6,7 +6,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { z } from 'zod';
-import { elapsedMs } from '../clock.ts';
+import { elapsedMs } from '../../clock.ts';
 import type { Queryable } from './runs.ts';
 
 /** A claim lasts this long unless renewed: time for a call and its answer between two renewals. */

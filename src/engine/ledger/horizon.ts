@@ -1,5 +1,5 @@
 /** When a new run may read its baseline: what other runs sent must have had the time to be committed and shown. */
-import { absenceAfterMs } from '../absence.ts';
+import { absenceAfterMs } from '../../absence.ts';
 import type { Queryable, Run } from './runs.ts';
 
 /**

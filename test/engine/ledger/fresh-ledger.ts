@@ -1,10 +1,10 @@
 /** A ledger of its own for a suite, and runs and rows put straight into it. */
-import { migrate } from '../../src/database/migrate.ts';
-import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../src/ledger/claims.ts';
-import { ledgerMigrations } from '../../src/ledger/migrations.ts';
-import { type NewRun, type Run, startRun } from '../../src/ledger/runs.ts';
-import { bindAccount } from '../../src/ledger/scopes.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../../src/engine/ledger/claims.ts';
+import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
+import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
+import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 export async function freshLedger(): Promise<FreshDatabase> {
   const database = await freshDatabase();

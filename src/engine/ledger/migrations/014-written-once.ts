@@ -2,7 +2,7 @@
  * A ledger that is written once: the input of a row never changes, what happens to it is appended, and its state follows from
  * that. See src/ledger/README.md for the states and what leads from one to another.
  */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const writtenOnce: Migration = {
   name: '014-written-once',

@@ -1,5 +1,5 @@
 /** Accounts whose key is refused. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const suspensions: Migration = {
   name: '002-suspensions',

@@ -1,5 +1,5 @@
 /** What is known of tasks, and the changes on their way to targets. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const tasks: Migration = {
   name: '004-tasks',

@@ -1,5 +1,5 @@
 /** Which tenant of which service an account is, and the records that must be found there. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const scopes: Migration = {
   name: '007-scopes',

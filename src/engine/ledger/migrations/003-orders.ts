@@ -1,5 +1,5 @@
 /** Loads of orders. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const orders: Migration = {
   name: '003-orders',

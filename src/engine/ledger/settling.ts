@@ -1,5 +1,5 @@
 /** What every read-back has to do, whatever it reads: what is missing, updates with an unknown outcome, what is left open. */
-import { absenceAfterMs } from '../absence.ts';
+import { absenceAfterMs } from '../../absence.ts';
 import { type AuditedResource, oweAudits } from './debts.ts';
 import type { Queryable, Run } from './runs.ts';
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { askToProbe, liftSuspension, probeSoon, suspendAccount, suspensionOf } from '../../src/ledger/suspensions.ts';
-import type { FreshDatabase } from '../support/database.ts';
+import {
+  askToProbe,
+  liftSuspension,
+  probeSoon,
+  suspendAccount,
+  suspensionOf,
+} from '../../../src/engine/ledger/suspensions.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { freshLedger } from './fresh-ledger.ts';
 
 let database: FreshDatabase;

@@ -1,5 +1,5 @@
 /** Runs, claims, rows, records, links, snapshots, and what was learnt of a service. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const runs: Migration = {
   name: '001-runs',

@@ -1,5 +1,5 @@
 /** The ledger's tables: the durable record of runs, rows, links and deliveries. Schema `ledger`; a migration is never changed. */
-import type { Migration } from '../database/migrate.ts';
+import type { Migration } from '../../database/migrate.ts';
 import { runs } from './migrations/001-runs.ts';
 import { suspensions } from './migrations/002-suspensions.ts';
 import { orders } from './migrations/003-orders.ts';

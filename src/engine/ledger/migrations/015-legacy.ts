@@ -1,5 +1,5 @@
 /** For the time of the change: statements that still write rows through their view. */
-import type { Migration } from '../../database/migrate.ts';
+import type { Migration } from '../../../database/migrate.ts';
 
 export const legacy: Migration = {
   name: '015-legacy',
