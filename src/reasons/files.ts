@@ -84,4 +84,15 @@ export const FILE_REASONS = {
     remedy: 'Name a column of the file.',
   },
   CSV_UNREADABLE: { meaning: 'The file cannot be read.', remedy: 'Check its permissions.' },
+  DISK_FULL: { meaning: 'The disk is full.', remedy: 'Free some space, and run it again.' },
+  FOLDER_UNREADABLE: { meaning: 'The watched folder cannot be read.', remedy: 'Check its permissions.' },
+  FOLDER_UNSAFE: {
+    meaning: 'The watched folder is a link, or was replaced while it was in use.',
+    remedy: 'Check who may write there.',
+  },
+  FOLDER_UNWRITABLE: { meaning: 'Files cannot be moved within the watched folder.', remedy: 'Check its permissions.' },
+  RESULTS_NOT_WRITTEN: {
+    meaning: 'The results of a load could not be written.',
+    remedy: 'Check the directory and its permissions.',
+  },
 } as const satisfies Reasons;

@@ -174,6 +174,13 @@ export const MIRROR_REASONS = {
     meaning: 'The target’s secret cannot be used.',
     remedy: 'Correct it where the settings take it from.',
   },
+  TARGET_SECRET_INVALID: {
+    meaning: 'The secret of the webhook is not in a known form.',
+    remedy: 'Correct it where the settings take it from.',
+  },
+  TARGET_SECRET_SHORT: { meaning: 'The secret of the webhook is too short.', remedy: 'Use a longer one.' },
+  TARGET_UNKNOWN: { meaning: 'The settings name no such target.', remedy: 'Add it to the settings.' },
+  DATABASE_URL_INVALID: { meaning: 'The URL of the database is wrong.', remedy: 'Correct it in the settings.' },
   ONLY_TASKS: {
     meaning: 'The item is linked with a subtask or card, which the service has no call to complete.',
     sentence: '{task} is no task: the service has no call that completes a {kind}.',

@@ -4,6 +4,7 @@
  */
 import { CELL_REASONS } from './cells.ts';
 import { FILE_REASONS } from './files.ts';
+import { LINK_REASONS } from './links.ts';
 import { MIRROR_REASONS } from './mirror.ts';
 import type { Cause, Facts, Reason, Reasons } from './reason.ts';
 import { ROW_REASONS } from './rows.ts';
@@ -13,6 +14,7 @@ import { type Filling, fill, lacks } from './template.ts';
 export const REASON_AREAS = {
   'Rows of contacts, customers and orders': ROW_REASONS,
   'Rows of a CSV that are not valid': CELL_REASONS,
+  'Rows of a file of links': LINK_REASONS,
   'Files, and files of a watched folder': FILE_REASONS,
   'Task changes and targets': MIRROR_REASONS,
   'Runs that paused or failed': RUN_REASONS,

@@ -9,7 +9,8 @@ export const ROW_REASONS = {
   REFUSED_BY_SERVICE: {
     meaning: 'The service refused the record with a clear answer. Nothing was written.',
     sentence: 'The service refused it[ (HTTP {http})]: {answer}',
-    remedy: 'Correct the record as the answer says, then retry the run: `lockstep runs retry {run}`.',
+    remedy:
+      'Correct the record as the answer says and send it again; if the cause has passed, retry the run: `lockstep runs retry {run}`.',
   },
   GAVE_UP: {
     meaning: 'The row was sent as often as allowed, and no answer or read of the list confirmed it.',

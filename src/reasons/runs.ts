@@ -65,4 +65,18 @@ export const RUN_REASONS = {
     meaning: 'The run failed because of a defect in Lockstep.',
     remedy: 'Please report this defect of Lockstep.',
   },
+  AWAITS_CONFIRMATION: {
+    meaning: 'The load is planned and waits for approval.',
+    remedy: 'Run the same command with `--yes`.',
+  },
+  WAITS_FOR_RUN: { meaning: 'The run waits for another run.', remedy: 'Look at that one with `lockstep runs`.' },
+  API_KEY_INVALID: {
+    meaning: 'The API key cannot be sent as a header.',
+    remedy: 'Correct it where the settings take it from.',
+  },
+  AUTHORIZATION_INVALID: {
+    meaning: 'The authorization cannot be sent as a header.',
+    remedy: 'Correct it where the settings take it from.',
+  },
+  BASE_URL_INVALID: { meaning: 'The base URL of the account is wrong.', remedy: 'Correct it in the settings.' },
 } as const satisfies Reasons;

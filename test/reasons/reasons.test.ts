@@ -22,8 +22,8 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
   [
     'REFUSED_BY_SERVICE',
     { http: 422, answer: 'no such product' },
-    'The service refused it (HTTP 422): no such product. Correct the record as the answer says, then retry the run: ' +
-      '`lockstep runs retry run-1 --data D`.',
+    'The service refused it (HTTP 422): no such product. Correct the record as the answer says and send it again; ' +
+      'if the cause has passed, retry the run: `lockstep runs retry run-1 --data D`.',
   ],
   [
     'CUSTOMER_NOT_CREATED',
