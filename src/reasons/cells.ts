@@ -143,3 +143,5 @@ export const CELL_REASONS = {
   },
   INVALID: { meaning: 'The row is not valid.', remedy: 'Correct the row.' },
 } as const satisfies Reasons;
+
+export type CellCode = keyof typeof CELL_REASONS;

@@ -20,7 +20,7 @@ export const LINK_REASONS = {
   TASK_INVALID: {
     meaning: 'The cell names no task.',
     sentence: 'is not a task.',
-    remedy: 'Give a task such as 12, subtask:12 or card:12.',
+    remedy: 'Give 12, task:12, subtask:12 or card:7.',
   },
   ITEM_INVALID: {
     meaning: 'The cell names no item of the target.',
@@ -48,3 +48,5 @@ export const LINK_REASONS = {
     remedy: 'To replace that link, add `--replace`.',
   },
 } as const satisfies Reasons;
+
+export type LinkCode = keyof typeof LINK_REASONS;

@@ -75,8 +75,9 @@ function statementOf(reason: string | null, facts: Facts, hints: Hints): string 
 /** `Line 3, column 2 (Amount): "12,5" `, before the sentence about it. */
 function placeOf({ line, columnNumber, column, cell }: Facts): string {
   if (line === undefined) return '';
-  const at = columnNumber === undefined ? '' : `, column ${columnNumber} (${column})`;
-  return `Line ${line}${at}: ${cell === undefined || cell === '' ? '' : `${JSON.stringify(cell)} `}`;
+  if (columnNumber === undefined) return `Line ${line}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
+  const shown = cell === undefined || cell === '' ? '' : `: ${JSON.stringify(cell)}`;
+  return `Line ${line}, column ${columnNumber} (${column})${shown} `;
 }
 
 function fillingOf(facts: Facts, hints: Hints): Filling {
