@@ -163,7 +163,9 @@ describe('a sync of tasks', () => {
     for (const _scan of [1, 2]) expect((await bed.scan({ dryRun: true })).counts).toEqual({ in: 2, unchanged: 2 });
     await bed.scan();
     const dry = await bed.scan({ dryRun: true });
-    expect(await bed.rows(dry.run)).toMatchObject([{ sourceId: 'task:2', verdict: 'updated', facts: { event: 'gone' } }]);
+    expect(await bed.rows(dry.run)).toMatchObject([
+      { sourceId: 'task:2', verdict: 'updated', facts: { event: 'gone' } },
+    ]);
     expect((await bed.scan()).changes).toEqual(['task 2 gone v2']);
   });
 
