@@ -2,6 +2,7 @@
  * Rows: one record a run decides about. The input of a row never changes; what happens to it is appended. See README.md here.
  * A row is claimed in a durable transaction before it is sent, and what became of it is written only under that claim.
  */
+import type { Facts } from '../../reasons/reason.ts';
 import type { Claim } from './claims.ts';
 import type { Queryable } from './runs.ts';
 
@@ -77,7 +78,7 @@ export interface Attempt extends RowKey {
   /** Settles the row. */
   readonly verdict?: Verdict;
   readonly reason?: string;
-  readonly detail?: string;
+  readonly facts?: Facts;
 }
 
 /** Appends what became of rows that are held by `claim`; nothing where it is held no longer. Answers how many. */
@@ -87,19 +88,17 @@ export async function recordAttempts(db: Queryable, claim: Claim, attempts: read
     `with held as (select id from ledger.claims where id = $2 for share),
      t as materialized (
        select u.* from held join ledger.chunks c on c.claim_id = held.id, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::int[], $9::int[], $10::text[],
-         $11::text[], $12::text[])
-         as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, detail)
+         $11::text[], $12::jsonb[])
+         as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, facts)
        where u.chunk_id = c.id
      ), written as (
        insert into ledger.attempts (run_id, n, chunk_id, outcome, action, sends, http, ms, reason, facts)
-       select $1, n, chunk_id, outcome, action, sends, http, ms, reason,
-         case when detail is not null then jsonb_build_object('said', detail) end from t returning 1
+       select $1, n, chunk_id, outcome, action, sends, http, ms, reason, facts from t returning 1
      ), again as (
        insert into ledger.again (run_id, n) select $1, n from t where outcome = 'unsent' on conflict do nothing
      ), settled as (
        insert into ledger.verdicts (run_id, n, verdict, reason, facts)
-       select $1, n, verdict, reason, case when detail is not null then jsonb_build_object('said', detail) end
-       from t where verdict is not null on conflict do nothing
+       select $1, n, verdict, reason, facts from t where verdict is not null on conflict do nothing
      )
      select count(*)::int as written from written`,
     [
@@ -114,7 +113,7 @@ export async function recordAttempts(db: Queryable, claim: Claim, attempts: read
       attempts.map(({ ms }) => (ms === undefined ? null : Math.round(ms))),
       attempts.map(({ verdict }) => verdict ?? null),
       attempts.map(({ reason }) => reason ?? null),
-      attempts.map(({ detail }) => detail ?? null),
+      attempts.map(({ facts }) => (facts === undefined ? null : JSON.stringify(facts))),
     ],
   );
   return recorded.rows[0]?.written ?? 0;
