@@ -194,8 +194,12 @@ export interface ReasonCount {
 /** Why rows came to their verdicts, the most frequent reason first; rows without a reason are left out. */
 export async function reasonsOf(db: Queryable, runId: string): Promise<readonly ReasonCount[]> {
   const found = await db.query<ReasonCount>(
-    `select coalesce(verdict, 'unknown') as verdict, reason, count(*)::int as count from ledger.rows
-     where run_id = $1 and reason is not null group by 1, 2 order by 3 desc, 1, 2`,
+    `select verdict, reason, count(*)::int as count from (
+       select verdict, reason from ledger.verdicts where run_id = $1 and reason is not null
+       union all select 'unknown', a.reason from ledger.attempts a where a.run_id = $1 and a.reason is not null
+         and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
+         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)) each
+     group by 1, 2 order by 3 desc, 1, 2`,
     [runId],
   );
   return found.rows;
@@ -218,9 +222,15 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
   const PAGE = 1_000;
   for (let after = -1; ; ) {
     const found = await db.query<ReportedRow & { n: number }>(
-      `select source_id as "sourceId", label, coalesce(verdict, 'unknown') as verdict, reason, detail,
-         record_id as "recordId", action, sends, n::int as n from ledger.rows
-       where run_id = $1 and n > $2 and ($3::text is null or coalesce(verdict, 'unknown') = $3) order by n limit ${PAGE}`,
+      // A page of inputs first, and what is known of each looked up by its number: joined, each page would read the whole run.
+      `with page as materialized (
+         select i.* from ledger.inputs i where run_id = $1 and n > $2 and ($3::text is null or
+           coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)
+         order by n limit ${PAGE}
+       )
+       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict, r.reason, r.detail,
+         r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
+       from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,
       [runId, after, verdict ?? null],
     );
     for (const { n, ...row } of found.rows) {
