@@ -2,12 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { type BudgetState, decide, demandOf, hear429 } from '../../src/budget/arithmetic.ts';
-import type { AcquireRequest, BudgetStore, Congestion, Grant, Lane } from '../../src/budget/budget.ts';
+import type { AcquireRequest, BudgetStore, Grant, Lane } from '../../src/budget/budget.ts';
 import { createBudget } from '../../src/budget/key-budget.ts';
-import { allowedRate, type Learnt } from '../../src/budget/learning.ts';
+import { allowedRate, type BudgetState, decide, grantOf, hear429, type Learnt } from '../support/budget-oracle.ts';
 import { refusals } from './service-bucket.ts';
-import { grantOf } from './simulated-store.ts';
 
 export interface StoreSuite {
   /** One more store over the same place, as another process would open it. */
@@ -33,7 +31,7 @@ export function testStore({ open, openAway, setLearnt, moveTimes, crash }: Store
     ...given,
   });
 
-  test('it decides what the arithmetic decides, to the bit, whatever is asked in whatever order', async () => {
+  test('it decides what the oracle decides, to the bit, whatever is asked in whatever order', async () => {
     const store = await open();
     const { random, pick } = seeded(7);
     for (let keys = 0; keys < 24; keys++) {
@@ -50,7 +48,7 @@ export function testStore({ open, openAway, setLearnt, moveTimes, crash }: Store
           const admittedAtMs = pick([0, (state?.countedUntilUs ?? 0) / 1000, 9e12]);
           const congestion = { forMs: pick([0, 0, 0.004, 2]), admittedAtMs, pace };
           const cut = await store.limited(key, congestion);
-          const heard = hear429(state, refusalOf(congestion), Math.round(cut.storeNowMs * 1000));
+          const heard = hear429(state, congestion, Math.round(cut.storeNowMs * 1000));
           state = heard.state;
           expect(cut).toMatchObject({ isCut: heard.isCut, ratePerSecond: heard.rate });
         }
@@ -69,7 +67,7 @@ export function testStore({ open, openAway, setLearnt, moveTimes, crash }: Store
           successes: pick([0, 3]),
         };
         const grant = await store.acquire(key, asked);
-        const decision = decide(state, demandOf(asked), Math.round(grant.storeNowMs * 1000));
+        const decision = decide(state, asked, Math.round(grant.storeNowMs * 1000));
         state = decision.state;
         expect(grant).toEqual(grantOf(decision, asked.cost, grant.storeNowMs));
       }
@@ -77,7 +75,7 @@ export function testStore({ open, openAway, setLearnt, moveTimes, crash }: Store
   });
 
   test.each(['fixed', 'discover'] as const)(
-    'a %s rate grows in the store as in the arithmetic, to the bit, at every time after a cut',
+    'a %s rate grows in the store as in the oracle, to the bit, at every time after a cut',
     async (mode) => {
       const store = await open();
       const key = newKey();
@@ -304,15 +302,6 @@ export function testStore({ open, openAway, setLearnt, moveTimes, crash }: Store
 
 function timesOf({ granted, storeNowMs, usableInMs, intervalMs }: Grant): number[] {
   return Array.from({ length: granted }, (_, call) => storeNowMs + Math.max(0, usableInMs + call * intervalMs));
-}
-
-function refusalOf({ forMs, admittedAtMs, pace }: Congestion) {
-  return {
-    forUs: forMs * 1000,
-    admittedAtUs: admittedAtMs * 1000,
-    ceiling: pace.ratePerSecond,
-    mode: pace.mode ?? 'fixed',
-  };
 }
 
 /** Mulberry32: the same numbers every run. */
