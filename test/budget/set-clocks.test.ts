@@ -12,7 +12,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Figures in docs/reliability.md are made with more. */
 const RUNS = Number(process.env.CLOCK_RUNS ?? 40);
 
-describe('the arithmetic on a clock that is set back', () => {
+describe('the decision on a clock that is set back', () => {
   const START_US = 1.7e15;
   const paces = fc.record({
     ratePerSecond: fc.double({ min: 0.2, max: 5000, noNaN: true }),
