@@ -1,10 +1,10 @@
 /**
- * The budget's decision as a pure function: the oracle that the store is compared with, to the bit. What the rules are for
- * is explained at the functions in src/budget/migrations, which mirror this file.
- * All times are microseconds; doubles, as in Postgres; nothing but + − × ÷ and comparisons, in the same order there.
+ * The budget's decision as a pure function: the oracle that both stores are compared with, to the bit. docs/how-it-works.md
+ * says what the rules are for. All times are microseconds; doubles, as in Lua and SQL, and the same operations in the same order.
  *
  * GCRA: `tatUs`, the theoretical arrival time, is when the bucket is full again; each token moves it by one interval T. A token
- * is usable from tat + T − burst·T on, so in any window W at most W/T + burst tokens become usable.
+ * is usable from tat + T − burst·T on, so in any window W at most W/T + burst tokens become usable. Tokens beyond the burst are
+ * granted ahead of their time, so that they are used on time; interactive work reserves further ahead and so goes first.
  */
 import type { AcquireRequest, BudgetMode, Congestion, Grant, Lane, SlotAsk } from '../../src/budget/budget.ts';
 
@@ -64,9 +64,12 @@ export interface Decision {
 
 const SHARE: Readonly<Record<Lane, number>> = { interactive: 0, batch: 0.1 };
 const NO_LIMIT_US = 1e12;
+/** The most one answer grants: this much of the rate. After a cut, other processes use what they had leased for as long. */
 export const LEASE_US = 250_000;
+/** What a waiting process is promised with its next turn: this much of the rate, at least one call. */
 const TURN_US = 50_000;
 const MAX_TURNS = 16;
+/** How late a process may be for its turn without losing a token; a burst covers the same. */
 const LATE_US = 50_000;
 const EPSILON = 1e-3;
 const FLOOR_RATE = 1 / 60;
