@@ -1,12 +1,3 @@
-/**
- * The third migration of the `budget` schema: what a clock that was set back leaves ahead comes back with it, as
- * `rebase` in arithmetic.ts has it. Every decision on a key begins with `budget.locked`.
- */
-import type { Migration } from '../database/migrate.ts';
-
-export const setClockMigration: Migration = {
-  name: '003-set-clock',
-  sql: `
 create or replace function budget.locked(p_key text) returns budget.keys language plpgsql as $$
 declare
   found_key budget.keys;
@@ -65,5 +56,3 @@ begin
   if is_granted then tenths := greatest(0, tenths - 10); end if;
   update budget.keys k set retries = tenths, retry_asked = now_us where k.key = p_key;
 end $$;
-`,
-};

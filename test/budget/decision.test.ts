@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BudgetState, decide, demandOf } from '../../src/budget/arithmetic.ts';
 import type { AcquireRequest, Lane } from '../../src/budget/budget.ts';
+import { type BudgetState, decide } from '../support/budget-oracle.ts';
 
 const START_US = 1.7e15;
 const MS = 1000;
@@ -14,11 +14,11 @@ class Key {
   readonly usableUs: number[] = [];
 
   ask(request: Partial<AcquireRequest> & Pick<AcquireRequest, 'pace'>) {
-    const demand = demandOf({ lane: 'batch', want: 1, cost: 1, ...request });
-    const decision = decide(this.state, demand, this.nowUs);
+    const asked = { lane: 'batch', want: 1, cost: 1, ...request } as const;
+    const decision = decide(this.state, asked, this.nowUs);
     this.state = decision.state;
     for (let index = 0; index < decision.granted; index++) {
-      const at = this.nowUs + decision.firstInUs + (index * demand.cost * SECOND) / decision.rate;
+      const at = this.nowUs + decision.firstInUs + (index * asked.cost * SECOND) / decision.rate;
       this.usableUs.push(Math.max(at, this.nowUs));
     }
     return decision;

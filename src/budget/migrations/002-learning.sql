@@ -1,9 +1,159 @@
-/**
- * `budget.acquire` and `budget.allot`, as the second migration makes them: they mirror arithmetic.ts and slots.ts, with
- * the constants written out, because a released migration never changes; `test/budget/store-suite.ts` notices a difference.
- */
+alter table budget.keys
+  add rate_at_cut double precision not null default 0,
+  add recover_from double precision not null default 0,
+  add grown double precision not null default 0,
+  add waited_for_until double precision not null default 0,
+  add counted_until double precision not null default 0,
+  add bound_rate double precision not null default 0,
+  add bound_until double precision not null default 0,
+  add retries double precision not null default 1000,
+  add retry_asked double precision not null default 0;
 
-export const ALLOT = `
+-- Logged, so that a crash does not lose what took minutes and 429s to learn; written only at cuts and as a discovered rate grows.
+create table budget.learnt (
+  key text primary key,
+  rate_at_cut double precision not null,
+  recover_from double precision not null,
+  grown double precision not null
+);
+
+-- Unlogged: after a crash each process tells again what it holds.
+create unlogged table budget.holders (
+  key text not null,
+  holder text not null,
+  seq double precision not null,
+  slots double precision not null,
+  wanted double precision not null,
+  since double precision not null,
+  expires_at double precision not null,
+  primary key (key, holder)
+) with (fillfactor = 50);
+
+create or replace function budget.locked(p_key text) returns budget.keys language plpgsql as $$
+declare
+  found_key budget.keys;
+begin
+  loop
+    select * into found_key from budget.keys k where k.key = p_key for update;
+    if found then return found_key; end if;
+    insert into budget.keys (key) values (p_key) on conflict do nothing;
+    update budget.keys k set
+      rate_at_cut = l.rate_at_cut, recover_from = l.recover_from, grown = l.grown,
+      blocked_until = case when l.recover_from > budget.now_us() then l.recover_from end -- a long Retry-After outlives a crash
+    from budget.learnt l where k.key = p_key and l.key = p_key and k.counted_until = 0 and k.rate_at_cut = 0;
+  end loop;
+end $$;
+
+create function budget.keep_learnt(p_key text, p_rate_at_cut double precision, p_recover_from double precision,
+  p_grown double precision) returns void language sql as $$
+  insert into budget.learnt as l (key, rate_at_cut, recover_from, grown)
+  values (p_key, p_rate_at_cut, p_recover_from, p_grown)
+  on conflict (key) do update
+    set rate_at_cut = excluded.rate_at_cut, recover_from = excluded.recover_from, grown = excluded.grown
+$$;
+
+
+create function budget.grown_until(before budget.keys, p_blocked_until double precision, p_now double precision)
+returns double precision language sql immutable as $$
+  select before.grown + greatest(0, least(p_now, before.waited_for_until)
+    - greatest(before.counted_until, before.recover_from, p_blocked_until))
+$$;
+
+create function budget.rate_now(
+  p_rate_at_cut double precision, p_recover_from double precision, p_grown double precision, p_ceiling double precision,
+  p_mode text, p_bound_rate double precision, p_bound_until double precision, p_now double precision
+) returns double precision language plpgsql immutable as $$
+declare
+  return_s constant double precision := 20;
+  remembered constant double precision := 0.95;
+  lost constant double precision := 0.25;
+  probing constant double precision := 0.0025;
+  probing_faster constant double precision := 0.000001;
+  floor_rate constant double precision := 1::double precision / 60;
+  rate double precision := p_ceiling;
+  grown_for double precision;
+  part_left double precision;
+  probed double precision;
+  doublings double precision;
+begin
+  if p_rate_at_cut > 0 then
+    grown_for := case p_mode when 'discover' then p_grown else greatest(0, p_now - p_recover_from) end / 1000000;
+    if grown_for < return_s then
+      part_left := 1 - grown_for / return_s;
+      rate := p_rate_at_cut * (remembered - lost * part_left * part_left * part_left);
+    else
+      probed := grown_for - return_s;
+      if p_mode = 'discover' then
+        rate := p_rate_at_cut * (remembered + probing * probed + probing_faster * probed * probed * probed);
+      else
+        rate := remembered * p_rate_at_cut + probing * p_ceiling * probed;
+      end if;
+    end if;
+  elsif p_mode = 'discover' then
+    doublings := p_grown / 1000000 / 4;
+    rate := 1;
+    while doublings >= 1 and rate < p_ceiling loop
+      rate := rate * 2;
+      doublings := doublings - 1;
+    end loop;
+    rate := rate * (1 + least(1, doublings));
+  end if;
+  rate := least(p_ceiling, greatest(rate, floor_rate));
+  if p_now < p_bound_until then rate := least(rate, greatest(p_bound_rate, floor_rate)); end if;
+  return rate;
+end $$;
+
+create function budget.limited(
+  p_key text, p_for double precision, p_admitted_at double precision, p_ceiling double precision, p_mode text,
+  out is_cut boolean, out rate double precision, out now_us double precision
+) language plpgsql as $$
+<<decision>>
+declare
+  heard_after constant double precision := 250000;
+  before budget.keys := budget.locked(p_key);
+  blocked_until double precision;
+  rate_at_cut double precision := before.rate_at_cut;
+  recover_from double precision := before.recover_from;
+  grown double precision;
+begin
+  now_us := budget.now_us();
+  blocked_until := coalesce(before.blocked_until, now_us);
+  grown := budget.grown_until(before, blocked_until, now_us);
+  rate := budget.rate_now(rate_at_cut, recover_from, grown, p_ceiling, p_mode, before.bound_rate, before.bound_until, now_us);
+  blocked_until := greatest(blocked_until, now_us + p_for);
+  is_cut := p_admitted_at >= recover_from;
+  if is_cut then
+    rate_at_cut := rate;
+    grown := 0;
+    recover_from := now_us + heard_after;
+  end if;
+  recover_from := greatest(recover_from, blocked_until);
+  rate := budget.rate_now(rate_at_cut, recover_from, grown, p_ceiling, p_mode, before.bound_rate, before.bound_until, now_us);
+  update budget.keys k set
+    blocked_until = decision.blocked_until, rate_at_cut = decision.rate_at_cut, recover_from = decision.recover_from,
+    grown = decision.grown, counted_until = now_us
+  where k.key = p_key;
+  if is_cut then perform budget.keep_learnt(p_key, rate_at_cut, recover_from, grown); end if;
+end $$;
+
+create function budget.retry(
+  p_key text, p_successes double precision,
+  out is_granted boolean, out retry_in_us double precision, out now_us double precision
+) language plpgsql as $$
+declare
+  before budget.keys := budget.locked(p_key);
+  tenths double precision;
+begin
+  now_us := budget.now_us();
+  tenths := least(1000, before.retries + p_successes);
+  if tenths < 10 then tenths := least(10, tenths + (now_us - before.retry_asked) / 1000000); end if;
+  is_granted := tenths >= 10 - 0.001::double precision;
+  retry_in_us := case when is_granted then 0 else (10 - tenths) * 1000000 end;
+  if is_granted then tenths := greatest(0, tenths - 10); end if;
+  update budget.keys k set retries = tenths, retry_asked = now_us where k.key = p_key;
+end $$;
+
+
 -- Under the lock of the key's row, which the caller holds.
 create function budget.allot(
   p_key text, p_holder text, p_seq double precision, p_holding double precision, p_wanted double precision,
@@ -48,9 +198,8 @@ begin
     since = excluded.since, expires_at = excluded.expires_at;
   return given;
 end $$;
-`;
 
-export const ACQUIRE = `
+
 -- Times are µs: now_us since 1970, the others delays from it. Without a holder nothing is asked about slots.
 create function budget.acquire(
   p_key text, p_lane text, p_want double precision, p_cost double precision, p_ceiling double precision,
@@ -176,4 +325,3 @@ begin
     perform budget.keep_learnt(p_key, before.rate_at_cut, before.recover_from, grown);
   end if;
 end $$;
-`;

@@ -1,16 +1,3 @@
-/**
- * The `budget` schema: one row a key and the functions that decide on it. What decides now is in postgres-learning.ts; the
- * first `budget.acquire` is there for processes that were started before it. It mirrors arithmetic.ts, with its
- * constants written out, because a released migration never changes; `test/budget/store-suite.ts` notices a difference.
- */
-import type { Migration } from '../database/migrate.ts';
-import { learningMigration } from './postgres-learning.ts';
-import { setClockMigration } from './postgres-set-clock.ts';
-
-export const budgetMigrations: readonly Migration[] = [
-  {
-    name: '001-keys',
-    sql: `
 -- Unlogged: after a crash the key starts anew, without its burst, as in a Redis that lost its data.
 create unlogged table budget.keys (
   key text primary key,
@@ -120,8 +107,3 @@ begin
   perform budget.locked(p_key);
   update budget.keys k set blocked_until = greatest(k.blocked_until, budget.now_us() + p_for) where k.key = p_key;
 end $$;
-`,
-  },
-  learningMigration,
-  setClockMigration,
-];
