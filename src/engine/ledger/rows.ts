@@ -125,6 +125,7 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
     `with held as materialized (
        select c.n from (select id, unnest(rows) as n from ledger.chunks where run_id = $1) c where not exists (
          select from ledger.attempts a where a.run_id = $1 and a.n = c.n and a.chunk_id = c.id)
+       and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
      ), planned as (
        select count(*) as n from ledger.plans p
        where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
