@@ -3,6 +3,7 @@
  * `staged → ready → intent → acked | unknown | ready | settled`, and a read-back settles what is acked or unknown.
  * A row is claimed in a durable transaction before it is sent, and its outcome is written only under that claim.
  */
+import type { Facts } from '../reasons/reason.ts';
 import type { Claim } from './claims.ts';
 import type { Queryable } from './runs.ts';
 
@@ -177,7 +178,8 @@ export interface ReportedRow {
   readonly label: string | null;
   readonly verdict: Verdict;
   readonly reason: string | null;
-  readonly detail: string | null;
+  /** Rows of earlier versions have a text only: `said`. */
+  readonly facts: Facts | null;
   readonly recordId: string | null;
   readonly action: RowAction | null;
   readonly sends: number;
@@ -188,7 +190,8 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
   const PAGE = 1_000;
   for (let after = -1; ; ) {
     const found = await db.query<ReportedRow & { n: number }>(
-      `select source_id as "sourceId", label, coalesce(verdict, 'unknown') as verdict, reason, detail,
+      `select source_id as "sourceId", label, coalesce(verdict, 'unknown') as verdict, reason,
+         case when detail is not null then jsonb_build_object('said', detail) end as facts,
          record_id as "recordId", action, sends, n::int as n from ledger.rows
        where run_id = $1 and n > $2 and ($3::text is null or coalesce(verdict, 'unknown') = $3) order by n limit ${PAGE}`,
       [runId, after, verdict ?? null],

@@ -10,6 +10,7 @@ import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
+import { hintsFor } from '../reasons.ts';
 import { auditingUntil, countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
 import { reportRun } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
@@ -141,7 +142,7 @@ async function show(session: Session, id: string): Promise<ExitCode> {
     );
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
-  else out.say(...(await problemLines(pool, report, hint)));
+  else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));
   if (report.error) out.say('', `It ${run.status === 'paused' ? 'is paused' : 'failed'}: ${report.error.message}`);
   const other = isUnfinished(run) ? waitsFor(run) : undefined;
   if (other !== undefined)
