@@ -161,3 +161,21 @@ test('a run that is not there, or a file that cannot be written, is told', async
   const { code, json } = await runs('export', id, '--out', 'nowhere/x.csv', '--json');
   expect([code, json.error.code]).toEqual([2, 'EXPORT_NOT_WRITABLE']);
 });
+
+test('one row is shown by its id or number, and a row that is not there is wrong use', async () => {
+  const id = await runWith(['7 created - Ann', 'x review NO_KEY Ben'], 'done');
+  const { stdout } = await runs('show', id, '--row', 'x');
+  expect(stdout).toMatch(
+    /^Row 1 of run .*: x, Ben\n[\s\S]*Verdict\n {2}review NO_KEY\n.*\n {2}What to do: Add one of them/,
+  );
+  expect((await runs('show', id, '--row', '1', '--json')).json).toMatchObject({
+    sourceId: 'x',
+    verdict: { reason: 'NO_KEY' },
+  });
+  expect((await runs('show', id, '--row', '7', '--json')).json).toMatchObject({ n: 0, label: 'Ann' });
+  const none = await runs('show', id, '--row', '99');
+  expect([none.code, none.stderr]).toEqual([
+    2,
+    expect.stringContaining(`has no row "99". List its rows with: lockstep runs export`),
+  ]);
+});
