@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { statementFor } from '../../src/reasons/reasons.ts';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/behaviour.ts';
 import { people } from '../support/people.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -77,7 +78,7 @@ describe('commits that come later than the settle time', () => {
       const next = await bed.runSync();
       const reported = (await bed.rows(next)).filter(({ reason }) => reason === 'DUPLICATE');
       const surplus = reported.reduce(
-        (sum, { detail }) => sum + (/ and (.*);/.exec(detail ?? '')?.[1]?.split(', ').length ?? 0),
+        (sum, { reason, facts }) => sum + (statementFor(reason, facts).match(/\d+/g)?.length ?? 0) - 1,
         0,
       );
       expect(surplus).toBe(late);

@@ -212,7 +212,8 @@ export interface ReportedRow {
   readonly label: string | null;
   readonly verdict: Verdict;
   readonly reason: string | null;
-  readonly detail: string | null;
+  /** Rows of earlier versions have a text only: `said`. */
+  readonly facts: Facts | null;
   readonly recordId: string | null;
   readonly action: RowAction | null;
   readonly sends: number;
@@ -229,7 +230,7 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
            coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)
          order by n limit ${PAGE}
        )
-       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict, r.reason, r.detail,
+       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict, r.reason, r.facts,
          r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
        from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,
       [runId, after, verdict ?? null],
