@@ -166,7 +166,7 @@ test('one row is shown by its id or number, and a row that is not there is wrong
   const id = await runWith(['7 created - Ann', 'x review NO_KEY Ben'], 'done');
   const { stdout } = await runs('show', id, '--row', 'x');
   expect(stdout).toMatch(
-    /^Row 1 of run .*: x, Ben\n[\s\S]*Verdict\n {2}review NO_KEY\n.*\n {2}What to do: Add one of them/,
+    /^Row 1 of run .*: x, Ben\n[\s\S]*Verdict\n {2}review NO_KEY.*\n.*\n {2}What to do: Add one of them/,
   );
   expect((await runs('show', id, '--row', '1', '--json')).json).toMatchObject({
     sourceId: 'x',
