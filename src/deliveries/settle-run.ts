@@ -1,7 +1,7 @@
 /** Settles a run's rows by what became of its deliveries. */
 import type { Queryable, Run } from '../ledger/runs.ts';
 
-/** A run waits no longer for a target that stands still, nor for a courier. */
+/** A run waits no longer for a target that stands still, nor for a worker that delivers. */
 const PATIENCE_MS = 10_000;
 
 /**
