@@ -32,6 +32,8 @@ export interface Bed {
   source(send: Send, clock: Clock): AnySource;
   /** How many items are in each state. */
   fates(): Promise<Partial<Record<Fate, number>>>;
+  /** Another process takes everything over that is claimed, and may claim it itself. */
+  rob(): Promise<void>;
   /** Another process takes everything over that is claimed. */
   takeOver(): Promise<void>;
 }
@@ -77,11 +79,14 @@ function rowBed(database: FreshDatabase): Bed {
       });
     },
     fates: () => counted(database, FATE_OF_ROWS, [run.id]),
-    async takeOver() {
-      await pool.query(`update ledger.claims set expires_at = '-infinity' where run_id = $1`, [run.id]);
-      await dropDeadClaims(pool);
-    },
+    rob: takeOver,
+    takeOver,
   };
+
+  async function takeOver() {
+    await pool.query(`update ledger.claims set expires_at = '-infinity' where run_id = $1`, [run.id]);
+    await dropDeadClaims(pool);
+  }
 }
 
 function deliveryBed(database: FreshDatabase): Bed {
@@ -102,11 +107,14 @@ function deliveryBed(database: FreshDatabase): Bed {
       return new DeliverySource({ pool, worker: WORKER, clock, log, target: 'hook', open, random: () => 0.5 });
     },
     fates: () => counted(database, FATE_OF_DELIVERIES, []),
-    async takeOver() {
-      await pool.query(`update ledger.delivery_claims set expires_at = '-infinity'`);
-      await dropDeadDeliveryClaims(pool, undefined);
-    },
+    rob: takeOver,
+    takeOver,
   };
+
+  async function takeOver() {
+    await pool.query(`update ledger.delivery_claims set expires_at = '-infinity'`);
+    await dropDeadDeliveryClaims(pool, undefined);
+  }
 }
 
 function reportBed(database: FreshDatabase): Bed {
@@ -138,13 +146,16 @@ function reportBed(database: FreshDatabase): Bed {
       return reportSource({ pool, accounts, syncs: [sync], target, names, random: () => 0.5, signal: NEVER, log });
     },
     fates: () => counted(database, FATE_OF_REPORTS, []),
-    async takeOver() {
-      const held = await pool.query(
-        `update ledger.item_reports set held_until = '-infinity' where held_until is not null`,
-      );
-      await letGo(pool, await takeDue(pool, ['issues'], { limit: held.rowCount ?? 0, holdMs: 60_000 }));
-    },
+    rob: async () => void (await rob()),
+    takeOver: async () => letGo(pool, await rob()),
   };
+
+  async function rob() {
+    const held = await pool.query(
+      `update ledger.item_reports set held_until = '-infinity' where held_until is not null`,
+    );
+    return takeDue(pool, ['issues'], { limit: held.rowCount ?? 0, holdMs: 60_000 });
+  }
 }
 
 const FATE_OF_ROWS = `select case state when 'intent' then 'claimed' when 'acked' then 'done' else state end as fate

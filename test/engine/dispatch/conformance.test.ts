@@ -209,15 +209,17 @@ describe.each(Object.entries(beds))('%s', (_name, { afterCrash, open }) => {
 
   test('records nothing once its claim was taken over', async () => {
     await bed.put(5);
-    let taken: Promise<void> | undefined;
-    const robbed = source(async () => {
-      taken ??= bed.takeOver();
-      await taken;
-      stopping.abort();
-    });
-    await ended(at(robbed));
-    expect(sent.length).toBeGreaterThan(0);
-    expect(await bed.fates()).toEqual({ [afterCrash]: 5 });
+    let robbed: Promise<Awaited<ReturnType<Bed['fates']>>> | undefined;
+    const dispatching = at(
+      source(async () => {
+        robbed ??= bed.rob().then(() => bed.fates());
+        await robbed;
+        stopping.abort();
+      }),
+    );
+    await ended(dispatching);
+    expect(await robbed).not.toHaveProperty('done');
+    expect(await bed.fates()).toEqual(await robbed);
   });
 
   test('killed, it leaves what it had claimed to the one that takes over', async () => {
