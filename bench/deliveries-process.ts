@@ -70,7 +70,11 @@ targets:
   return ms;
 
   async function isAnyOpen(): Promise<boolean> {
-    const open = await pool.query(`select 1 from ledger.deliveries where state <> 'ended' limit 1`);
+    // By the indexes of what is open: a scan of all that has ended would be half of the work that is measured.
+    const open = await pool.query(
+      `select 1 where exists (select from ledger.deliveries where target = 'receiver' and state = 'waiting')
+         or exists (select from ledger.deliveries where target = 'receiver' and state = 'sending')`,
+    );
     return open.rowCount !== 0;
   }
 }

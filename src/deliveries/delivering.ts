@@ -16,9 +16,9 @@ import { DeliverySource, TTL_MS } from './source.ts';
 const LOOK_MS = 1_000;
 const PRUNE_MS = 24 * 60 * 60 * 1000;
 /** What comes in within this time is recorded together. */
-const GATHER_MS = 50;
+const GATHER_MS = 100;
 /** Claimed ahead at most: what one process holds, another one cannot send. */
-const MOST_AHEAD = 200;
+const MOST_AHEAD = 400;
 
 export interface DeliveringNeeds {
   readonly pool: pg.Pool;

@@ -20,8 +20,8 @@ import { blockTarget, disableTarget, noteAnswering, noteFailing, standingOf } fr
 
 export const TTL_MS = 30_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** After a person had the target enabled, claims find it out this late at most. */
-const DISABLED_PAUSE_MS = 500;
+/** How often the ledger is asked what other processes have found out about the target. */
+const STANDING_MS = 500;
 
 export interface DeliverySourceNeeds {
   readonly pool: pg.Pool;
@@ -56,7 +56,8 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   /** Said by the target, and not yet written. */
   #isDisabled = false;
-  /** What the ledger says, for all processes. */
+  #askAgainAtMs = Number.NEGATIVE_INFINITY;
+  /** The ledger may say so, for all processes. */
   #isFailing = true;
 
   constructor(needs: DeliverySourceNeeds) {
@@ -82,7 +83,7 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
 
   admit() {
     const nowMs = this.#needs.clock.nowMs();
-    if (this.#isDisabled) return { status: 'wait', forMs: DISABLED_PAUSE_MS } as const;
+    if (this.#isDisabled) return { status: 'wait', forMs: STANDING_MS } as const;
     if (this.#heldUntilMs > nowMs) return { status: 'wait', forMs: this.#heldUntilMs - nowMs } as const;
     return this.#breaker.admit(nowMs);
   }
@@ -114,11 +115,8 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     await keepItemLinks(pool, target, links.map(toLink));
     const outcomes = attempts.map(({ outcome }) => outcome);
     const written = await writeOutcomes(pool, claim, outcomes, now);
-    const standing = await standingOf(pool, target, now);
-    this.#isFailing = standing.isFailing;
     if (decisions.some(({ status }) => status === 'disabled')) this.#isDisabled = false; // the claims know it
-    const heldForMs = Math.max(standing.blockedForMs, standing.isDisabled ? DISABLED_PAUSE_MS : 0);
-    this.#heldUntilMs = Math.max(this.#heldUntilMs, clock.nowMs() + heldForMs);
+    if (clock.nowMs() >= this.#askAgainAtMs) await this.#askStanding(now);
     if (written.status === 'claim-lost') return { status: 'lost' };
     return { status: 'recorded', left: attempts.filter(({ outcome }) => written.left.has(outcome.id)) };
   }
@@ -158,6 +156,17 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     }
   }
 
+  /** What other processes have found out: what is claimed ahead is given back where it cannot be sent. */
+  async #askStanding(now: Date | undefined): Promise<void> {
+    const { pool, target, clock } = this.#needs;
+    const standing = await standingOf(pool, target, now);
+    const nowMs = clock.nowMs();
+    this.#askAgainAtMs = nowMs + STANDING_MS;
+    this.#isFailing = standing.isFailing;
+    const heldForMs = standing.isDisabled ? STANDING_MS : standing.blockedForMs;
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, nowMs + heldForMs);
+  }
+
   /** What an outcome says about the target holds at once, before the ledger tells the others. */
   #heed(decision: Decision, outcome: DeliveryOutcome): Attempt['health'] {
     const nowMs = this.#needs.clock.nowMs();
@@ -181,7 +190,10 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
       await disableTarget(pool, target, { reason, detail, now });
     }
     const health = batch.findLast((attempt) => attempt.health !== undefined)?.health;
-    if (health?.status === 'fails') await noteFailing(pool, target, { detail: health.detail, now });
+    if (health?.status === 'fails') {
+      this.#isFailing = true;
+      await noteFailing(pool, target, { detail: health.detail, now });
+    }
     if (health?.status === 'answers' && this.#isFailing) await noteAnswering(pool, target);
   }
 }
