@@ -3,7 +3,7 @@ import type { Lane } from '../budget/budget.ts';
 import { type Kind, type LongIds, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
-import type { SendRow, SentRow } from '../worker/pump.ts';
+import type { SendRow, SentRow } from '../worker/row-source.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 

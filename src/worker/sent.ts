@@ -1,6 +1,6 @@
-/** What became of one written row, as the pump keeps it. */
+/** What became of one written row, as the dispatcher records it. */
 import type { Attempt, ClaimedRow, RowAction } from '../engine/ledger/rows.ts';
-import type { SentRow } from './pump.ts';
+import type { SentRow } from './row-source.ts';
 import type { WriteReport } from './writes.ts';
 
 /** A sender waits this long for the budget before it gives the worker's slot back: longer waits hold up other accounts. */

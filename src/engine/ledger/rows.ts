@@ -81,7 +81,10 @@ export interface Attempt extends RowKey {
   readonly facts?: Facts;
 }
 
-/** Appends what became of rows that are held by `claim`; nothing where it is held no longer. Answers how many. */
+/**
+ * Appends what became of rows that are held by `claim`, once each; nothing where it is held no longer. Safe to repeat: what
+ * was recorded may have been claimed again by now. Answers how many.
+ */
 export async function recordAttempts(db: Queryable, claim: Claim, attempts: readonly Attempt[]): Promise<number> {
   if (attempts.length === 0) return 0;
   const recorded = await db.query<{ written: number }>(
@@ -90,7 +93,8 @@ export async function recordAttempts(db: Queryable, claim: Claim, attempts: read
        select u.* from held join ledger.chunks c on c.claim_id = held.id, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::int[], $9::int[], $10::text[],
          $11::text[], $12::jsonb[])
          as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, facts)
-       where u.chunk_id = c.id
+       where u.chunk_id = c.id and not exists (
+         select from ledger.attempts a where a.run_id = $1 and a.n = u.n and a.chunk_id = u.chunk_id)
      ), written as (
        insert into ledger.attempts (run_id, n, chunk_id, outcome, action, sends, http, ms, reason, facts)
        select $1, n, chunk_id, outcome, action, sends, http, ms, reason, facts from t returning 1

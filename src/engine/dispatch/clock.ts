@@ -1,6 +1,5 @@
-/** Time as the courier takes it: a test gives one of its own, under which an hour passes in a moment. */
-
-import { elapsedMs } from '../clock.ts';
+/** Time as a dispatcher takes it: a test gives a clock of its own, under which an hour passes in a moment. */
+import { elapsedMs } from '../../clock.ts';
 
 export interface Clock {
   /** Milliseconds that only ever grow. */
@@ -27,7 +26,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A wait that can be cut short: a ring that comes before it is not lost. */
+/** A wait of one caller that can be cut short: a ring that comes before the wait is not lost. */
 export interface Bell {
   ring(): void;
   /** Until it rings, or `ms` have passed. */

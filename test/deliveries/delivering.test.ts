@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makePool } from '../../src/database/pool.ts';
-import type { Courier } from '../../src/deliveries/courier.ts';
+import type { Delivering } from '../../src/deliveries/delivering.ts';
 import { replay } from '../../src/deliveries/replay.ts';
 import { enableTargets, targetStates } from '../../src/deliveries/target-states.ts';
 import { LockstepError } from '../../src/errors.ts';
@@ -10,11 +10,11 @@ import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import {
   type Answering,
-  type CourierHow,
   change,
   changes,
-  courierOf,
   DELIVERED,
+  type DeliveringHow,
+  deliveringOf,
   deliveryRows,
   FAILED,
   fates,
@@ -30,31 +30,31 @@ const HOUR = 60 * MINUTE;
 
 let database: FreshDatabase;
 let clock: VirtualClock;
-let couriers: Courier[] = [];
+let started: Delivering[] = [];
 const pools: pg.Pool[] = [];
 beforeAll(async () => {
   database = await freshLedger();
 });
 afterEach(async () => {
-  let open = couriers.length;
-  for (const courier of couriers) void courier.close().finally(() => open--);
+  let open = started.length;
+  for (const delivering of started) void delivering.close().finally(() => open--);
   await clock.passUntil(() => open === 0);
-  couriers = [];
+  started = [];
   await Promise.all(pools.splice(0).map((pool) => pool.end()));
   await forgetDeliveries(database);
 });
 afterAll(() => database.close());
 
-/** Couriers of so many processes on one virtual clock. */
-function start(targets: Readonly<Record<string, Answering>>, count = 1, more: Partial<CourierHow> = {}): void {
+/** Delivers from so many processes on one virtual clock. */
+function start(targets: Readonly<Record<string, Answering>>, count = 1, more: Partial<DeliveringHow> = {}): void {
   for (let n = 0; n < count; n++) pools.push(makePool({ ...database.connection, max: 3 }));
   clock = createVirtualClock([database.pool, ...pools]);
-  couriers = pools.map((pool) => courierOf({ pool, targets, clock, ...more }));
+  started = pools.map((pool) => deliveringOf({ pool, targets, clock, ...more }));
 }
 
 const allEnded = async () => !(await hasOpen(database));
 
-describe('a courier', () => {
+describe('delivering', () => {
   test('delivers what it finds, and what is queued later', async () => {
     const got: Delivery[] = [];
     await queue(database, [change(1)]);
@@ -93,7 +93,7 @@ describe('a courier', () => {
     start({ hook }, 1, { concurrency: 1 });
     await clock.passUntil(async () => (await fates(database)).some((fate) => fate.endsWith('sending')));
     let isClosed = false;
-    void couriers[0]?.close().then(() => {
+    void started[0]?.close().then(() => {
       isClosed = true;
     });
     finish();
@@ -142,7 +142,7 @@ describe('a courier', () => {
   });
 });
 
-describe('a courier that is killed between the claim and the outcome', () => {
+describe('a process that is killed between the claim and the outcome', () => {
   test('loses nothing: another one sends the same ids', async () => {
     const never = new Promise<typeof DELIVERED>(() => {});
     const [first, second]: [Delivery[], Delivery[]] = [[], []];
@@ -150,7 +150,7 @@ describe('a courier that is killed between the claim and the outcome', () => {
     start({ hook: noting(first, () => never) });
     await clock.passUntil(() => first.length === 4);
     clock.die(); // its timers fire no more: neither renewals nor writes
-    couriers = [];
+    started = [];
     start({ hook: noting(second) });
     await clock.passUntil(allEnded);
     expect(clock.nowMs()).toBeLessThan(32_000);
@@ -215,7 +215,7 @@ describe('a target that asks for a pause', () => {
     await queue(database, changes(100));
     start({ hook: limited });
     await clock.pass(1_000);
-    couriers.push(courierOf({ pool: database.pool, targets: { hook: noting(called) }, clock }));
+    started.push(deliveringOf({ pool: database.pool, targets: { hook: noting(called) }, clock }));
     await clock.pass(50_000);
     expect(called).toEqual([]);
     await clock.passUntil(() => called.length > 0);
