@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { addComment, type CommentedModule, commentJson } from './comments.ts';
-import { containing, matchesPattern } from './contact-search.ts';
+import { containing } from './contact-search.ts';
 import { type Imported, type ImportTwice, importContacts } from './customers.ts';
 import { kinds, type StoredKind } from './kinds.ts';
 import { all, type ListView, type Page, page } from './lists.ts';
@@ -50,8 +50,8 @@ export function records(pool: pg.Pool, tenantId: number, view: ListView): Record
     },
     page: (kind, wanted) => page(db, kind, wanted, view),
     all: (kind) => all(db, kind, view),
-    subtasksOf: (taskId) => all(db, 'subtask', view, { sql: (parameter) => `r.task_id = ${parameter}`, value: taskId }),
-    searchContacts: (term) => all(db, 'contact', view, { sql: matchesPattern, value: containing(term) }),
+    subtasksOf: (taskId) => all(db, 'subtask', view, { sql: (id) => `r.task_id = ${id}`, values: [taskId] }),
+    searchContacts: (term) => all(db, 'contact', view, containing(term)),
     importContacts: (contactIds, twice) => importContacts(db, contactIds, twice),
     addComment: (module, text) => addComment(db, module, text),
     comment: (id) => commentJson(db, id),
