@@ -6,8 +6,12 @@ import type { Filter } from './lists.ts';
 
 const SEARCHED = ['first_name', 'last_name', 'email', 'phone'] as const;
 
-/** So many characters of a term are looked up in the index: each more takes longer and seldom rules out more. */
-const LOOKED_UP = 9;
+/**
+ * Of a term, so many characters are looked up in the index: each more takes longer and seldom rules out more. Digits, such
+ * as a phone number's, rule out more than letters.
+ */
+const LETTERS = 12;
+const DIGITS = 7;
 
 /**
  * In lower case and composed (é as one character), so that neither makes a difference to a search; accents do. Other than
@@ -40,8 +44,9 @@ export function foldedContact(fields: Readonly<Record<string, unknown>>): Record
 export function containing(term: string): Filter {
   const folded = fold(term);
   const at = folded.indexOf('@'); // many addresses share what comes after it
-  const end = at === -1 ? folded.length : Math.max(at, LOOKED_UP);
-  const lookedUp = folded.slice(0, end).slice(-LOOKED_UP);
+  const telling = at === -1 ? folded : folded.slice(0, Math.max(at, LETTERS));
+  const tail = telling.slice(-DIGITS);
+  const lookedUp = /\d/.test(tail) ? tail : telling.slice(-LETTERS);
   return {
     sql: (pattern, whole) => `r.searched like ${pattern} and strpos(r.searched, ${whole}) > 0`,
     values: [`%${lookedUp.replace(/[\\%_]/g, '\\$&')}%`, folded],

@@ -6,11 +6,11 @@ import type pg from 'pg';
 import { addComment, type CommentedModule, commentJson } from './comments.ts';
 import { containing } from './contact-search.ts';
 import { type Imported, type ImportTwice, importContacts } from './customers.ts';
-import { kinds, type StoredKind } from './kinds.ts';
+import { kinds, perKind, type StoredKind } from './kinds.ts';
 import { all, type ListView, type Page, page } from './lists.ts';
 import { type CardMove, cardJson, type Moved, moveCard, pipelineDetails, pipelineItems } from './pipelines.ts';
 import { type ItemRow, tenantDb } from './tenant-db.ts';
-import { type Created, create, type NoParent, type Updated, update, type Write } from './writes.ts';
+import { create, type Outcome, update, type Write } from './writes.ts';
 
 /**
  * JSON text is the record as the API shows it; a list's items are joined by commas. A record of another tenant is
@@ -18,9 +18,9 @@ import { type Created, create, type NoParent, type Updated, update, type Write }
  */
 export interface Records {
   readonly tenantId: number;
-  create(kind: StoredKind, write: Write): Promise<Created | NoParent>;
+  create(kind: StoredKind, write: Write): Promise<Outcome>;
   /** Changes the given fields only. */
-  update(kind: StoredKind, id: number, write: Write): Promise<Updated | NoParent>;
+  update(kind: StoredKind, id: number, write: Write): Promise<Outcome>;
   get(kind: StoredKind, id: number): Promise<string | undefined>;
   page(kind: StoredKind, page: Page): Promise<string>;
   all(kind: StoredKind): AsyncIterable<string>;
@@ -62,18 +62,10 @@ export function records(pool: pg.Pool, tenantId: number, view: ListView): Record
   };
 }
 
-const getSql: Readonly<Record<StoredKind, string>> = {
-  contact: getting('contact'),
-  customer: getting('customer'),
-  order: getting('order'),
-  task: getting('task'),
-  subtask: getting('subtask'),
-};
-
 /** `offset 0` keeps the look-up by key whatever Postgres knows of the table when it makes the plan. */
-function getting(kind: StoredKind): string {
+const getSql = perKind((kind) => {
   const { table, json } = kinds[kind];
   return `
     select at, json from jsonb_array_elements($2::jsonb) with ordinality as sent (wanted, at),
       lateral (select ${json}::text as json from ${table} r where r.tenant_id = $1 and r.id = wanted::bigint offset 0) found`;
-}
+});

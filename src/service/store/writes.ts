@@ -4,7 +4,7 @@
  */
 import { codeOf } from '../../errors.ts';
 import { foldedContact } from './contact-search.ts';
-import { kinds, type StoredKind } from './kinds.ts';
+import { kinds, perKind, type StoredKind } from './kinds.ts';
 import type { ItemRow, SqlId, TenantDb } from './tenant-db.ts';
 
 export interface Write {
@@ -17,19 +17,17 @@ export interface Write {
   readonly naturalKey?: string;
 }
 
-export type Created = { readonly status: 'created'; readonly id: number };
-export type Updated = { readonly status: 'updated' } | { readonly status: 'absent' };
-/** The linked record does not exist in the tenant. */
-export type NoParent = { readonly status: 'no-parent' };
+/** What became of a write; `no-parent`: the linked record does not exist in the tenant. */
+export type Outcome = { readonly status: 'written' | 'absent'; readonly id: number } | { readonly status: 'no-parent' };
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Writes a new record; `no-parent` where the linked record does not exist in the tenant. */
-export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Created | NoParent> {
+/** Writes a new record. */
+export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Outcome> {
   const item = kind === 'contact' ? { ...write, folded: foldedContact(write.fields) } : write;
   return unlessOrphan(async () => {
     const [row] = await db.each<IdRow>(createSql[kind], item);
-    return { status: 'created', id: Number(row?.id) };
+    return { status: 'written', id: Number(row?.id) };
   });
 }
 
@@ -37,17 +35,17 @@ export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Cr
  * Changes the fields that are given and leaves the others. `link` moves the record to another parent, except for a
  * subtask, where it says whose subtask it has to be.
  */
-export function update(db: TenantDb, kind: StoredKind, id: number, write: Write): Promise<Updated | NoParent> {
+export function update(db: TenantDb, kind: StoredKind, id: number, write: Write): Promise<Outcome> {
   const values = [write.operation, write.naturalKey ?? null, id, JSON.stringify(write.fields)];
   if (kind === 'contact') values.push(JSON.stringify(foldedContact(write.fields)));
   const link = kinds[kind].link === undefined ? [] : [write.link ?? null];
   return unlessOrphan(async () => {
     const rows = await db.query(updateSql[kind], [...values, ...link]);
-    return { status: rows.length === 1 ? 'updated' : 'absent' };
+    return { status: rows.length === 1 ? 'written' : 'absent', id };
   });
 }
 
-async function unlessOrphan<T>(write: () => Promise<T>): Promise<T | NoParent> {
+async function unlessOrphan(write: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await write();
   } catch (error) {
@@ -97,13 +95,11 @@ export function logged(write: string, kind: string, naturalKey = '$3::text'): st
 const FIELDS = { fields: "item->'fields'" };
 const LINK = "(item->>'link')::bigint";
 
-const createSql: Readonly<Record<StoredKind, string>> = {
-  contact: creating('contact', { ...FIELDS, folded: "item->'folded'" }),
-  customer: creating('customer', { ...FIELDS, contact_id: LINK }),
-  order: creating('order', { ...FIELDS, client_id: LINK }),
-  task: creating('task', FIELDS),
-  subtask: creating('subtask', { ...FIELDS, task_id: LINK }),
-};
+const createSql = perKind((kind) => {
+  const { link } = kinds[kind];
+  const folded = kind === 'contact' && { folded: "item->'folded'" };
+  return creating(kind, { ...FIELDS, ...folded, ...(link && { [link.column]: LINK }) });
+});
 
 const updateSql: Readonly<Record<StoredKind, string>> = {
   contact: logged(updating('contact', ', folded = folded || $6'), 'contact'),
