@@ -1,6 +1,6 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries|mirror|lists]
+ *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries|mirror|lists|service|service-search]
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
@@ -13,6 +13,7 @@ import { mirror } from './mirror.ts';
 import { orders } from './orders.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
+import { service, serviceSearch } from './service.ts';
 import { type Row, render } from './table.ts';
 import { taskScan } from './task-scan.ts';
 
@@ -29,6 +30,8 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   tasks: taskScan,
   mirror,
   lists: longLists,
+  service,
+  'service-search': serviceSearch,
 };
 
 const wanted = process.argv.slice(2);
