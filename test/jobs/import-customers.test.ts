@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importCustomers } from '../../jobs/import-customers.ts';
 import type { Outcome } from '../../src/client/outcome.ts';
 import { readLearnt } from '../../src/engine/ledger/learnt.ts';
+import { claimRows } from '../../src/engine/ledger/rows.ts';
 import { markTrouble, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { JobResult } from '../../src/worker/job.ts';
 import { RetryLater } from '../../src/worker/trouble.ts';
-import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
+import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from '../worker/an-account.ts';
 
@@ -61,7 +62,7 @@ test('when everything is sent, the read-back is next', async () => {
 
 test('while another process still sends, there is nothing to say', async () => {
   const run = await aRunOf(1);
-  await database.pool.query(`update ledger.rows set state = 'intent', claim_id = 999 where run_id = $1`, [run.id]);
+  await claimRows(database.pool, await claimOn(database, run), 1);
   expect(await job(run, () => APPLIED)).toEqual({ status: 'idle' });
 });
 
