@@ -80,7 +80,7 @@ function attemptCells({ at, action, outcome, httpStatus, reason, facts, tookMs }
     action ?? '',
     OUTCOME_WORDS[outcome],
     httpStatus === null ? '' : `HTTP ${httpStatus}`,
-    tookMs === null ? '' : formatTook(tookMs),
+    tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs),
     [reason ?? '', statementFor(reason, facts, hints)].join(' ').trim(),
   ];
 }

@@ -9,7 +9,7 @@ import { MIRROR_REASONS } from './mirror.ts';
 import type { Cause, Facts, Reason, Reasons } from './reason.ts';
 import { ROW_REASONS } from './rows.ts';
 import { RUN_REASONS } from './runs.ts';
-import { type Filling, fill, lacks } from './template.ts';
+import { type Filling, fill, lacks, namesIn } from './template.ts';
 
 export const REASON_AREAS = {
   'Rows of contacts, customers and orders': ROW_REASONS,
@@ -68,7 +68,8 @@ function sayEach(
 
 function isOwnSaying(reason: string | null, facts: Facts): boolean {
   const template = REASONS.get(reason ?? '')?.sentence;
-  return typeof facts.said === 'string' && (template === undefined || lacks(template, facts));
+  if (typeof facts.said !== 'string') return false;
+  return template === undefined || !namesIn(template).includes('said') || lacks(template, facts);
 }
 
 /** A fact that the sentence cannot do without may be missing: then the meaning has to do. */

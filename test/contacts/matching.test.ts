@@ -1,6 +1,5 @@
 /** Which customer a contact already has, decided by whole runs against a service of its own. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { statementFor } from '../../src/reasons/reasons.ts';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
@@ -170,10 +169,10 @@ describe('a contact’s customer is found', () => {
 /** What became of each contact, in the order of their ids. */
 async function fates(run: Awaited<ReturnType<SyncBed['runSync']>>): Promise<readonly string[]> {
   const rows = await bed.rows(run);
-  return rows.map(({ verdict, reason, facts, recordId }) => {
+  return rows.map(({ verdict, reason, detail, recordId }) => {
     if (verdict === 'created') return recordId === null ? 'created unlinked' : 'created new';
     if (verdict === 'existing') return `existing ${recordId}`;
-    const ids = /customer ([\d, ]+);/.exec(statementFor(reason, facts))?.[1] ?? '';
+    const ids = /customer ([\d, ]+);/.exec(detail)?.[1] ?? '';
     return [verdict, reason, ids].filter(Boolean).join(' ');
   });
 }

@@ -1,8 +1,6 @@
 /** What a run makes of a service that refuses, loses, changes or misreports what it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ReportedRow } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { statementFor } from '../../src/reasons/reasons.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
 import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
@@ -104,7 +102,7 @@ describe('a contact that the service will not take', () => {
     service.contacts.push({ ...ben, id: 2 }, { ...cy, id: 3 });
     const run = await bed.runSync();
     expect(await verdicts(run)).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'created']);
-    expect(saidOf((await bed.rows(run))[1])).toContain('phone: not a number');
+    expect((await bed.rows(run))[1]?.detail).toContain('phone: not a number');
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'unchanged']);
     isMended = true;
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'created', 'unchanged']);
@@ -121,7 +119,7 @@ describe('a contact that the service will not take', () => {
     const service = serviceWith({ contacts: people(30), onImport });
     const run = await bed.runSync();
     expect(await bed.counts(run)).toMatchObject({ in: 30, created: 24, rejected: 6 });
-    expect(saidOf((await bed.rows(run))[0])).toContain('contact 1 has no consent');
+    expect((await bed.rows(run))[0]?.detail).toContain('contact 1 has no consent');
     expect([service.sent('/customers/create'), service.customers.length]).toEqual([[], 24]);
   });
 
@@ -203,7 +201,7 @@ describe('a customer that the service took', () => {
     });
     const run = await bed.runSync();
     expect(await verdicts(run)).toEqual(['review DUPLICATE', 'created', 'created']);
-    expect(saidOf((await bed.rows(run))[0])).toMatch(/\d(,| and) \d/);
+    expect((await bed.rows(run))[0]?.detail).toMatch(/\d(,| and) \d/);
   });
 
   test.each([
@@ -218,7 +216,7 @@ describe('a customer that the service took', () => {
     const run = await bed.runSync();
     const expected = ['unchanged', 'unchanged', 'unchanged'].with(id - 1, 'review DUPLICATE');
     expect(await verdicts(run)).toEqual(expected);
-    expect(saidOf((await bed.rows(run))[id - 1])).toMatch(new RegExp(`(,| and) ${late.id}\\b`));
+    expect((await bed.rows(run))[id - 1]?.detail).toMatch(new RegExp(`(,| and) ${late.id}\\b`));
     service.customers.splice(service.customers.indexOf(late), 1);
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
   });
@@ -376,7 +374,3 @@ describe('a service that changes its shape between two runs', () => {
     expect((await bed.runSync()).status).toBe('done');
   });
 });
-
-function saidOf(row: ReportedRow | undefined): string {
-  return statementFor(row?.reason ?? null, row?.facts ?? null);
-}
