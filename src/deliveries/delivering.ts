@@ -2,16 +2,13 @@
  * Delivers every change to every target, with a dispatcher for each target, and takes over what dead processes have left.
  * Runs beside the runner; any number of processes may deliver.
  */
-import type pg from 'pg';
-import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../engine/dispatch/clock.ts';
 import { keepDispatching } from '../engine/dispatch/keep-dispatching.ts';
-import type { WorkerIdentity } from '../engine/ledger/claims.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { Target } from '../targets/target.ts';
-import { dropDeadClaims, type Runs } from './claims.ts';
+import { dropDeadClaims } from './claims.ts';
 import { pruneDeliveries } from './prune.ts';
-import { DeliverySource, TTL_MS } from './source.ts';
+import { DeliverySource, type DeliverySourceNeeds, TTL_MS } from './source.ts';
 
 const LOOK_MS = 1_000;
 const PRUNE_MS = 24 * 60 * 60 * 1000;
@@ -20,9 +17,7 @@ const GATHER_MS = 100;
 /** Claimed ahead at most: what one process holds, another one cannot send. */
 const MOST_AHEAD = 400;
 
-export interface DeliveringNeeds {
-  readonly pool: pg.Pool;
-  readonly worker: WorkerIdentity;
+export interface DeliveringNeeds extends Pick<DeliverySourceNeeds, 'pool' | 'worker' | 'runs' | 'log'> {
   readonly targets: {
     /** Closed with the rest. Rejects where the target cannot be used, such as for want of a secret. */
     open(name: string): Promise<Target>;
@@ -30,9 +25,6 @@ export interface DeliveringNeeds {
   };
   /** The targets it delivers to. */
   readonly names: readonly string[];
-  /** Whose deliveries it sends; default: those of every run. */
-  readonly runs?: () => Runs;
-  readonly log: Logger;
   readonly clock?: Clock;
   /** In [0, 1). */
   readonly random?: () => number;

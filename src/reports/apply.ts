@@ -33,6 +33,7 @@ export interface ApplyNeeds {
   readonly target: (name: string) => Promise<Target>;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Breaks off what is in flight. */
   readonly signal: AbortSignal;
 }
 

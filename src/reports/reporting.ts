@@ -1,28 +1,16 @@
 /** Brings what outside systems report into the service, beside the deliveries, which go the other way. */
-import type pg from 'pg';
-import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../engine/dispatch/clock.ts';
 import { keepDispatching } from '../engine/dispatch/keep-dispatching.ts';
-import type { TasksSync } from '../settings/settings.ts';
 import type { Target } from '../targets/target.ts';
-import type { Accounts } from '../worker/accounts.ts';
 import { pruneHooks } from './inbox.ts';
-import { HOLD_MS, reportSource } from './source.ts';
+import { HOLD_MS, type ReportSourceNeeds, reportSource } from './source.ts';
 
 const AT_ONCE = 4;
 const PRUNE_MS = 24 * 60 * 60 * 1000;
 
-export interface ReportingNeeds {
-  readonly pool: pg.Pool;
-  readonly accounts: Pick<Accounts, 'open'>;
-  /** All of the settings: an item may stand for tasks of several. */
-  readonly syncs: readonly TasksSync[];
+/** `syncs` are all of the settings: an item may stand for tasks of several. */
+export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'random' | 'signal'> {
   readonly targets: { open(name: string): Promise<Target> };
-  /** The targets whose reports it applies. */
-  readonly names: readonly string[];
-  /** Only what reads of these runs have reported; default: whatever was reported. */
-  readonly runs?: () => readonly string[] | undefined;
-  readonly log: Logger;
   readonly clock?: Clock;
 }
 

@@ -1,5 +1,4 @@
 /** The reports of outside systems as a dispatcher applies them. Any number of processes may; a report is one's at a time. */
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { SendHow, Sent, Source } from '../engine/dispatch/source.ts';
 import { type ApplyNeeds, applyReport, type ReportOutcome, recordReport } from './apply.ts';
@@ -8,14 +7,11 @@ import { holdOf, keepHolding, letGo, type Report, takeDue } from './waiting.ts';
 /** What a dead process held is due again after this. */
 export const HOLD_MS = 60 * 1000;
 
-export interface ReportSourceNeeds extends Omit<ApplyNeeds, 'signal'> {
-  readonly pool: pg.Pool;
+export interface ReportSourceNeeds extends ApplyNeeds {
   /** The targets whose reports it applies. */
   readonly names: readonly string[];
   /** Only what reads of these runs have reported; default: whatever was reported. */
   readonly runs?: () => readonly string[] | undefined;
-  /** Breaks off what is in flight. */
-  readonly signal: AbortSignal;
   readonly log: Logger;
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, vi } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
+import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type DeletableKind, deleteRecord } from '../../src/service/administration.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';

@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { expect, vi } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
+import { type Counts, countRows } from '../../src/engine/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { createPipeline, deleteRecord, type MadePipeline, type NewPipeline } from '../../src/service/administration.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
