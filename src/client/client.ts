@@ -14,7 +14,7 @@ import { type Call, classify } from './classify.ts';
 import { unpacked } from './content-encoding.ts';
 import type { Dialect } from './dialect.ts';
 import { type BodySink, type Exchanged, exchange } from './exchange.ts';
-import { type Inspected, type InspectOptions, seen, withCredentials, withMethod } from './inspect.ts';
+import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import { type OnRecords, pourList } from './list-pouring.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
 import { openPool } from './pool.ts';
@@ -103,10 +103,12 @@ interface Taking<T> {
   /** Takes the body as it arrives. */
   readonly sink?: BodySink;
   /** Sorts what came. */
-  finish(exchanged: Exchanged, durationMs: number): T | Promise<T>;
+  finish(exchanged: Exchanged, call: Call, durationMs: number): T | Promise<T>;
 }
 
 type Take<T> = (call: Call) => Taking<T>;
+
+const SORTED: Taking<Outcome> = { finish: (exchanged, call) => classify(call, exchanged) };
 
 /** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID where the settings cannot be used. */
 export function createClient(config: ClientConfig): Client {
@@ -155,7 +157,7 @@ export function createClient(config: ClientConfig): Client {
       if (hint !== undefined) await permit.hinted(hint).catch(() => {}); // as in slowDown
       const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
-      const outcome = withoutSecrets(await taking.finish(whole, performance.now() - startedAt));
+      const outcome = withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt));
       prefixes.saw(operation, wire.prefix, outcome);
       if (outcome.status === 'limited') await slowDown(permit, outcome.retryAfterMs);
       if (outcome.status === 'applied') permit.succeeded();
@@ -199,7 +201,7 @@ export function createClient(config: ClientConfig): Client {
   }
 
   return {
-    call: (operation, options) => callAnyPrefix(operation, options, sorted),
+    call: (operation, options) => callAnyPrefix(operation, options, () => SORTED),
     async stream(operation, options) {
       assertList(operation);
       return callAnyPrefix(operation, options, (call) => pourList(call, dialect, options.onRecords));
@@ -207,12 +209,12 @@ export function createClient(config: ClientConfig): Client {
     async inspect(operation, options) {
       const wire: Wire = {
         endpoint: withCredentials(endpoint, options.credentials),
-        dialect: withMethod(dialect, options.completeMethod),
+        dialect: { ...dialect, completeMethod: options.completeMethod ?? dialect.completeMethod },
         prefix: options.prefix ?? prefixes.first(operation),
       };
       let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
-      const outcome = await callOnce<Outcome>(operation, options, wire, (call) => ({
-        finish(exchanged, durationMs) {
+      const outcome = await callOnce<Outcome>(operation, options, wire, () => ({
+        finish(exchanged, call, durationMs) {
           found = seen(exchanged, { endpoint, durationMs });
           return classify(call, exchanged);
         },
@@ -226,10 +228,6 @@ export function createClient(config: ClientConfig): Client {
       await closing;
     },
   };
-}
-
-function sorted(call: Call): Taking<Outcome> {
-  return { finish: (exchanged) => classify(call, exchanged) };
 }
 
 function notSent(label: string, reason: NotSentReason, why: string): NotSent {
