@@ -6,7 +6,7 @@
  * whatever the network or the service do is an outcome.
  */
 import { setMaxListeners } from 'node:events';
-import type { Budget, Lane, Permit, Taken } from '../budget/budget.ts';
+import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { elapsedMs } from '../clock.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../contract/operations.ts';
 import { LockstepError, messageOf } from '../errors.ts';
@@ -154,12 +154,16 @@ export function createClient(config: ClientConfig): Client {
       const exchanged = await exchange(pool, call.request, { timeoutMs, maxBodyBytes, signal, dispatchBefore, sink });
       if (exchanged.dispatched) counts.calls++;
       const hint = exchanged.head && rateHintOf(exchanged.head);
-      if (hint !== undefined) await permit.hinted(hint).catch(() => {}); // as in slowDown
+      // Where the budget's store is away, the next `take` says so; the outcome of this call is known all the same.
+      if (hint !== undefined) await permit.hinted(hint).catch(() => {});
       const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
       const outcome = withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt));
       prefixes.saw(operation, wire.prefix, outcome);
-      if (outcome.status === 'limited') await slowDown(permit, outcome.retryAfterMs);
+      if (outcome.status === 'limited') {
+        counts.limited++;
+        await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
+      }
       if (outcome.status === 'applied') permit.succeeded();
       config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
       return outcome;
@@ -186,13 +190,6 @@ export function createClient(config: ClientConfig): Client {
       // Fails closed: without its store nobody knows what the other processes have used.
       return notSent(label, 'budget-away', `the rate budget cannot be asked: ${messageOf(error)}`);
     }
-  }
-
-  async function slowDown(permit: Permit, retryAfterMs: number): Promise<void> {
-    counts.limited++;
-    await permit.limited(retryAfterMs).catch(() => {
-      // The store is away: the next `take` says so, while the outcome of this call is known all the same.
-    });
   }
 
   function withoutSecrets<T extends Ended>(outcome: T): T {
