@@ -6,7 +6,7 @@
  * whatever the network or the service do is an outcome.
  */
 import { setMaxListeners } from 'node:events';
-import type { Budget, Lane, Permit, Taken } from '../budget/budget.ts';
+import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { elapsedMs } from '../clock.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../contract/operations.ts';
 import { LockstepError, messageOf } from '../errors.ts';
@@ -14,7 +14,7 @@ import { type Call, classify } from './classify.ts';
 import { unpacked } from './content-encoding.ts';
 import type { Dialect } from './dialect.ts';
 import { type BodySink, type Exchanged, exchange } from './exchange.ts';
-import { type Inspected, type InspectOptions, seen, withCredentials, withMethod } from './inspect.ts';
+import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import { type OnRecords, pourList } from './list-pouring.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
 import { openPool } from './pool.ts';
@@ -103,10 +103,12 @@ interface Taking<T> {
   /** Takes the body as it arrives. */
   readonly sink?: BodySink;
   /** Sorts what came. */
-  finish(exchanged: Exchanged, durationMs: number): T | Promise<T>;
+  finish(exchanged: Exchanged, call: Call, durationMs: number): T | Promise<T>;
 }
 
 type Take<T> = (call: Call) => Taking<T>;
+
+const SORTED: Taking<Outcome> = { finish: (exchanged, call) => classify(call, exchanged) };
 
 /** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID where the settings cannot be used. */
 export function createClient(config: ClientConfig): Client {
@@ -152,12 +154,16 @@ export function createClient(config: ClientConfig): Client {
       const exchanged = await exchange(pool, call.request, { timeoutMs, maxBodyBytes, signal, dispatchBefore, sink });
       if (exchanged.dispatched) counts.calls++;
       const hint = exchanged.head && rateHintOf(exchanged.head);
-      if (hint !== undefined) await permit.hinted(hint).catch(() => {}); // as in slowDown
+      // Where the budget's store is away, the next `take` says so; the outcome of this call is known all the same.
+      if (hint !== undefined) await permit.hinted(hint).catch(() => {});
       const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
-      const outcome = withoutSecrets(await taking.finish(whole, performance.now() - startedAt));
+      const outcome = withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt));
       prefixes.saw(operation, wire.prefix, outcome);
-      if (outcome.status === 'limited') await slowDown(permit, outcome.retryAfterMs);
+      if (outcome.status === 'limited') {
+        counts.limited++;
+        await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
+      }
       if (outcome.status === 'applied') permit.succeeded();
       config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
       return outcome;
@@ -186,20 +192,13 @@ export function createClient(config: ClientConfig): Client {
     }
   }
 
-  async function slowDown(permit: Permit, retryAfterMs: number): Promise<void> {
-    counts.limited++;
-    await permit.limited(retryAfterMs).catch(() => {
-      // The store is away: the next `take` says so, while the outcome of this call is known all the same.
-    });
-  }
-
   function withoutSecrets<T extends Ended>(outcome: T): T {
     if (!('message' in outcome)) return outcome;
     return { ...outcome, message: redact(outcome.message, endpoint.secrets) };
   }
 
   return {
-    call: (operation, options) => callAnyPrefix(operation, options, sorted),
+    call: (operation, options) => callAnyPrefix(operation, options, () => SORTED),
     async stream(operation, options) {
       assertList(operation);
       return callAnyPrefix(operation, options, (call) => pourList(call, dialect, options.onRecords));
@@ -207,12 +206,12 @@ export function createClient(config: ClientConfig): Client {
     async inspect(operation, options) {
       const wire: Wire = {
         endpoint: withCredentials(endpoint, options.credentials),
-        dialect: withMethod(dialect, options.completeMethod),
+        dialect: { ...dialect, completeMethod: options.completeMethod ?? dialect.completeMethod },
         prefix: options.prefix ?? prefixes.first(operation),
       };
       let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
-      const outcome = await callOnce<Outcome>(operation, options, wire, (call) => ({
-        finish(exchanged, durationMs) {
+      const outcome = await callOnce<Outcome>(operation, options, wire, () => ({
+        finish(exchanged, call, durationMs) {
           found = seen(exchanged, { endpoint, durationMs });
           return classify(call, exchanged);
         },
@@ -226,10 +225,6 @@ export function createClient(config: ClientConfig): Client {
       await closing;
     },
   };
-}
-
-function sorted(call: Call): Taking<Outcome> {
-  return { finish: (exchanged) => classify(call, exchanged) };
 }
 
 function notSent(label: string, reason: NotSentReason, why: string): NotSent {

@@ -85,7 +85,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   writing: Promise<void> | undefined;
   readonly #options: ExchangeOptions;
   readonly #timesOutAtMs: number;
-  #settle: (exchanged: Exchanged) => void = () => {};
+  #settle: ((exchanged: Exchanged) => void) | undefined;
   #settled = false;
   #controller: Dispatcher.DispatchController | undefined;
   #dispatched = false;
@@ -105,7 +105,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const { timeoutMs, sink, signal } = options;
     this.#timesOutAtMs = elapsedMs() + timeoutMs;
     this.#silence = setTimeout(() => this.#timeOut(), timeoutMs);
-    if (sink !== undefined) this.#longest = setTimeout(() => this.#endEndless(), LONGEST_STREAM_MS);
+    if (sink !== undefined) this.#longest = setTimeout(() => this.#endTooLong(), LONGEST_STREAM_MS);
     if (signal === undefined) return;
     this.#onAbort = () => this.#stop(new StoppedError('aborted', 'aborted by the caller'));
     signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -183,7 +183,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#stop(new StoppedError('timeout', limit));
   }
 
-  #endEndless(): void {
+  #endTooLong(): void {
     this.#stop(new StoppedError('timeout', 'the answer goes on for more than an hour'));
   }
 
@@ -206,6 +206,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener('abort', this.#onAbort);
     const [first] = this.#chunks;
     const body = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    this.#settle({ dispatched: this.#dispatched, head: this.#head, body, error });
+    this.#settle?.({ dispatched: this.#dispatched, head: this.#head, body, error });
   }
 }

@@ -41,18 +41,13 @@ const WRONG_KEY = 'lockstep-doctor-not-a-key';
 /** The endpoint with other credentials. */
 export function withCredentials(endpoint: Endpoint, credentials: Credentials = 'own'): Endpoint {
   const { headers } = endpoint;
-  switch (credentials) {
-    case 'own':
-      return endpoint;
-    case 'wrong-key':
-      return { ...endpoint, ...withBodyHeaders({ ...headers, API_KEY: WRONG_KEY }) };
-    case 'no-key':
-      return { ...endpoint, ...withBodyHeaders(without('API_KEY', headers)) };
-    case 'no-authorization':
-      return { ...endpoint, ...withBodyHeaders(without('authorization', headers)) };
-    default:
-      return credentials satisfies never;
-  }
+  const changed: Readonly<Record<Credentials, Endpoint['headers']>> = {
+    own: headers,
+    'wrong-key': { ...headers, API_KEY: WRONG_KEY },
+    'no-key': without('API_KEY', headers),
+    'no-authorization': without('authorization', headers),
+  };
+  return { ...endpoint, ...withBodyHeaders(changed[credentials]) };
 }
 
 /** Everything there is to see of one exchange but what it means. */
@@ -67,11 +62,6 @@ export function seen(
     body: redact(Buffer.from(body).toString(), endpoint.secrets),
     durationMs,
   };
-}
-
-/** The dialect of one call. */
-export function withMethod(dialect: Dialect, completeMethod: Dialect['completeMethod'] | undefined): Dialect {
-  return completeMethod === undefined ? dialect : { ...dialect, completeMethod };
 }
 
 function cleanHeaders(headers: Head['headers'], { secrets }: Endpoint): Head['headers'] {

@@ -4,7 +4,7 @@
 import { createRequire } from 'node:module';
 import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../contract/operations.ts';
 import { LockstepError } from '../errors.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, isJsonObject } from './dialect.ts';
 import type { WireRequest } from './exchange.ts';
 import { wireJson } from './json.ts';
 
@@ -85,7 +85,7 @@ export function buildRequest(
     throw new LockstepError('PARAMETER_MISSING', `${label}: ${name} needs the path parameter ${parameter}`);
   });
   // Many servers and proxies drop a GET's body, so what it would say goes into the query.
-  const inQuery = method === 'GET' && isRecord(body) ? { ...query, ...body } : query;
+  const inQuery = method === 'GET' && isJsonObject(body) ? { ...query, ...body } : query;
   const content = method === 'GET' || body === undefined ? undefined : wireJson(body);
   return {
     operation: name,
@@ -144,11 +144,7 @@ function queryText(query: Readonly<Record<string, unknown>>): string {
   return text;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function version(): string {
   const manifest: unknown = createRequire(import.meta.url)('../../package.json');
-  return isRecord(manifest) && typeof manifest.version === 'string' ? manifest.version : '0';
+  return isJsonObject(manifest) && typeof manifest.version === 'string' ? manifest.version : '0';
 }
