@@ -32,7 +32,7 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
       }
       case 'wait': {
         const { httpStatus: http, message: answer } = written;
-        const refusal = { outcome: 'unknown', reason: IMPORT_REFUSED, http, facts: { http, answer } } as const;
+        const refusal = { outcome: 'unknown', reason: IMPORT_REFUSED, facts: { http, answer } } as const;
         return sent(report, { ...spent(row, 'import'), ...refusal });
       }
       default:
@@ -55,7 +55,7 @@ async function sendUpdate(
     return sent(report, { ...spent(row, 'update'), outcome: 'acked', verdict: 'updated' });
   if (written.status === 'refused' && written.httpStatus === 404) {
     const facts = { customer: row.recordId, answer: written.message };
-    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
+    const gone = { outcome: 'refused', verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
     return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');

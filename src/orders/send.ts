@@ -35,7 +35,7 @@ async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptio
   const { written } = report;
   if (written.status === 'refused' && written.httpStatus === 404) {
     const facts = { order: row.recordId, answer: written.message };
-    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'ORDER_GONE', facts } as const;
+    const gone = { outcome: 'refused', verdict: 'review', reason: 'ORDER_GONE', facts } as const;
     return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');

@@ -21,7 +21,6 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction):
     case 'refused': {
       const refusal = {
         ...spent(row, action),
-        http: written.httpStatus,
         reason: 'REFUSED_BY_SERVICE',
         facts: { http: written.httpStatus, answer: written.message },
       };
@@ -52,6 +51,6 @@ export function unsent({ n, chunk, sends, action }: ClaimedRow): Attempt {
   return { n, chunk, sends, action, outcome: 'unsent' };
 }
 
-export function sent({ calls, limited }: WriteReport, result: Attempt): SentRow {
-  return { result, calls, limited };
+export function sent({ calls, limited, http, ms }: WriteReport, result: Omit<Attempt, 'http' | 'ms'>): SentRow {
+  return { result: { ...result, http, ms }, calls, limited };
 }
