@@ -166,13 +166,18 @@ describe('a contact’s customer is found', () => {
   });
 });
 
-/** What became of each contact, in the order of their ids. */
+/** What became of each contact, in the order of their ids, which are 1, 2, …; one without a row has not changed. */
 async function fates(run: Awaited<ReturnType<SyncBed['runSync']>>): Promise<readonly string[]> {
-  const rows = await bed.rows(run);
-  return rows.map(({ verdict, reason, detail, recordId }) => {
-    if (verdict === 'created') return recordId === null ? 'created unlinked' : 'created new';
-    if (verdict === 'existing') return `existing ${recordId}`;
-    const ids = /customer ([\d, ]+);/.exec(detail ?? '')?.[1] ?? '';
-    return [verdict, reason, ids].filter(Boolean).join(' ');
+  const rows = new Map((await bed.rows(run)).map((row) => [row.sourceId, row]));
+  return Array.from({ length: (await bed.counts(run)).in }, (_, i) => {
+    const row = rows.get(String(i + 1));
+    return row ? fateOf(row) : 'unchanged';
   });
+}
+
+function fateOf({ verdict, reason, facts, recordId }: ReportedRow): string {
+  if (verdict === 'created') return recordId === null ? 'created unlinked' : 'created new';
+  if (verdict === 'existing') return `existing ${recordId}`;
+  const customers = Array.isArray(facts?.customers) ? facts.customers.join(', ') : '';
+  return [verdict, reason, customers].filter(Boolean).join(' ');
 }

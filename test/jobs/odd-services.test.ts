@@ -34,9 +34,13 @@ const ben = { first_name: 'Ben', last_name: 'Lee', phone: '+49 30 5550000' };
 const cy = { first_name: 'Cy', last_name: 'Lee', organization: 'Lee & Co' };
 const refused = (status: number, message: string): Reply => ({ status, body: { status: 'error', message } });
 
+/** Of each contact, by their ids, which are 1, 2, …; one without a row has not changed. */
 async function verdicts(run: Run): Promise<readonly string[]> {
-  const rows = await bed.rows(run);
-  return rows.map(({ verdict, reason }) => (reason === null ? verdict : `${verdict} ${reason}`));
+  const rows = new Map((await bed.rows(run)).map((row) => [row.sourceId, row]));
+  return Array.from({ length: (await bed.counts(run)).in }, (_, i) => {
+    const { verdict, reason } = rows.get(String(i + 1)) ?? { verdict: 'unchanged', reason: null };
+    return reason === null ? verdict : `${verdict} ${reason}`;
+  });
 }
 
 describe('a service that names what its customers say otherwise', () => {

@@ -49,12 +49,14 @@ export async function keepRecords(
   runId: string,
   pass: number,
   records: readonly SeenRecord[],
+  firstPass = pass,
 ): Promise<void> {
+  if (records.length === 0) return;
   const distinct = [...new Map(records.map((record) => [record.recordId, record])).values()];
   const column = <K extends keyof SeenRecord>(name: K) => distinct.map((record) => record[name] ?? null);
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $1, 'customer', t.*, $2, $2
+     select $1, 'customer', t.*, $10, $2
      from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[]) as t
      on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, contact_id = excluded.contact_id,
        email = excluded.email, phone = excluded.phone, name = excluded.name, org = excluded.org, fields = excluded.fields`,
@@ -68,6 +70,7 @@ export async function keepRecords(
       column('name'),
       column('org'),
       distinct.map((record) => JSON.stringify(record.fields)),
+      firstPass,
     ],
   );
 }

@@ -2,6 +2,7 @@
  * Rows: one record a run decides about. The input of a row never changes; what happens to it is appended. See README.md here.
  * A row is claimed in a durable transaction before it is sent, and what became of it is written only under that claim.
  */
+import type { Facts } from '../../reasons/reason.ts';
 import type { Claim } from './claims.ts';
 import type { Queryable } from './runs.ts';
 
@@ -209,6 +210,7 @@ export interface ReportedRow {
   readonly verdict: Verdict;
   readonly reason: string | null;
   readonly detail: string | null;
+  readonly facts: Facts | null;
   readonly recordId: string | null;
   readonly action: RowAction | null;
   readonly sends: number;
@@ -219,7 +221,7 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
   const PAGE = 1_000;
   for (let after = -1; ; ) {
     const found = await db.query<ReportedRow & { n: number }>(
-      `select source_id as "sourceId", label, coalesce(verdict, 'unknown') as verdict, reason, detail,
+      `select source_id as "sourceId", label, coalesce(verdict, 'unknown') as verdict, reason, detail, facts,
          record_id as "recordId", action, sends, n::int as n from ledger.rows
        where run_id = $1 and n > $2 and ($3::text is null or coalesce(verdict, 'unknown') = $3) order by n limit ${PAGE}`,
       [runId, after, verdict ?? null],

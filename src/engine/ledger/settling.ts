@@ -88,15 +88,8 @@ export async function decideMissing(db: Queryable, run: Run, readAt: Date, judgi
     sql: 'select n, null::text as action from missing where reason is null',
   });
   await db.query('drop table missing');
-  if (again.length > 0) await db.query(oweAudits(resource, SENT_AGAIN, 3), [run.id, again, settleMs]);
+  if (again.length > 0) await oweAudits(db, run, resource, again, settleMs);
 }
-
-const SENT_AGAIN = `(
-    select i.run_id, coalesce(i.source_id, i.n::text) as source_id, i.email, i.phone, i.name, i.org, i.label,
-      coalesce(m.record_id, i.client_id) as client_id
-    from ledger.inputs i left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'
-    where i.run_id = $1 and i.n = any($2)
-  ) s join ledger.runs u on u.id = s.run_id`;
 
 /**
  * A refusal inside an HTTP 200 may come from a service that keeps the record all the same. What the read-back has not found

@@ -221,7 +221,8 @@ export const writtenOnce: Migration = {
         case when a.outcome <> 'unsent' and a.id > p.attempts_before then a.action else p.action end as action, v.verdict, coalesce(v.reason, a.reason) as reason, coalesce(v.facts, a.facts, case when i.fields ? 'event' then jsonb_build_object('event', i.fields->'event') end) as facts,
         coalesce(v.facts, a.facts)->>'said' as detail, i.label, i.email, i.phone, i.name, i.org, i.hash, i.customer, i.cells, coalesce(p.fields, i.fields) as fields,
         coalesce(m.record_id, i.client_id) as client_id,
-        coalesce(v.record_id, p.record_id, o.record_id) as record_id,
+        -- A contact that has one of several customers, by count, has a match and a verdict without a record.
+        coalesce(v.record_id, p.record_id, case when v.run_id is null or u.job = 'orders' then o.record_id end) as record_id,
         case when a.id > coalesce(p.attempts_before, 0) then a.sends else 0 end as sends, a.at as since
       from ledger.inputs i
         join ledger.runs u on u.id = i.run_id
