@@ -14,8 +14,8 @@ import { Baseline } from '../src/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/customers/read-customers.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
-import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
+import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { checkRead } from '../src/engine/ledger/records.ts';
@@ -66,14 +66,20 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   await startAfresh(exclusive, run.id);
   const sightings = await scanAll(context, exclusive);
   const baseline = new Baseline();
-  const { isWhole } = await readCustomers({ ...context, run: await readRun(pool, run.id) }, exclusive, BASELINE, (customer) => {
-    baseline.add(customer.recordId);
-    return sightings.wants(customer);
-  });
+  const { isWhole } = await readCustomers(
+    { ...context, run: await readRun(pool, run.id) },
+    exclusive,
+    BASELINE,
+    (customer) => {
+      baseline.add(customer.recordId);
+      return sightings.wants(customer);
+    },
+  );
   const action = options.importWith === 'create' ? 'create' : 'import';
   const { matchBy, onChange } = options;
   const decided = await exclusive.transaction(async (db) => {
-    if (!(await checkRead(db, run.id, { kind: 'customer', pass: BASELINE }))) return { status: 'again', inMs: 0 } as const;
+    if (!(await checkRead(db, run.id, { kind: 'customer', pass: BASELINE })))
+      return { status: 'again', inMs: 0 } as const;
     const unchanged = await recallContacts(db, run, sightings);
     const how = { matchBy, onChange, action, isWhole, unchanged, mappedFields: MAPPED_FIELDS } as const;
     const links = await decideContacts(db, run, how);

@@ -123,7 +123,10 @@ export async function auditDue(
   const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
   for (const audit of audits) await carryRun(session, workspace, audit, { signal, isOurs: true });
   const violations = await violationsFoundBy(pool, [run.id, ...audits.map(({ id }) => id)]);
-  const told = violations.map(({ facts, ...violation }) => ({ ...violation, detail: sentenceFor(violation.reason, facts) }));
+  const told = violations.map(({ facts, ...violation }) => ({
+    ...violation,
+    detail: sentenceFor(violation.reason, facts),
+  }));
   for (const { run: of, label, detail } of told) session.out.complain(`lockstep: run ${of}, ${label}: ${detail}`);
   return told;
 }

@@ -4,9 +4,9 @@
  */
 import type { Prefix } from '../contract/operations.ts';
 import type { Dialect } from './dialect.ts';
-import type { Exchanged, Head, WireRequest } from './exchange.ts';
+import type { Exchanged, Head } from './exchange.ts';
 import type { Outcome } from './outcome.ts';
-import { type Endpoint, redact } from './request.ts';
+import { type Endpoint, redact, withBodyHeaders } from './request.ts';
 
 /** Which credentials a call carries; `wrong-key` is a key that no service can have given out. */
 export type Credentials = 'own' | 'wrong-key' | 'no-key' | 'no-authorization';
@@ -38,17 +38,18 @@ export interface Inspected {
 
 const WRONG_KEY = 'lockstep-doctor-not-a-key';
 
-/** The request with other credentials. */
-export function withCredentials(request: WireRequest, credentials: Credentials = 'own'): WireRequest {
+/** The endpoint with other credentials. */
+export function withCredentials(endpoint: Endpoint, credentials: Credentials = 'own'): Endpoint {
+  const { headers } = endpoint;
   switch (credentials) {
     case 'own':
-      return request;
+      return endpoint;
     case 'wrong-key':
-      return { ...request, headers: { ...request.headers, API_KEY: WRONG_KEY } };
+      return { ...endpoint, ...withBodyHeaders({ ...headers, API_KEY: WRONG_KEY }) };
     case 'no-key':
-      return { ...request, headers: without('API_KEY', request.headers) };
+      return { ...endpoint, ...withBodyHeaders(without('API_KEY', headers)) };
     case 'no-authorization':
-      return { ...request, headers: without('authorization', request.headers) };
+      return { ...endpoint, ...withBodyHeaders(without('authorization', headers)) };
     default:
       return credentials satisfies never;
   }
@@ -60,11 +61,9 @@ export function seen(
   { endpoint, durationMs }: { endpoint: Endpoint; durationMs: number },
 ): Omit<Inspected, 'outcome'> {
   return {
-    ...(head !== undefined && {
-      httpStatus: head.httpStatus,
-      headers: cleanHeaders(head.headers, endpoint),
-      arrivedAtMs: head.arrivedAtMs,
-    }),
+    httpStatus: head?.httpStatus,
+    headers: head && cleanHeaders(head.headers, endpoint),
+    arrivedAtMs: head?.arrivedAtMs,
     body: redact(Buffer.from(body).toString(), endpoint.secrets),
     durationMs,
   };
@@ -81,6 +80,6 @@ function cleanHeaders(headers: Head['headers'], { secrets }: Endpoint): Head['he
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, clean(value)]));
 }
 
-function without(name: string, headers: WireRequest['headers']): WireRequest['headers'] {
+function without(name: string, headers: Endpoint['headers']): Endpoint['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([one]) => one !== name));
 }

@@ -4,7 +4,7 @@ import { importBody, toBodyId } from '../client/dialect.ts';
 import { IMPORT_REFUSED } from '../engine/ledger/matching/settle-contacts.ts';
 import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
-import type { SendRow, SentRow } from '../worker/pump.ts';
+import type { SendRow, SentRow } from '../worker/row-source.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 import { afterRefusal, type ImportMode } from './import-mode.ts';
@@ -32,8 +32,9 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
         return { ...created, calls: report.calls + created.calls, limited: report.limited + created.limited };
       }
       case 'wait': {
-        const { httpStatus: http, message: detail } = written;
-        return sent(report, { ...spent(row, 'import'), outcome: 'unknown', reason: IMPORT_REFUSED, http, detail });
+        const { httpStatus: http, message: answer } = written;
+        const refusal = { outcome: 'unknown', reason: IMPORT_REFUSED, http, facts: { http, answer } } as const;
+        return sent(report, { ...spent(row, 'import'), ...refusal });
       }
       default:
         return toSent(row, report, 'import');
@@ -54,8 +55,8 @@ async function sendUpdate(
   if (written.status === 'applied')
     return sent(report, { ...spent(row, 'update'), outcome: 'acked', verdict: 'updated' });
   if (written.status === 'refused' && written.httpStatus === 404) {
-    const detail = `customer ${row.recordId} is no longer there: ${written.message}`;
-    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'CUSTOMER_GONE', detail } as const;
+    const facts = { customer: row.recordId, answer: written.message };
+    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
     return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');

@@ -3,8 +3,8 @@
 import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
-import { SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
 import { areAuditsDue } from '../engine/ledger/debts.ts';
+import { SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
 import { beginRead, keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../engine/ledger/runs.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';

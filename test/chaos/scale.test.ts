@@ -1,9 +1,9 @@
 /** Deciding and settling take time in proportion to the contacts, not to their square: held as ratios, not as seconds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
-import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
-import { inTransaction } from '../../src/database/transaction.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -13,7 +13,14 @@ const TIMES = 5;
 /** Twice the proportion leaves room for a machine that others use too; the square would be five times it. */
 const MOST = 2 * TIMES;
 const MATCH_BY = ['email', 'phone'] as const;
-const HOW = { matchBy: MATCH_BY, action: 'import', onChange: 'update', mappedFields: [], isWhole: true, unchanged: 0 } as const;
+const HOW = {
+  matchBy: MATCH_BY,
+  action: 'import',
+  onChange: 'update',
+  mappedFields: [],
+  isWhole: true,
+  unchanged: 0,
+} as const;
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -61,8 +68,7 @@ async function fillSent({ id }: Run, count: number): Promise<void> {
 const OWN_MAIL = { email: `'p' || i || '@example.com'`, phone: 'null' };
 const ONE_SWITCHBOARD = { email: 'null', phone: `'49305550000'` };
 
-const decide = (run: Run) =>
-  inTransaction(database.pool, (db) => decideContacts(db, run, HOW));
+const decide = (run: Run) => inTransaction(database.pool, (db) => decideContacts(db, run, HOW));
 const settle = (run: Run) =>
   inTransaction(database.pool, (db) =>
     settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), isWhole: true, settleMs: 1_000 }),

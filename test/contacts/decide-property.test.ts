@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
-import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
 import type { MatchKey } from '../../src/engine/ledger/matching/customer-levels.ts';
+import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';

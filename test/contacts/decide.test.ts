@@ -1,8 +1,8 @@
 /** Single scenes of deciding that whole runs (matching.test.ts) seldom come to. The rules at large: decide-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
-import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
+import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import { type Run, recordProgress, type ScanProof } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';

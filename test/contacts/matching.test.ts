@@ -1,6 +1,7 @@
 /** Which customer a contact already has, decided by whole runs against a service of its own. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import type { WordedRow } from '../support/worded-rows.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
@@ -162,7 +163,7 @@ describe('a contact’s customer is found', () => {
     bed.service.traffic.reset();
     const second = await bed.runSync();
     expect(await bed.counts(second)).toMatchObject({ in: others.in, unchanged: created, review });
-    expect([...bed.service.traffic.counts().byOperation.keys()]).toEqual(['customers.getall', 'contacts.getall']);
+    expect([...bed.service.traffic.counts().byOperation.keys()]).toEqual(['contacts.getall', 'customers.getall']);
   });
 });
 
@@ -175,7 +176,7 @@ async function fates(run: Awaited<ReturnType<SyncBed['runSync']>>): Promise<read
   });
 }
 
-function fateOf({ verdict, reason, facts, recordId }: ReportedRow): string {
+function fateOf({ verdict, reason, facts, recordId }: WordedRow): string {
   if (verdict === 'created') return recordId === null ? 'created unlinked' : 'created new';
   if (verdict === 'existing') return `existing ${recordId}`;
   const customers = Array.isArray(facts?.customers) ? facts.customers.join(', ') : '';

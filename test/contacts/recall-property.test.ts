@@ -109,7 +109,12 @@ async function decide(worlds: readonly World[], matchBy: readonly MatchKey[], sc
   const sightings = new ContactSightings();
   const unchanged = await inTransaction(database.pool, async (db) => {
     await stageContacts(db, run, contacts, { sightings, pass: 1, first: 0 });
-    await keepRecords(db, run.id, 0, customers.filter((one) => sightings.wants(one) || isWhole));
+    await keepRecords(
+      db,
+      run.id,
+      0,
+      customers.filter((one) => sightings.wants(one) || isWhole),
+    );
     const left = await recallContacts(db, run, sightings);
     const how = { action: 'import', onChange: 'update', mappedFields: [], isWhole: true } as const;
     const decided = await decideContacts(db, run, { ...how, matchBy, unchanged: left });
@@ -117,7 +122,10 @@ async function decide(worlds: readonly World[], matchBy: readonly MatchKey[], sc
   });
   const rows = new Map((await rowsOf(database, run)).map((row) => [row.source_id, row]));
   if (isWhole) expect(unchanged === 0 || unchanged === 'links disagree').toBe(true);
-  const counted = await database.pool.query<{ unchanged: number }>('select unchanged::int from ledger.runs where id = $1', [run.id]);
+  const counted = await database.pool.query<{ unchanged: number }>(
+    'select unchanged::int from ledger.runs where id = $1',
+    [run.id],
+  );
   const fates = contacts.map(({ id }) => {
     const row = rows.get(id);
     const isLeft = row === undefined || row.state === 'staged';
@@ -133,7 +141,8 @@ async function link({ id, scope }: Run, worlds: readonly World[], isWhole: boole
       if (one.is === 'unlinked') return [];
       const own = inWorld(w, one);
       const known = { ...inWorld(w, one.customer ?? one), ...(one.tellsContact && { contact: `${w}.${i}` }) };
-      const was = one.is === 'its customer is another' ? { ...known, email: 'x@was', name: 'was', phone: '000' } : known;
+      const was =
+        one.is === 'its customer is another' ? { ...known, email: 'x@was', name: 'was', phone: '000' } : known;
       const contact = isWhole ? null : own;
       const hash = one.is === 'changed' ? 'before' : 'h';
       return [{ source_id: `${w}.${i}`, record_id: `linked ${w}.${i}`, hash, known: was, contact }];

@@ -1,7 +1,7 @@
 /** Single scenes of settling, where who gets what matters. The rules at large: settle-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { putRecords } from './ledger-worlds.ts';

@@ -86,7 +86,9 @@ export async function oweForEarlierSends(
 }
 
 /** SQL: rows without a verdict that are to create something, or have been sent for that. */
-const PLANNED = (which: string) => `select i.n, coalesce(i.source_id, i.n::text) as source_id, i.email, i.phone, i.name, i.org,
+const PLANNED = (
+  which: string,
+) => `select i.n, coalesce(i.source_id, i.n::text) as source_id, i.email, i.phone, i.name, i.org,
     i.label, coalesce(m.record_id, i.client_id) as client_id
   from ledger.plans p join ledger.runs u on u.id = p.run_id join ledger.inputs i on i.run_id = p.run_id and i.n = p.n
     left join ledger.again g on g.run_id = p.run_id and g.n = p.n

@@ -12,8 +12,7 @@ export const CUSTOMER = (k: string): string =>
   object([...KEYS.map((key) => `'${key}', ${k}.${key}`), `'contact', ${k}.contact_id`]);
 
 /** SQL: what contact `s` is, as its link keeps it beside its hash. */
-export const CONTACT = (s: string): string =>
-  object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
+export const CONTACT = (s: string): string => object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
 
 /** What a link keeps of its customer. */
 export interface KnownCustomer {
@@ -35,7 +34,11 @@ export interface ContactLink {
 }
 
 /** The links of these contacts. */
-export async function linksOf(db: Queryable, { scope }: Run, contacts: readonly string[]): Promise<readonly ContactLink[]> {
+export async function linksOf(
+  db: Queryable,
+  { scope }: Run,
+  contacts: readonly string[],
+): Promise<readonly ContactLink[]> {
   const found = await db.query<{ contact: string; customer: string; hash: string | null; known: KnownCustomer | null }>(
     `select source_id as contact, record_id as customer, hash, case when contact is not null
        and linked_at >= coalesce((select rebound_at from ledger.scopes where id = $1), '-infinity') then known end as known

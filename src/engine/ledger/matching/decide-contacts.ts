@@ -217,7 +217,9 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
  */
 async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged }: DecideOptions): Promise<void> {
   const isUnchanged = `verdict = 'unchanged' and reason is null`;
-  const [{ n = 0 } = {}] = (await db.query<{ n: number }>(`select count(*)::int as n from deciding where ${isUnchanged}`)).rows;
+  const [{ n = 0 } = {}] = (
+    await db.query<{ n: number }>(`select count(*)::int as n from deciding where ${isUnchanged}`)
+  ).rows;
   await forgetRows(db, run.id, `select n from deciding where ${isUnchanged}`);
   await db.query('update ledger.runs set unchanged = $2 where id = $1', [run.id, unchanged + n]);
   await db.query(`delete from deciding where ${isUnchanged}`);

@@ -48,7 +48,12 @@ export async function recallContacts(db: Queryable, run: Run, sightings: Sightin
   return sightings.unchanged - recalled - (await recall(db, run, sightings.lastN + recalled, concerned));
 }
 
-async function linksWith(db: Queryable, run: Run, join: string, values: readonly unknown[] = []): Promise<readonly Link[]> {
+async function linksWith(
+  db: Queryable,
+  run: Run,
+  join: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Link[]> {
   const found = await db.query<Link>(
     `select l.source_id as contact, l.record_id as customer from ledger.links l join ${join}
      where l.scope = $2 and l.kind = $3`,

@@ -7,7 +7,15 @@ import { readLearnt } from '../learnt.ts';
 import { prepareSetWork } from '../records.ts';
 import { MAX_SENDS } from '../rows.ts';
 import type { Queryable, Run } from '../runs.ts';
-import { decideMissing, gatherSent, LACKS_MUCH, rejectRefused, repeatUpdates, type Settled, whatIsOpen } from '../settling.ts';
+import {
+  decideMissing,
+  gatherSent,
+  LACKS_MUCH,
+  rejectRefused,
+  repeatUpdates,
+  type Settled,
+  whatIsOpen,
+} from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
