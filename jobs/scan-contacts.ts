@@ -1,17 +1,24 @@
 /**
- * Reads the customers that are there and the contacts as they are, and decides about each contact before anything is
- * written: unchanged, existing, to import, to update, or for a person to review.
+ * Reads the contacts as they are and then the customers that are there, and decides about each contact before anything is
+ * written: unchanged, existing, to import, to update, or for a person to review. Contacts that have not changed are a number.
  */
 
 import { listIn, whyNoRecords } from '../src/client/decode.ts';
 import { type Json, type LongIds, longIdsOf } from '../src/client/dialect.ts';
 import { pathTo, shapeOf } from '../src/client/shape.ts';
-import { decideContacts } from '../src/contacts/decide.ts';
+import { MAPPED_FIELDS } from '../src/contacts/mapping.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
+import { ContactSightings } from '../src/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
-import { oweForEarlierCustomers } from '../src/customers/levels.ts';
-import { readCustomers } from '../src/customers/read-customers.ts';
+import { Baseline } from '../src/customers/baseline.ts';
+import { BASELINE, readCustomers } from '../src/customers/read-customers.ts';
+import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
+import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
+import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
+import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
+import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
+import { checkRead } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import {
   addNote,
@@ -21,20 +28,22 @@ import {
   type Queryable,
   type Run,
   type RunProgress,
+  readRun,
   recordProgress,
   supersedeRuns,
 } from '../src/engine/ledger/runs.ts';
 import { scan } from '../src/scan/scan.ts';
-import { SeenIds } from '../src/scan/seen-ids.ts';
 import type { Account } from '../src/worker/accounts.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
+import { waysOn } from '../src/worker/identity.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { readCall } from '../src/worker/reads.ts';
 import { checkShape } from '../src/worker/shapes.ts';
-import { RunFailed } from '../src/worker/trouble.ts';
+import { RunFailed, RunPaused } from '../src/worker/trouble.ts';
 import { openWitnesses } from '../src/worker/witnessing.ts';
 
-const BASELINE = 0;
+/** Of the first read of a run that has had no answer: it has lost nothing, so rather say soon that the service is away. */
+const TRIES_BEFORE_FIRST_ANSWER = 2;
 
 type Context = JobContext<ContactsOptions>;
 
@@ -55,23 +64,41 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     return { status: 'again', inMs: waitMs };
   }
   await startAfresh(exclusive, run.id);
-  const { isWhole } = await readCustomers(context, exclusive, BASELINE);
-  await scanAll(context, exclusive);
+  const sightings = await scanAll(context, exclusive);
+  const baseline = new Baseline();
+  const { isWhole } = await readCustomers(
+    { ...context, run: await readRun(pool, run.id) },
+    exclusive,
+    BASELINE,
+    (customer) => {
+      baseline.add(customer.recordId);
+      return sightings.wants(customer);
+    },
+  );
   const action = options.importWith === 'create' ? 'create' : 'import';
-  return exclusive.transaction(async (db) => {
-    await decideContacts(db, run, { matchBy: options.matchBy, action, isWhole });
+  const { matchBy, onChange } = options;
+  const decided = await exclusive.transaction(async (db) => {
+    if (!(await checkRead(db, run.id, { kind: 'customer', pass: BASELINE })))
+      return { status: 'again', inMs: 0 } as const;
+    const unchanged = await recallContacts(db, run, sightings);
+    const how = { matchBy, onChange, action, isWhole, unchanged, mappedFields: MAPPED_FIELDS } as const;
+    const links = await decideContacts(db, run, how);
+    if (links.status !== 'decided') return links;
     if (!run.dryRun) await oweForEarlierCustomers(db, run, account.settleMs);
-    return goOn(db, run);
+    return goOn(db, run, baseline);
   });
+  if (decided.status === 'links disagree') throw otherCustomers(run, decided);
+  return decided;
 }
 
-/** With the decision, not after it: a read that began anew would forget what has been sent since. */
-async function goOn(db: Queryable, run: Run): Promise<JobResult> {
+/** With the decision, not after it: a read that began again would forget what has been sent since. */
+async function goOn(db: Queryable, run: Run, baseline: Baseline): Promise<JobResult> {
   if (!run.dryRun) await supersedeRuns(db, run);
   if ((await openRows(db, run.id)).ready === 0) {
     await endRun(db, run.id, 'done');
     return { status: 'finished' };
   }
+  await keepBaseline(db, run.id, baseline.hashes());
   await movePhase(db, run.id, 'scan-contacts', 'import-customers');
   return { status: 'next', job: 'import-customers' };
 }
@@ -80,18 +107,18 @@ async function goOn(db: Queryable, run: Run): Promise<JobResult> {
 async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction(async (db) => {
     await forgetRows(db, runId);
-    await db.query('delete from ledger.records where run_id = $1', [runId]);
-    await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0 where id = $1', [runId]);
+    await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0, unchanged = 0 where id = $1', [runId]);
   });
 }
 
-async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
+async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactSightings> {
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
   let place = 0;
-  const seen = new SeenIds();
+  const sightings = new ContactSightings();
   const firsts: number[] = []; // the place before the first contact of each call to keep
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
+  let isAnswered = run.calls > 0;
   let isShapeKnown = false;
   let longIds: LongIds | undefined;
   const noteShape = async (list: readonly Json[], content: unknown) => {
@@ -108,7 +135,9 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       const { pageParam, rowsPerPageParam } = account.dialect;
       const query = { [pageParam]: page, [rowsPerPageParam]: size };
       const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls });
+      const tries = isAnswered ? {} : { tries: TRIES_BEFORE_FIRST_ANSWER };
+      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls, ...tries });
+      isAnswered = true;
       const list = listIn(answer.content, account.dialect, 'contacts', 'content');
       if (!list) throw noList(account, answer.content);
       await noteShape(list, answer.content);
@@ -121,7 +150,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
       place += contacts.length;
       firsts.push(first);
       const kept = await exclusive.transaction(async (db) => {
-        const staged = await stageContacts(db, run, contacts, { seen, pass, first, onChange: options.onChange });
+        const staged = await stageContacts(db, run, contacts, { sightings, pass, first });
         await recordProgress(db, run.id, { rowsSeen: staged.newInAll });
         return staged;
       });
@@ -132,6 +161,18 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<void> {
   const isWhole = await witnesses.isWhole();
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);
+  return sightings;
+}
+
+function otherCustomers({ account, id }: Run, { others, all, example }: LinksDisagree): RunPaused {
+  const words = (known: readonly string[]) => known.join(', ') || 'without name';
+  const changed = `customer ${example.customer} was ${words(example.was)} and is ${words(example.is)}`;
+  return new RunPaused(
+    'IDENTITY_UNCLEAR',
+    `Of ${all} linked customers of account "${account}", ${others} are other people than before: ${changed}. ` +
+      `It may be another tenant, or a service that was restored from a backup. Nothing was written. ${waysOn(account)} ` +
+      `Then go on with: lockstep runs resume ${id}`,
+  );
 }
 
 function noList({ name, dialect }: Account, content: unknown): RunFailed {

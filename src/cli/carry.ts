@@ -4,6 +4,7 @@ import { failRunAndParts, troubleOf } from '../engine/ledger/parts.ts';
 import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
+import { sentenceFor } from '../reasons/reasons.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { startDueAudits } from '../worker/audits.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
@@ -116,18 +117,22 @@ export async function auditDue(
   workspace: Workspace,
   run: Run,
   signal: AbortSignal,
-): Promise<readonly Violation[]> {
+): Promise<readonly (Omit<Violation, 'facts'> & { readonly detail: string })[]> {
   const { pool } = workspace.database;
   const isAuditing = run.status === 'done' && !run.dryRun && !signal.aborted;
   const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
   for (const audit of audits) await carryRun(session, workspace, audit, { signal, isOurs: true });
   const violations = await violationsFoundBy(pool, [run.id, ...audits.map(({ id }) => id)]);
-  for (const { run: of, label, detail } of violations) session.out.complain(`lockstep: run ${of}, ${label}: ${detail}`);
-  return violations;
+  const told = violations.map(({ facts, ...violation }) => ({
+    ...violation,
+    detail: sentenceFor(violation.reason, facts),
+  }));
+  for (const { run: of, label, detail } of told) session.out.complain(`lockstep: run ${of}, ${label}: ${detail}`);
+  return told;
 }
 
 /** The command that finds a violation says so, whichever run it is of. */
-export function withViolations(code: ExitCode, violations: readonly Violation[]): ExitCode {
+export function withViolations(code: ExitCode, violations: readonly unknown[]): ExitCode {
   return code === DONE && violations.length > 0 ? DONE_WITH_PROBLEMS : code;
 }
 

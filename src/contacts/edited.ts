@@ -4,6 +4,7 @@
  */
 import { recordIn } from '../client/decode.ts';
 import { toWireId } from '../client/dialect.ts';
+import { missingImports, type ReadBack } from '../engine/ledger/matching/missing-imports.ts';
 import { recordProgress } from '../engine/ledger/runs.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -14,56 +15,22 @@ import { type ScannedContact, toScannedContact } from './staging.ts';
 /** More rows without a customer than this come of no edits: then the list lacks them. */
 const MOST = 100;
 
-export interface ReadBack {
-  readonly pass: number;
-  readonly readAt: Date;
-  readonly settleMs: number;
-}
-
-/** Gives rows whose contact was edited the contact's keys of now. @throws Stop */
-export async function takeEdits(
+/** Contacts of missing rows that were edited, as they are now. @throws Stop */
+export async function readEdited(
   context: JobContext<unknown>,
   exclusive: Exclusive,
-  { pass, readAt, settleMs }: ReadBack,
-): Promise<void> {
-  const { pool, run } = context;
-  if (run.job !== 'contacts') return;
-  const missing = await pool.query<{ id: string; hash: string }>(
-    `with strangers as materialized (
-       select * from ledger.records k where k.run_id = $1 and k.first_pass > 0 and k.last_pass = $2 and k.taken_by is null
-         and not exists (select from ledger.rows o where o.run_id = $1 and (o.source_id = k.contact_id
-           or (o.email = k.email and o.hash is not null) or (k.email is null and o.phone = k.phone)))
-     )
-     select s.source_id as id, s.hash from ledger.rows s
-     where s.run_id = $1 and s.action = 'import' and s.state in ('acked', 'unknown')
-       and s.since + $4 * interval '1 ms' <= $3 and exists (select from strangers)
-       and not exists (select from ledger.records k where k.run_id = $1 and k.first_pass > 0 and k.last_pass = $2
-         and (k.contact_id = s.source_id or k.email = s.email or k.phone = s.phone))
-     order by s.n limit $5`,
-    [run.id, pass, readAt, settleMs, MOST + 1],
-  );
-  if (missing.rows.length > MOST) return;
-  for (const { id, hash } of missing.rows) {
+  read: ReadBack,
+): Promise<readonly ScannedContact[]> {
+  const { run } = context;
+  if (run.job !== 'contacts') return [];
+  const missing = await exclusive.transaction((db) => missingImports(db, run, read, MOST + 1));
+  if (missing.length > MOST) return [];
+  const edited: ScannedContact[] = [];
+  for (const { id, hash } of missing) {
     const contact = await contactNow(context, id);
-    if (contact === undefined || contact.hash === hash) continue;
-    await exclusive.transaction((db) =>
-      db.query(
-        `update ledger.rows set label = $3, hash = $4, email = $5, phone = $6, name = $7, org = $8, fields = $9
-         where run_id = $1 and source_id = $2 and state in ('acked', 'unknown')`,
-        [
-          run.id,
-          id,
-          contact.label,
-          contact.hash,
-          contact.email,
-          contact.phone,
-          contact.name,
-          contact.org,
-          contact.fields,
-        ],
-      ),
-    );
+    if (contact !== undefined && contact.hash !== hash) edited.push(contact);
   }
+  return edited;
 }
 
 /** Undefined where the service has no such contact any more, or does not show single ones. */

@@ -3,8 +3,6 @@
  * becomes of the other contacts of the run tells. So a refused contact waits for the read-back, and every run asks again.
  */
 import type { Kind, LongIds } from '../client/dialect.ts';
-import { readLearnt } from '../engine/ledger/learnt.ts';
-import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import type { Written } from '../worker/writes.ts';
 
 type Refused = Extract<Written, { status: 'refused' }>;
@@ -22,9 +20,6 @@ export interface ImportMode {
 
 /** So many contacts refused in the same words before one is imported, and the rest of the run is created. */
 const MANY = 10;
-
-/** The reason of a row whose import was refused, until the read-back. */
-export const IMPORT_REFUSED = 'IMPORT_REFUSED';
 
 export function importMode(known: Omit<ImportMode, 'refused'>): ImportMode {
   return { ...known, refused: new Map() };
@@ -46,23 +41,3 @@ export function afterRefusal(mode: ImportMode, contact: string, written: Refused
 
 /** What services say of a record that is there. */
 const IS_THERE = /\balready\b|\bduplicate|\bbeen taken\b/i;
-
-/**
- * After the read-back, for contacts that wait and are not there: rejected where importing works for others, else their
- * customers are created.
- */
-export async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
-  const learnt = await readLearnt(db, run.scope);
-  const workedBefore = learnt.get('import') === true && learnt.get('import-off') !== run.id;
-  await db.query(
-    `with works as (select $2 or exists (select from ledger.rows
-       where run_id = $1 and action = 'import' and (state = 'acked' or verdict = 'created')) as is)
-     update ledger.rows set state = case when works.is then 'settled' else 'ready' end,
-       verdict = case when works.is then 'rejected' end,
-       reason = case when works.is then 'REFUSED_BY_SERVICE' end,
-       detail = case when works.is then detail end,
-       action = case when works.is then action else 'create' end
-     from works where run_id = $1 and state = 'unknown' and reason = $3`,
-    [run.id, workedBefore, IMPORT_REFUSED],
-  );
-}

@@ -1,12 +1,13 @@
 /** How one row of a contact sync is sent, and what its answer means for the row and the run. */
 import type { Lane } from '../budget/budget.ts';
 import { importBody, toBodyId } from '../client/dialect.ts';
+import { IMPORT_REFUSED } from '../engine/ledger/matching/settle-contacts.ts';
 import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
 import type { SendRow, SentRow } from '../worker/row-source.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
-import { afterRefusal, IMPORT_REFUSED, type ImportMode } from './import-mode.ts';
+import { afterRefusal, type ImportMode } from './import-mode.ts';
 
 export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
   return async (row, { dispatchBefore, stopWaiting }) => {

@@ -3,7 +3,9 @@
 import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
-import { keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
+import { areAuditsDue } from '../engine/ledger/debts.ts';
+import { SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
+import { beginRead, keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../engine/ledger/runs.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { ScanReport } from '../scan/scan.ts';
@@ -17,7 +19,9 @@ import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
 import { openWitnesses } from '../worker/witnessing.ts';
 import { customerFieldsOf, keysOf, textOf } from './keys.ts';
-import { SAME_PERSON } from './levels.ts';
+
+/** The pass before the first write of a run. */
+export const BASELINE = 0;
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 
@@ -28,14 +32,20 @@ export interface CustomersRead {
   readonly isWhole: boolean;
 }
 
-/** Reads the list once, to its end. @throws Stop */
+/**
+ * Reads the list once, to its end. `wants`: which customers to keep, and all where an audit is due; a customer may come more
+ * than once. Default: all. @throws Stop
+ */
 export async function readCustomers(
   context: JobContext<unknown>,
   exclusive: Exclusive,
   pass: number,
+  wants: (customer: SeenRecord) => boolean = () => true,
 ): Promise<CustomersRead> {
   const { pool, run, account, signal } = context;
   const readAt = await ledgerNow(pool);
+  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'customer', pass }));
+  const isAudit = await areAuditsDue(pool, run, 'customers', readAt);
   const keeping = behind();
   const witnesses = await openWitnesses(context, 'customers');
   let hasKeys = false;
@@ -48,11 +58,19 @@ export async function readCustomers(
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const records = batch.map((record) => toSeenRecord(record, account));
-      const ids = records.map(({ recordId }) => recordId);
-      for (const [i, id] of ids.entries()) witnesses.note(id, batch[i] ?? null);
+      for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
       hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
       if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
-      await keeping.begin(() => exclusive.transaction((db) => keepRecords(db, run.id, pass, records)), ids);
+      const wanted = records.filter(wants);
+      const others = isAudit ? records.filter((customer) => !wanted.includes(customer)) : [];
+      const ids = [...wanted, ...others].map(({ recordId }) => recordId);
+      if (ids.length === 0) return;
+      const keep = () =>
+        exclusive.transaction(async (db) => {
+          await keepRecords(db, run.id, pass, wanted);
+          await keepRecords(db, run.id, pass, others, BASELINE); // no news to the run
+        });
+      await keeping.begin(keep, ids);
     },
   });
   await keeping.end();
@@ -96,8 +114,8 @@ const SAME_CUSTOMER = `select m.run_id, m.source_id, m.record_id from (
     union select d.run_id, d.source_id, k.record_id from due d join ledger.records s on ${IS_READ('s')}
       and s.record_id = d.record_id and s.contact_id is null
       join ledger.records k on ${IS_READ('k')} and k.contact_id is null and ${SAME_PERSON}) m
-  where not exists (select 1 from ledger.rows o
-    where o.run_id = m.run_id and o.record_id = m.record_id and o.source_id <> m.source_id)`;
+  join due d using (run_id, source_id)
+  where not exists (select from ledger.verdicts o where o.run_id = m.run_id and o.record_id = m.record_id and o.n <> d.n)`;
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;

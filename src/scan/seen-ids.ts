@@ -40,6 +40,16 @@ export class SeenIds {
     return this.#table[this.#slotOf(this.#table) + MARK] !== 0;
   }
 
+  /** The last pass that has seen the id, and whether with this content; undefined where none has. */
+  sighting(id: string, content = ''): { readonly pass: number; readonly isSame: boolean } | undefined {
+    hashInto(this.#key, CONTENT, content, this.#seed);
+    const contentHash = this.#key[CONTENT];
+    hashInto(this.#key, 0, id, this.#seed);
+    const at = this.#slotOf(this.#table);
+    const mark = this.#table[at + MARK] ?? 0;
+    return mark === 0 ? undefined : { pass: (mark >>> 1) % PASSES, isSame: this.#table[at + CONTENT] === contentHash };
+  }
+
   /** Notes an id in a pass (from 0 to 7), at a place of the caller's numbering. `content`: equal for equal records. */
   note(id: string, pass: number, content = '', place = 0): Sighting {
     hashInto(this.#key, CONTENT, content, this.#seed);

@@ -1,9 +1,9 @@
 /** Deciding and settling take time in proportion to the contacts, not to their square: held as ratios, not as seconds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideContacts } from '../../src/contacts/decide.ts';
-import { settleContacts } from '../../src/contacts/settle.ts';
-import { CONTACT_LINK } from '../../src/contacts/staging.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
+import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
+import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -13,6 +13,14 @@ const TIMES = 5;
 /** Twice the proportion leaves room for a machine that others use too; the square would be five times it. */
 const MOST = 2 * TIMES;
 const MATCH_BY = ['email', 'phone'] as const;
+const HOW = {
+  matchBy: MATCH_BY,
+  action: 'import',
+  onChange: 'update',
+  mappedFields: [],
+  isWhole: true,
+  unchanged: 0,
+} as const;
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -31,23 +39,36 @@ interface Shape {
 async function fill(run: Run, count: number, { state, firstPass, email, phone }: Shape): Promise<void> {
   const { pool } = database;
   await pool.query(
-    `insert into ledger.rows (run_id, source_id, n, state, action, email, phone, name, fields, hash, since, sends)
-     select $1, i, i, $3, case when $3 = 'acked' then 'import' end, ${email}, ${phone}, 'name ' || i, '{}', 'h', now(), 1
-     from generate_series(1, $2::int) i`,
-    [run.id, count, state],
+    `insert into ledger.inputs (run_id, n, source_id, email, phone, name, fields, hash)
+     select $1, i, 'c' || i, ${email}, ${phone}, 'name ' || i, '{}', 'h' from generate_series(1, $2::int) i`,
+    [run.id, count],
   );
+  if (state === 'acked') await fillSent(run, count);
   await pool.query(
-    `insert into ledger.records (run_id, record_id, email, phone, name, fields, first_pass, last_pass)
-     select $1, i, ${email}, ${phone}, 'name ' || i, '{}', $3, $3 from generate_series(1, $2::int) i`,
+    `insert into ledger.records (run_id, kind, record_id, email, phone, name, fields, first_pass, last_pass)
+     select $1, 'customer', i, ${email}, ${phone}, 'name ' || i, '{}', $3, $3 from generate_series(1, $2::int) i`,
     [run.id, count, firstPass],
   );
+}
+
+async function fillSent({ id }: Run, count: number): Promise<void> {
+  const { pool } = database;
+  await pool.query(
+    `insert into ledger.plans (run_id, n, action) select $1, i, 'import' from generate_series(1, $2::int) i`,
+    [id, count],
+  );
+  await pool.query(
+    `insert into ledger.attempts (run_id, n, action, outcome, sends)
+     select $1, i, 'import', 'acked', 1 from generate_series(1, $2::int) i`,
+    [id, count],
+  );
+  await pool.query('update ledger.runs set next_n = $2 where id = $1', [id, count + 1]);
 }
 
 const OWN_MAIL = { email: `'p' || i || '@example.com'`, phone: 'null' };
 const ONE_SWITCHBOARD = { email: 'null', phone: `'49305550000'` };
 
-const decide = (run: Run) =>
-  inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy: MATCH_BY, action: 'import', isWhole: true }));
+const decide = (run: Run) => inTransaction(database.pool, (db) => decideContacts(db, run, HOW));
 const settle = (run: Run) =>
   inTransaction(database.pool, (db) =>
     settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), isWhole: true, settleMs: 1_000 }),
@@ -55,12 +76,10 @@ const settle = (run: Run) =>
 
 /** Every contact has its customer and nothing has changed: the nightly case. */
 async function fillLinked(run: Run, count: number): Promise<void> {
-  await fill(run, count, { state: 'settled', firstPass: 0, ...ONE_SWITCHBOARD });
-  const { pool } = database;
-  await pool.query(`update ledger.rows set verdict = 'unchanged', record_id = source_id where run_id = $1`, [run.id]);
-  await pool.query(
+  await fill(run, count, { state: 'staged', firstPass: 0, ...ONE_SWITCHBOARD });
+  await database.pool.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
-     select $2, $3, source_id, record_id, hash, $1 from ledger.rows where run_id = $1`,
+     select $2, $3, source_id, n, hash, $1 from ledger.inputs where run_id = $1`,
     [run.id, run.account, CONTACT_LINK],
   );
 }

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideContacts } from '../../src/contacts/decide.ts';
-import { CONTACT_LINK } from '../../src/contacts/staging.ts';
-import type { MatchKey } from '../../src/customers/levels.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
+import type { MatchKey } from '../../src/engine/ledger/matching/customer-levels.ts';
+import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -84,28 +84,37 @@ async function decide(
   matchBy: readonly MatchKey[],
 ): Promise<Night> {
   const run = await aRun(database);
-  const rows = contacts.map((row) => {
-    const isLinked = row.record_id !== null;
-    const how = isLinked ? { state: 'settled', verdict: 'unchanged' } : { state: 'staged' };
-    return { ...row, ...how, action: null, source_id: String(row.source_id) };
-  });
-  await putRows(database, run, rows);
+  const inputs = contacts.map(({ record_id: _, ...row }) => ({ ...row, source_id: String(row.source_id) }));
+  await putRows(
+    database,
+    run,
+    inputs.map((row) => ({ ...row, state: 'staged', action: null, hash: HASH })),
+  );
   await putRecords(
     database,
     run,
     customers.map((record) => ({ ...record, record_id: String(record.record_id), taken_by: null })),
   );
-  await link(run, rows);
-  await inTransaction(database.pool, (db) => decideContacts(db, run, { matchBy, action: 'import', isWhole: true }));
-  return { rows: await rowsOf(database, run), records: await recordsOf(database, run) };
+  await link(run, contacts);
+  await inTransaction(database.pool, (db) => decideContacts(db, run, { ...HOW, matchBy }));
+  const rows = new Map((await rowsOf(database, run)).map((row) => [row.source_id, row]));
+  const unchanged = { state: 'settled', verdict: 'unchanged', reason: null };
+  return {
+    rows: contacts.map((contact) => rows.get(contact.source_id) ?? { ...contact, ...unchanged }),
+    records: await recordsOf(database, run),
+  };
 }
+
+/** Of every contact, and of the contact that each link was made for. */
+const HASH = 'h';
+const HOW = { action: 'import', onChange: 'update', mappedFields: [], isWhole: true, unchanged: 0 } as const;
 
 async function link(run: Run, rows: readonly Columns[]): Promise<void> {
   const linked = rows.filter((row) => row.record_id !== null);
   await database.pool.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
-     select $1, $2, source_id, record_id, 'h', $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
-    [run.account, CONTACT_LINK, run.id, linked.map((row) => row.source_id), linked.map((row) => row.record_id)],
+     select $1, $2, source_id, record_id, $6, $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
+    [run.account, CONTACT_LINK, run.id, linked.map((row) => row.source_id), linked.map((row) => row.record_id), HASH],
   );
 }
 

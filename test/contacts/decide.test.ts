@@ -1,8 +1,8 @@
 /** Single scenes of deciding that whole runs (matching.test.ts) seldom come to. The rules at large: decide-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideContacts } from '../../src/contacts/decide.ts';
-import { CONTACT_LINK } from '../../src/contacts/staging.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
+import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import { type Run, recordProgress, type ScanProof } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -87,13 +87,13 @@ const scenes: readonly Scene[] = [
 test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links = [], become }) => {
   const run = await aRun(database);
   await recordProgress(database.pool, run.id, { scan });
-  const rows = contacts.map((contact, i) => ({
-    ...(contact.record_id === undefined ? { state: 'staged' } : { state: 'settled', verdict: 'unchanged' }),
-    ...contact,
-    action: null,
-    source_id: String(i + 1),
-  }));
-  await putRows(database, run, rows);
+  const contactIds = contacts.map((_, i) => String(i + 1));
+  const rows = contacts.map(({ record_id: _, ...contact }, i) => ({ ...contact, source_id: String(i + 1) }));
+  await putRows(
+    database,
+    run,
+    rows.map((row) => ({ ...row, state: 'staged', action: null, hash: HASH })),
+  );
   await putRecords(
     database,
     run,
@@ -106,25 +106,39 @@ test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links 
       record_id: String(one.record_id),
     })),
   );
-  const linked = rows.flatMap((row) => ('record_id' in row ? [[row.source_id, String(row.record_id)] as const] : []));
+  const linked = contacts.flatMap(({ record_id }, i) =>
+    record_id === undefined ? [] : [[String(i + 1), String(record_id)] as const],
+  );
   await link(run, [...linked, ...links]);
   await inTransaction(database.pool, (db) =>
-    decideContacts(db, run, { matchBy: ['email'], action: 'import', isWhole: true }),
+    decideContacts(db, run, {
+      matchBy: ['email'],
+      action: 'import',
+      onChange: 'update',
+      mappedFields: [],
+      isWhole: true,
+      unchanged: 0,
+    }),
   );
-  expect((await rowsOf(database, run)).map(fateOf)).toEqual(become);
+  const fates = new Map((await rowsOf(database, run)).map((row) => [row.source_id, fateOf(row)]));
+  const unchanged = new Map(linked.map(([contact, customer]) => [contact, `unchanged ${customer}`]));
+  expect(contactIds.map((id) => fates.get(id) ?? unchanged.get(id))).toEqual(become);
 });
+
+/** Of every contact, and of the contact that each link was made for. */
+const HASH = 'h';
 
 async function link(run: Run, pairs: readonly (readonly [string, string])[]): Promise<void> {
   await database.pool.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
-     select $1, $2, source_id, record_id, 'h', $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
-    [run.account, CONTACT_LINK, run.id, pairs.map(([contact]) => contact), pairs.map(([, customer]) => customer)],
+     select $1, $2, source_id, record_id, $6, $3 from unnest($4::text[], $5::text[]) as t(source_id, record_id)`,
+    [run.account, CONTACT_LINK, run.id, pairs.map(([contact]) => contact), pairs.map(([, customer]) => customer), HASH],
   );
 }
 
-function fateOf({ state, verdict, reason, record_id, detail }: Columns): string {
+function fateOf({ state, verdict, reason, record_id, facts }: Columns): string {
   if (state !== 'settled') return String(state);
-  const ids = /customers (\d+ and [\d, ]+);/.exec(String(detail))?.[1];
-  if (verdict === 'existing' || verdict === 'unchanged') return `${verdict} ${record_id}`;
+  const ids = reason === 'DUPLICATE' ? (facts as { ids: readonly string[] }).ids.join(' and ') : undefined;
+  if (verdict === 'existing') return `${verdict} ${record_id}`;
   return [verdict, reason, ids].filter(Boolean).join(' ');
 }

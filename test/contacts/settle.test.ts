@@ -1,7 +1,7 @@
 /** Single scenes of settling, where who gets what matters. The rules at large: settle-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleContacts } from '../../src/contacts/settle.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { putRecords } from './ledger-worlds.ts';
@@ -167,8 +167,8 @@ test.each(scenes)('$name', async ({ contacts, customers, become, isWhole = true 
   expect(links.rowCount).toBe(named.length);
 });
 
-function fateOf({ state, verdict, reason, record_id, detail }: Columns): string {
+function fateOf({ state, verdict, reason, record_id, facts }: Columns): string {
   if (state !== 'settled') return String(state);
-  const ids = /customers (\d+ and [\d, ]+);/.exec(String(detail))?.[1];
+  const ids = reason === 'DUPLICATE' ? (facts as { ids: readonly string[] }).ids.join(' and ') : undefined;
   return [verdict, reason, ids ?? (verdict === 'created' ? record_id : null)].filter(Boolean).join(' ');
 }

@@ -2,8 +2,10 @@
  * Audit debts: rows that were sent again after their outcome was unknown. The service may still commit the first send after
  * every read of the run, so each of these rows is checked against one more complete read of the list, later.
  */
+import type { Facts } from '../../reasons/reason.ts';
 import { prepareSetWork } from './records.ts';
 import type { Queryable, Run } from './runs.ts';
+import { reviseRows, settleRows } from './transitions.ts';
 
 export type AuditedResource = 'customers' | 'orders';
 
@@ -13,27 +15,41 @@ const SETTLES_UNTIL_AUDIT = 3;
 /** What an ended run left unknown for longer is past its audit when the next run reads its baseline: that read was the audit. */
 const SETTLES_UNTIL_FORGOTTEN = 2 * SETTLES_UNTIL_AUDIT;
 
-/** SQL: the open debts `d`, each with its row `s` and its run `u`, where these still exist. */
-const OPEN_DEBTS = `ledger.audit_debts d
-  left join ledger.rows s on s.run_id = d.run_id and s.source_id = d.source_id
-  left join ledger.runs u on u.id = d.run_id
+/**
+ * SQL: the open debts `d`, each with its run `u`, the verdict `v` of its row, whom that was matched with, `m`, and when it was
+ * sent last, where these exist.
+ */
+const OPEN_DEBTS = `ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
+  left join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n
+  left join ledger.matches m on m.run_id = d.run_id and m.n = d.n and m.kind = rtrim(d.resource, 's')
+  left join lateral (select max(a.at) as at from ledger.attempts a where a.run_id = d.run_id and a.n = d.n) sent on true
   where d.paid_at is null`;
 
 /** SQL: when the audit of debt `d` is due. */
-const DUE_AT = `greatest(d.doubt_at, s.since) + ${SETTLES_UNTIL_AUDIT} * d.settle_ms * interval '1 ms'`;
+const DUE_AT = `greatest(d.doubt_at, sent.at) + ${SETTLES_UNTIL_AUDIT} * d.settle_ms * interval '1 ms'`;
 
 /** SQL: debt `d` can be paid by a read that starts when it is due. A row that is still open is not: its run sends it. */
-const IS_PAYABLE = `(s.state is null or s.state = 'settled' or u.status not in ('running', 'paused'))`;
+const IS_PAYABLE = `(d.n is null or v.n is not null or u.id is null or u.status not in ('running', 'paused'))`;
 
-/** SQL: adds debts for rows `s` of run `u`; `settleMs` is the number of the parameter that holds the settle time. */
-export function oweAudits(resource: AuditedResource, rows: string, settleMs: number): string {
-  return `insert into ledger.audit_debts
-      (run_id, source_id, scope, resource, contact_id, email, phone, name, org, client_id, label, settle_ms)
-    select s.run_id, s.source_id, u.scope, '${resource}', case when u.job = 'contacts' then s.source_id end,
-      s.email, s.phone, s.name, s.org, s.client_id, s.label, $${settleMs}::bigint
-    from ${rows}
-    on conflict (run_id, source_id) do update set doubt_at = clock_timestamp(), settle_ms = excluded.settle_ms,
-      paid_at = null, paid_by = null, record_ids = null, violation = null`;
+/** Adds debts for rows of a run. */
+export async function oweAudits(
+  db: Queryable,
+  { id }: Run,
+  resource: AuditedResource,
+  rows: readonly number[],
+  settleMs: number,
+): Promise<void> {
+  await db.query(
+    `insert into ledger.audit_debts (run_id, n, source_id, scope, resource, contact_id, email, phone, name, org, client_id, label, settle_ms)
+     select i.run_id, i.n, coalesce(i.source_id, i.n::text), u.scope, $2, case when u.job = 'contacts' then i.source_id end,
+       i.email, i.phone, i.name, i.org, coalesce(m.record_id, i.client_id), i.label, $4
+     from unnest($3::bigint[]) chosen (n) join ledger.inputs i on i.run_id = $1 and i.n = chosen.n
+       join ledger.runs u on u.id = i.run_id
+       left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' and u.job = 'orders'
+     on conflict (run_id, source_id) do update set doubt_at = clock_timestamp(), settle_ms = excluded.settle_ms,
+       paid_at = null, paid_by = null, record_ids = null, violation = null`,
+    [id, resource, rows, settleMs],
+  );
 }
 
 export interface EarlierSends {
@@ -41,7 +57,7 @@ export interface EarlierSends {
   readonly settleMs: number;
   /** SQL: which runs `u` of the scope write the same records. */
   readonly runs: string;
-  /** SQL: whether row `k` of such a run is the same record as row `s` of this one. */
+  /** SQL: whether row `k` of such a run is the same record as row `s` of this one; both `n, source_id, client_id` and keys. */
   readonly same: string;
 }
 
@@ -54,23 +70,30 @@ export async function oweForEarlierSends(
   run: Run,
   { resource, settleMs, runs, same }: EarlierSends,
 ): Promise<void> {
-  const own = await db.query<{ id: string }>(
-    `select source_id as id from ledger.rows where run_id = $1 and state = 'ready' and action <> 'update' and since is not null`,
-    [run.id],
-  );
   const ended = await db.query<{ id: string }>(
     `select u.id from ledger.runs u where u.scope = $1 and ${runs} and u.id <> $2 and not u.dry_run
        and u.open_since > clock_timestamp() - ${SETTLES_UNTIL_FORGOTTEN} * $3::bigint * interval '1 ms'`,
     [run.scope, run.id, settleMs],
   );
-  if (own.rowCount === 0 && ended.rowCount === 0) return;
-  const rows = `ledger.rows s join ledger.runs u on u.id = s.run_id
-    where s.run_id = $1 and s.state = 'ready' and s.action <> 'update' and (s.source_id = any($3) or s.source_id in (
-      select s.source_id from ledger.rows s join ledger.rows k on ${same}
-      where s.run_id = $1 and k.run_id = any($4) and k.state in ('intent', 'acked', 'unknown')))`;
-  const ids = (found: typeof own) => found.rows.map(({ id }) => id);
-  await db.query(oweAudits(resource, rows, 2), [run.id, settleMs, ids(own), ids(ended)]);
+  const again = await db.query<{ n: number }>(
+    `with ready as materialized (${PLANNED('p.run_id = $1')} and (p.n >= u.next_n or g.n is not null))
+     select r.n::float8 as n from ready r where exists (select from ledger.attempts a where a.run_id = $1 and a.n = r.n)
+     ${ended.rowCount === 0 ? '' : `union select s.n::float8 from ready s join (${PLANNED('p.run_id = any($2)')} and p.n < u.next_n and g.n is null) k on ${same}`}`,
+    ended.rowCount === 0 ? [run.id] : [run.id, ended.rows.map(({ id }) => id)],
+  );
+  const rows = again.rows.map(({ n }) => n);
+  if (rows.length > 0) await oweAudits(db, run, resource, rows, settleMs);
 }
+
+/** SQL: rows without a verdict that are to create something, or have been sent for that. */
+const PLANNED = (
+  which: string,
+) => `select i.n, coalesce(i.source_id, i.n::text) as source_id, i.email, i.phone, i.name, i.org,
+    i.label, coalesce(m.record_id, i.client_id) as client_id
+  from ledger.plans p join ledger.runs u on u.id = p.run_id join ledger.inputs i on i.run_id = p.run_id and i.n = p.n
+    left join ledger.again g on g.run_id = p.run_id and g.n = p.n
+    left join ledger.matches m on m.run_id = p.run_id and m.n = p.n and m.kind = 'customer' and u.job = 'orders'
+  where ${which} and p.action <> 'update' and not exists (select from ledger.verdicts v where v.run_id = p.run_id and v.n = p.n)`;
 
 export interface Violation {
   /** The run that sent the row. */
@@ -79,7 +102,7 @@ export interface Violation {
   readonly label: string;
   readonly reason: 'DUPLICATE' | 'LOST';
   readonly ids: readonly string[];
-  readonly detail: string;
+  readonly facts: Facts;
 }
 
 /** A read of a list, as kept in ledger.records. */
@@ -138,10 +161,10 @@ export async function auditOf(db: Queryable, runId: string): Promise<Audit | und
 export async function violationsFoundBy(db: Queryable, runIds: readonly string[]): Promise<readonly Violation[]> {
   const found = await db.query<Violation>(
     `select d.run_id as run, d.source_id as row, coalesce(d.label, d.source_id) as label, d.violation as reason,
-       d.record_ids as ids, s.detail
-     from ledger.audit_debts d join ledger.rows s on s.run_id = d.run_id and s.source_id = d.source_id
+       d.record_ids as ids, v.facts
+     from ledger.audit_debts d join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n
      where d.violation is not null and d.paid_by in (select id from ledger.runs where id = any($1) or part_of = any($1))
-     order by d.run_id, s.n`,
+     order by d.run_id, d.n`,
     [runIds],
   );
   return found.rows;
@@ -168,7 +191,7 @@ export async function dueAudits(
 }
 
 /**
- * Pays the debts that were due when the read began; to be run in one transaction, safe to repeat. Rows whose record is there
+ * Pays the debts that were due when the read began, one by one where their rows change; to be run in one transaction, safe to repeat. Rows whose record is there
  * twice, or no longer, become rows for a person, and the counts of their runs follow. Answers those.
  */
 export async function payDebts(
@@ -177,10 +200,9 @@ export async function payDebts(
   { resource, pass, readAt, isComplete, matches }: AuditingRead,
 ): Promise<readonly Violation[]> {
   await prepareSetWork(db, run.id, 'records');
-  const paid = await db.query<Violation & { was: string }>(
+  const paid = await db.query<Violation & { n: number; verdict: string | null }>(
     `with due as materialized (
-       select d.*, s.record_id, s.verdict, s.reason from ${OPEN_DEBTS}
-         and d.scope = $3 and d.resource = $4 and ${IS_PAYABLE} and ${DUE_AT} <= $5
+       select d.*, coalesce(v.record_id, m.record_id) as record_id, v.verdict, v.reason from ${OPEN_DEBTS} and d.scope = $3 and d.resource = $4 and ${IS_PAYABLE} and ${DUE_AT} <= $5
      ), found as (
        select run_id, source_id, array_agg(record_id order by length(record_id), record_id) as ids
        from (select distinct run_id, source_id, record_id from (${matches}) m) each group by run_id, source_id
@@ -194,28 +216,26 @@ export async function payDebts(
        update ledger.audit_debts d set paid_at = clock_timestamp(), paid_by = $1, record_ids = j.ids, violation = j.judgement
        from judged j where d.run_id = j.run_id and d.source_id = j.source_id and d.paid_at is null
          and ($6 or cardinality(j.ids) > 1)
-       returning d.run_id, d.source_id, d.label, j.ids, j.judgement, j.verdict, j.record_id
+       returning d.run_id, d.source_id, d.n, d.label, j.ids, j.judgement, j.verdict, j.record_id
      )
-     update ledger.rows s set state = 'settled', verdict = 'review', reason = paid.judgement,
-       record_id = coalesce(s.record_id, paid.ids[1]),
-       detail = case paid.judgement
-         when 'DUPLICATE' then format('an audit after the run found it more than once: %s %s; delete all but one by hand',
-           $4, array_to_string(paid.ids[1:10], ', '))
-         else format('an audit after the run did not find it: %s %s is no longer in the list; ${REMEDY[resource]}',
-           rtrim($4, 's'), paid.record_id) end
-     from paid where paid.judgement is not null and s.run_id = paid.run_id and s.source_id = paid.source_id
-     returning s.run_id as run, s.source_id as row, coalesce(paid.label, s.source_id) as label, s.reason, paid.ids, s.detail,
-       coalesce(paid.verdict, 'unknown') as was`,
+     select run_id as run, source_id as row, n::float8 as n, coalesce(label, source_id) as label, judgement as reason, ids, verdict,
+       jsonb_strip_nulls(jsonb_build_object('what', rtrim($4, 's'), 'audit', case judgement when 'DUPLICATE' then true end,
+         'ids', case judgement when 'DUPLICATE' then to_jsonb(ids) end, 'id', case judgement when 'LOST' then record_id end)) as facts
+     from paid where judgement is not null and n is not null order by run_id, n`,
     [run.id, pass, run.scope, resource, readAt, isComplete],
   );
-  await recount(db, paid.rows);
-  return paid.rows.map(({ was: _, ...violation }) => violation);
+  for (const { run: of, n, verdict, reason, facts, ids } of paid.rows) {
+    const sql = `select $2::bigint as n, 'review' as verdict, $3::text as reason, $4::jsonb as facts,
+      coalesce((select v.record_id from ledger.verdicts v where v.run_id = $1 and v.n = $2), $5::text) as record_id`;
+    const chosen = { sql, values: [n, reason, facts, ids[0] ?? null] };
+    await (verdict === null ? settleRows : reviseRows)(db, of, chosen);
+  }
+  await recount(
+    db,
+    paid.rows.map(({ run: of, verdict }) => ({ run: of, was: verdict ?? 'unknown' })),
+  );
+  return paid.rows.map(({ n: _, verdict: __, ...violation }) => violation);
 }
-
-const REMEDY: Readonly<Record<AuditedResource, string>> = {
-  customers: 'check whether it was deleted by hand; the next run of the sync imports a contact again',
-  orders: 'check whether it was deleted by hand; if not, retry the run, which creates it again',
-};
 
 /** The counts that an ended run keeps follow its rows. */
 async function recount(db: Queryable, changed: readonly { run: string; was: string }[]): Promise<void> {

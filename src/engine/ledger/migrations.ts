@@ -12,6 +12,8 @@ import { attended } from './migrations/011-attended.ts';
 import { setClock } from './migrations/012-set-clock.ts';
 import { writtenOnce } from './migrations/014-written-once.ts';
 import { legacy } from './migrations/015-legacy.ts';
+import { reads } from './migrations/016-reads.ts';
+import { unchanged } from './migrations/017-unchanged.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
   runs,
@@ -26,4 +28,6 @@ export const ledgerMigrations: readonly Migration[] = [
   setClock,
   writtenOnce,
   legacy,
+  reads,
+  unchanged,
 ];

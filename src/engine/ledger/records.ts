@@ -1,4 +1,7 @@
-/** The match index: the service's records as the read-backs of one run saw them. */
+/**
+ * The match index: the service's records as the reads of one run saw them. It is scratch: a crash of the database empties it,
+ * and the marks of the reads with it, so a transaction that judges by a read checks that its mark is still there.
+ */
 import { LockstepError } from '../../errors.ts';
 import type { Queryable } from './runs.ts';
 
@@ -15,18 +18,45 @@ export interface SeenRecord {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** A read of a list: pass 0 is the baseline before the first write. */
+export interface Reading {
+  readonly kind: RecordKind;
+  readonly pass: number;
+}
+
+/** Marks the start of a read. A baseline forgets what an earlier one kept. */
+export async function beginRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<void> {
+  await db.query(
+    `with forgotten as (delete from ledger.records where run_id = $1 and kind = $2 and $3 = 0)
+     insert into ledger.reads (run_id, kind, pass) values ($1, $2, $3) on conflict do nothing`,
+    [runId, kind, pass],
+  );
+}
+
+/** Whether all that a read kept is still there; if not, the list has to be read again. */
+export async function checkRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<boolean> {
+  const found = await db.query('select from ledger.reads where run_id = $1 and kind = $2 and pass = $3', [
+    runId,
+    kind,
+    pass,
+  ]);
+  return found.rowCount === 1;
+}
+
 /** Keeps what pass `pass` saw; a record seen before keeps its first pass. Safe to repeat. */
 export async function keepRecords(
   db: Queryable,
   runId: string,
   pass: number,
   records: readonly SeenRecord[],
+  firstPass = pass,
 ): Promise<void> {
+  if (records.length === 0) return;
   const distinct = [...new Map(records.map((record) => [record.recordId, record])).values()];
   const column = <K extends keyof SeenRecord>(name: K) => distinct.map((record) => record[name] ?? null);
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $1, 'customer', t.*, $2, $2
+     select $1, 'customer', t.*, $10, $2
      from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[]) as t
      on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, contact_id = excluded.contact_id,
        email = excluded.email, phone = excluded.phone, name = excluded.name, org = excluded.org, fields = excluded.fields`,
@@ -40,6 +70,7 @@ export async function keepRecords(
       column('name'),
       column('org'),
       distinct.map((record) => JSON.stringify(record.fields)),
+      firstPass,
     ],
   );
 }

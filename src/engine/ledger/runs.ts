@@ -214,7 +214,7 @@ export async function endRun(
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );
-  if (status !== 'failed') await db.query('delete from ledger.records where run_id = $1', [id]);
+  if (status !== 'failed') await forgetReads(db, [id]);
   if (status === 'done') await thinOut(db, id);
   if (status === 'cancelled') await cancelParts(db, id);
   return ended.rowCount === 1;
@@ -262,14 +262,19 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
  * unsent would be sent twice.
  */
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
-  await db.query(
-    `with old as (
-       update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
-       where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id
-     )
-     delete from ledger.records where run_id in (select id from old)`,
+  const old = await db.query<{ id: string }>(
+    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
+     where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
     [run.id, run.scope, run.resource],
   );
+  const ids = old.rows.map(({ id }) => id);
+  if (ids.length > 0) await forgetReads(db, ids);
+}
+
+/** What reads of lists have kept for runs that read no more. */
+async function forgetReads(db: Queryable, ids: readonly string[]): Promise<void> {
+  for (const table of ['records', 'reads', 'baselines'])
+    await db.query(`delete from ledger.${table} where run_id = any($1)`, [ids]);
 }
 
 /** A nightly run over many records leaves as many rows: what is long past and was unchanged, or only planned, is let go. */

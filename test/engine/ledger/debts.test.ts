@@ -10,7 +10,7 @@ import {
 } from '../../../src/engine/ledger/debts.ts';
 import { endRun, type Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
-import { decideMissing } from '../../../src/engine/ledger/settling.ts';
+import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
 import { putRecords } from '../../contacts/ledger-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
@@ -36,15 +36,15 @@ async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS
     { source_id: '1', label: 'A', client_id: '7', action: 'create', state: 'unknown', since },
     { source_id: '2', label: 'B', state: 'settled', verdict: 'created' },
   ]);
-  await inTransaction(database.pool, (db) =>
-    decideMissing(db, run, new Date(), {
+  await inTransaction(database.pool, async (db) => {
+    await gatherSent(db, run.id);
+    await decideMissing(db, run, new Date(), {
       resource: 'orders',
       settleMs: SETTLE_MS,
-      judged: `judged as (select source_id, null as reason from ledger.rows where run_id = $1 and state = 'unknown' and since <= $2)`,
+      judged: `judged as (select n, null as reason from sent, ledger.runs u where u.id = $1 and since <= $2)`,
       values: [],
-      details: { NEVER: `''` },
-    }),
-  );
+    });
+  });
   const { state, verdict = null, record_id = null, reason = null } = { ...CREATED, ...row } as Record<string, unknown>;
   await database.pool.query(
     `update ledger.rows set state = $2, verdict = $3, record_id = $4, reason = $5 where run_id = $1 and source_id = '1'`,
@@ -85,11 +85,11 @@ test('an order that is there once pays its debt, and the run is as it was', asyn
 });
 
 test.each([
-  ['twice', ['10', '5'], 'DUPLICATE', /more than once: orders 5, 10; delete all but one/],
-  ['no longer', [], 'LOST', /order 5 is no longer in the list/],
+  ['twice', ['10', '5'], 'DUPLICATE', { what: 'order', audit: true, ids: ['5', '10'] }],
+  ['no longer', [], 'LOST', { what: 'order', id: '5' }],
 ])(
   'an order that is there %s becomes a row for a person, and the counts of its run follow',
-  async (_how, ids, reason, says) => {
+  async (_how, ids, reason, facts) => {
     const run = await loadWith({});
     const { reader, found } = await readWith(run, ids);
     expect(found).toMatchObject([{ run: run.id, row: '1', label: 'A', reason, ids: ids.toReversed() }]);
@@ -98,7 +98,7 @@ test.each([
       verdict: 'review',
       reason,
       record_id: '5',
-      detail: expect.stringMatching(says),
+      facts,
     });
     expect(await countsOf(run)).toEqual({ created: 1, review: 1 });
     expect(await violationsFoundBy(database.pool, [reader.id])).toEqual(found);

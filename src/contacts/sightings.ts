@@ -1,0 +1,77 @@
+/**
+ * What a contact sync remembers of contacts that have not changed, and which customers it needs: hashes only, some 60 bytes a
+ * contact. Two hashes that are alike make it keep a customer too many, never one too few.
+ */
+import type { Keys } from '../customers/keys.ts';
+import type { ContactLink, KnownCustomer } from '../engine/ledger/matching/contact-links.ts';
+import type { Sightings } from '../engine/ledger/matching/recall-contacts.ts';
+import type { SeenRecord } from '../engine/ledger/records.ts';
+import { KeyFilter } from '../scan/key-filter.ts';
+import { SeenIds } from '../scan/seen-ids.ts';
+
+/** Passes of `#linked`: the customer a link names, and the same once it was in the list. */
+const [LINKED, LISTED] = [0, 1];
+
+export class ContactSightings implements Sightings {
+  /** All contacts of the scan. */
+  readonly contacts = new SeenIds();
+  /** Customers of unchanged contacts, by what their links know of them. */
+  readonly #linked = new SeenIds();
+  #listed = 0;
+  /** Keys of unchanged contacts, and of those that are rows. */
+  readonly #unchangedKeys = new KeyFilter();
+  readonly #rowKeys = new KeyFilter();
+  lastN = 0;
+
+  get unchanged(): number {
+    return this.#linked.size;
+  }
+
+  get lost(): number {
+    return this.#linked.size - this.#listed;
+  }
+
+  hasContact = (id: string): boolean => this.contacts.has(id);
+
+  isLost = (customer: string): boolean => this.#linked.sighting(customer)?.pass === LINKED;
+
+  noteRow(contact: Keys & { readonly id: string }, link: ContactLink | undefined): void {
+    this.#rowKeys.add(`contact ${contact.id}`);
+    if (link) this.#rowKeys.add(`customer ${link.customer}`);
+    for (const key of keyTexts(contact)) this.#rowKeys.add(key);
+  }
+
+  noteUnchanged(contact: Keys, customer: string, known: KnownCustomer): void {
+    this.#linked.note(customer, LINKED, textOf(known));
+    for (const key of keyTexts(contact)) this.#unchangedKeys.add(key);
+  }
+
+  /** Whether a customer of the list has to be looked at: the others are those of unchanged contacts, or concern none. */
+  wants(customer: SeenRecord): boolean {
+    const { recordId, contactId } = customer;
+    const keys = keyTexts(customer);
+    const known = textOf({ ...customer, contact: contactId });
+    const link = this.#linked.sighting(recordId, known);
+    if (link) {
+      if (link.pass === LINKED) this.#listed++;
+      this.#linked.note(recordId, LISTED, known);
+      if (!link.isSame) return true;
+    } else if (contactId !== undefined && this.contacts.has(contactId)) return true;
+    const concernsRow =
+      this.#rowKeys.has(`customer ${recordId}`) ||
+      (contactId !== undefined && this.#rowKeys.has(`contact ${contactId}`)) ||
+      keys.some((key) => this.#rowKeys.has(key));
+    return concernsRow || (!link && keys.some((key) => this.#unchangedKeys.has(key)));
+  }
+}
+
+function keyTexts({ email, phone, name }: Pick<Keys, 'email' | 'phone' | 'name'>): readonly string[] {
+  const texts = { email, phone, name };
+  return Object.entries(texts).flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`]));
+}
+
+type Known = { readonly [K in keyof Required<KnownCustomer>]?: string | undefined };
+
+function textOf({ email, phone, name, org, contact }: Known): string {
+  return JSON.stringify([email, phone, name, org, contact].map((value) => value ?? null));
+}

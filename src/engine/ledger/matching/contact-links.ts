@@ -1,0 +1,61 @@
+/** Links between contacts and customers: what they keep of both, and how the next run looks them up. */
+import type { Queryable, Run } from '../runs.ts';
+
+/** The kind of link between a contact and the customer made from it. */
+export const CONTACT_LINK = 'contact-customer';
+
+const KEYS = ['email', 'phone', 'name', 'org'];
+const object = (pairs: readonly string[]) => `jsonb_strip_nulls(jsonb_build_object(${pairs.join(', ')}))`;
+
+/** SQL: what customer `k` is recognised by, as its link keeps it. */
+export const CUSTOMER = (k: string): string =>
+  object([...KEYS.map((key) => `'${key}', ${k}.${key}`), `'contact', ${k}.contact_id`]);
+
+/** SQL: what contact `s` is, as its link keeps it beside its hash. */
+export const CONTACT = (s: string): string => object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
+
+/** What a link keeps of its customer. */
+export interface KnownCustomer {
+  readonly email?: string;
+  readonly phone?: string;
+  readonly name?: string;
+  readonly org?: string;
+  /** The contact it says it was imported from. */
+  readonly contact?: string;
+}
+
+export interface ContactLink {
+  readonly contact: string;
+  readonly customer: string;
+  /** Of the contact that it was last brought in line with; null: never compared. */
+  readonly hash: string | null;
+  /** Undefined where the link has to be looked at again, as one of an earlier version. */
+  readonly known: KnownCustomer | undefined;
+}
+
+/** The links of these contacts. */
+export async function linksOf(
+  db: Queryable,
+  { scope }: Run,
+  contacts: readonly string[],
+): Promise<readonly ContactLink[]> {
+  const found = await db.query<{ contact: string; customer: string; hash: string | null; known: KnownCustomer | null }>(
+    `select source_id as contact, record_id as customer, hash, case when contact is not null
+       and linked_at >= coalesce((select rebound_at from ledger.scopes where id = $1), '-infinity') then known end as known
+     from ledger.links where scope = $1 and kind = $2 and source_id = any($3)`,
+    [scope, CONTACT_LINK, contacts],
+  );
+  return found.rows.map(({ known, ...link }) => ({ ...link, known: known ?? undefined }));
+}
+
+/** The end of a contact sync: links remember the contacts whose customers were updated. */
+export async function linkUpdated(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.links l set hash = i.hash, run_id = $1, contact = ${CONTACT('i')},
+       known = ${object(KEYS.map((key) => `'${key}', i.${key}`))} || ${object([`'contact', l.known->>'contact'`])}
+     from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+     where v.run_id = $1 and v.verdict = 'updated' and v.reason is null
+       and l.scope = $2 and l.kind = $3 and l.source_id = i.source_id`,
+    [run.id, run.scope, CONTACT_LINK],
+  );
+}

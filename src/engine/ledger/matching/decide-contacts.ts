@@ -1,0 +1,245 @@
+/**
+ * Decides every contact of a run before the first write: it exists already (matched and linked), is ambiguous (named, never
+ * guessed), or is to be imported. Set-based SQL over the run's contacts (`s`, of the temporary table `deciding`) and the
+ * customers that its baseline kept (`k`).
+ */
+import { prepareSetWork } from '../records.ts';
+import { forgetRows, type Queryable, type Run } from '../runs.ts';
+import { matchRows, planRows, settleRows } from '../transitions.ts';
+import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
+import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
+import { type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { duplicates } from './duplicates.ts';
+
+export interface DecideOptions {
+  readonly matchBy: readonly MatchKey[];
+  /** What a contact without a customer is sent as. */
+  readonly action: 'import' | 'create';
+  readonly onChange: 'update' | 'ignore';
+  /** Fields of a customer that its contact decides. */
+  readonly mappedFields: readonly string[];
+  /** What the list of customers does not show is not there. */
+  readonly isWhole: boolean;
+  /** Contacts without rows: nothing about them has changed. */
+  readonly unchanged: number;
+}
+
+/** To be run in one transaction, once a run. In a dry run no link is kept. Contacts that turn out unchanged are no rows any more. */
+export async function decideContacts(
+  db: Queryable,
+  run: Run,
+  options: DecideOptions,
+): Promise<{ readonly status: 'decided' } | LinksDisagree> {
+  await prepareSetWork(db, run.id);
+  await openContacts(db, run, options.onChange);
+  const disagree = await checkLinks(db, run, options.unchanged);
+  if (disagree) return disagree;
+  if (!run.dryRun) await refreshLinks(db, run);
+  await reopenLostLinks(db, run);
+  await takeLinked(db, run);
+  await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
+  for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
+  await matchLevel(db, run, { by: 'e-mail, phone, name and organization', agrees: SAME_PERSON }); // whatever matchBy says
+  await reviewDuplicates(db, run);
+  await reviewTheUnclear(db, run);
+  if (!options.isWhole) await reviewTheUnproven(db);
+  await sendTheRest(db, options.action);
+  if (!run.dryRun) await keepLinks(db, run);
+  await keepDecisions(db, run, options);
+  return { status: 'decided' };
+}
+
+const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
+
+/** The contacts with what their links say. A state is a row's: `staged` is not decided yet, `ready` is to be sent. */
+async function openContacts(db: Queryable, run: Run, onChange: DecideOptions['onChange']): Promise<void> {
+  await db.query(
+    `create temp table deciding (n bigint primary key, source_id text, label text, email text, phone text, name text, org text,
+       hash text, record_id text, known jsonb, linked_at timestamptz, is_linked boolean not null, is_stale boolean not null,
+       state text not null, action text, verdict text, reason text, facts jsonb, by text) on commit drop`,
+  );
+  await db.query(
+    `insert into deciding select n, source_id, label, email, phone, name, org, hash, record_id, known, linked_at, is_linked, false,
+       case when not is_linked then 'staged' when has_changed and $4 then 'ready' else 'settled' end,
+       case when is_linked and has_changed and $4 then 'update' end,
+       case when is_linked and not (has_changed and $4) then 'unchanged' end,
+       case when is_linked and has_changed and not $4 then 'CHANGE_IGNORED' end
+     from (select i.*, l.record_id, l.known, l.linked_at, l.source_id is not null as is_linked, l.hash is distinct from i.hash as has_changed
+       from ledger.inputs i left join ledger.links l on l.scope = $2 and l.kind = $3 and l.source_id = i.source_id
+       where i.run_id = $1) linked`,
+    [run.id, run.scope, CONTACT_LINK, onChange === 'update'],
+  );
+  await db.query('analyze deciding');
+}
+
+/** A linked customer that is gone may have been made again, or merged into another one: its contact is matched again. */
+async function reopenLostLinks(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update deciding s set state = 'staged', action = null, verdict = null, reason = null
+     where s.record_id is not null
+       and not exists (select from ledger.records k where ${IS_CUSTOMER} and k.record_id = s.record_id)`,
+    [run.id],
+  );
+}
+
+/**
+ * A linked customer is its contact's, and no other's while that contact is there. One that was deleted and made again
+ * has another id: its customer is found by its keys. A scan that may have missed contacts tells of none that it is gone.
+ */
+async function takeLinked(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.records k set taken_by = l.source_id
+     from ledger.links l left join deciding s on s.source_id = l.source_id
+     where ${IS_CUSTOMER} and l.scope = $2 and l.kind = $3 and l.record_id = k.record_id and (s.is_linked
+       or s.n is null and (select coalesce(scan, 'unproven') from ledger.runs where id = $1) = 'unproven')`,
+    [run.id, run.scope, CONTACT_LINK],
+  );
+}
+
+/**
+ * Links pairs that are each other's only candidate, or, where several share the key (a family's mailbox), each other's
+ * only candidate of the same name. What has candidates left after that is for a person, and so are those candidates: a
+ * weaker key must not give away what a stronger one disputes.
+ *
+ * Linked contacts and customers count as candidates although they cannot be had: else what is ambiguous today would look
+ * certain tomorrow, when a link has taken the alternative away, and a second run would write.
+ */
+async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
+  const agreeing = (among: string) => `
+       select s.n, s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed,
+         s.state = 'staged' and k.taken_by is null as is_open
+       from deciding s join ledger.records k on ${IS_CUSTOMER} and ${level.agrees}
+       where ${among} and (k.contact_id is null or k.contact_id = s.source_id or not exists
+         (select from deciding o where o.source_id = k.contact_id))`;
+  // In two halves, each over few rows or few records: a thousand linked people with one switchboard are no million pairs.
+  await db.query(
+    `with pairs as (
+       select *, count(*) over (partition by n) as customers, count(*) over (partition by record_id) as contacts
+       from (${agreeing(`s.state = 'staged'`)} union all ${agreeing(`s.state <> 'staged' and k.taken_by is null`)}) p
+     ), named as (
+       select *, count(*) over (partition by n) as namesakes_there, count(*) over (partition by record_id) as namesakes_here
+       from pairs where same_name
+     ), sure as (
+       select n, source_id, record_id from pairs where is_open and not is_disputed and customers = 1 and contacts = 1
+       union select n, source_id, record_id from named
+       where is_open and not is_disputed and namesakes_there = 1 and namesakes_here = 1
+     ), left_over as (
+       select n, record_id from pairs
+       where is_open and n not in (select n from sure) and record_id not in (select record_id from sure)
+     ), taken as (
+       update ledger.records k set taken_by = sure.source_id from sure where ${IS_CUSTOMER} and k.record_id = sure.record_id
+     ), disputed as (
+       update ledger.records k set is_disputed = true
+       where ${IS_CUSTOMER} and k.record_id in (select record_id from left_over)
+     ), decided as (
+       select n, record_id, 'existing' as verdict, 'MATCHED' as reason, jsonb_build_object('by', $2::text) as facts from sure
+       union all select n, null, 'review', 'AMBIGUOUS_MATCH',
+         jsonb_build_object('by', $2::text, 'customers', jsonb_agg(record_id order by length(record_id), record_id))
+       from left_over group by n
+     )
+     update deciding s set state = 'settled', verdict = decided.verdict, reason = decided.reason, facts = decided.facts,
+       by = $2::text, record_id = coalesce(decided.record_id, s.record_id)
+     from decided where s.n = decided.n`,
+    [run.id, level.by],
+  );
+}
+
+/** Of free customers, what is the same person as a contact that has its customer. */
+async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
+  const had = `select * from deciding where state = 'settled' and record_id is not null and verdict in ('existing', 'unchanged')`;
+  const free = `select * from ledger.records k where ${IS_CUSTOMER} and k.taken_by is null and not k.is_disputed`;
+  await db.query(
+    `update deciding s set verdict = 'review', reason = 'DUPLICATE',
+       facts = jsonb_build_object('what', 'customer', 'before', true, 'ids', extra.ids)
+     from (${duplicates(had, free)}) extra where s.n = extra.n`,
+    [run.id],
+  );
+}
+
+/** What is never sent: what a person has deleted there, and what could not be, or was not, recognised in the list. */
+async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `with earlier as (
+       select i.source_id, i.hash, max(v.reason) as reason, max(coalesce(v.facts->>'earlier', v.run_id)) as run
+       from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST')
+         cross join lateral (select source_id, hash from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
+       where u.scope = $1 group by i.source_id, i.hash
+     ), unclear as (
+       select s.n, case when s.record_id is not null then 'CUSTOMER_GONE' when coalesce(s.email, s.phone, s.name) is null then 'NO_KEY'
+           else e.reason end as reason,
+         case when s.record_id is not null then jsonb_build_object('customer', s.record_id)
+           when coalesce(s.email, s.phone, s.name) is not null then jsonb_build_object('what', 'customer', 'earlier', e.run) end as facts
+       from deciding s left join earlier e on e.source_id = s.source_id and e.hash = s.hash where s.state = 'staged'
+     )
+     update deciding s set state = 'settled', verdict = 'review', reason = unclear.reason, facts = unclear.facts
+     from unclear where s.n = unclear.n and unclear.reason is not null`,
+    [run.scope],
+  );
+}
+
+/** The list may lack their customers: created because of that, they might be there twice. */
+async function reviewTheUnproven(db: Queryable): Promise<void> {
+  await db.query(
+    `update deciding set state = 'settled', verdict = 'review', reason = 'LIST_PARTIAL', facts = '{"what": "customer"}'
+     where state = 'staged'`,
+  );
+}
+
+async function sendTheRest(db: Queryable, action: 'import' | 'create'): Promise<void> {
+  await db.query(`update deciding set state = 'ready', action = $1 where state = 'staged'`, [action]);
+}
+
+async function keepLinks(db: Queryable, run: Run): Promise<void> {
+  const values = [run.id, run.scope, CONTACT_LINK];
+  await db.query(
+    `delete from ledger.links l using deciding s where l.scope = $1 and l.kind = $2 and l.source_id = s.source_id
+       and (s.is_stale or s.by is not null and l.record_id <> s.record_id)`,
+    [run.scope, CONTACT_LINK],
+  );
+  await db.query(
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
+     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${CUSTOMER('k')}, ${CONTACT('s')}
+     from deciding s join ledger.records k on ${IS_CUSTOMER} and k.record_id = s.record_id where s.by is not null
+     on conflict (scope, kind, record_id) do update set source_id = excluded.source_id, hash = excluded.hash,
+       run_id = excluded.run_id, known = excluded.known, contact = excluded.contact, linked_at = now()`,
+    values,
+  );
+  await db.query(
+    `update ledger.links l set contact = null from deciding s -- it is a row of the next run, too
+     where l.scope = $1 and l.kind = $2 and l.source_id = s.source_id and s.reason = 'CUSTOMER_GONE' and l.contact is not null`,
+    [run.scope, CONTACT_LINK],
+  );
+}
+
+/**
+ * An update sends the customer as it is with the contact's fields over it; a field emptied at the contact is emptied there.
+ * A dry run says what it would have done.
+ */
+async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged }: DecideOptions): Promise<void> {
+  const isUnchanged = `verdict = 'unchanged' and reason is null`;
+  const [{ n = 0 } = {}] = (
+    await db.query<{ n: number }>(`select count(*)::int as n from deciding where ${isUnchanged}`)
+  ).rows;
+  await forgetRows(db, run.id, `select n from deciding where ${isUnchanged}`);
+  await db.query('update ledger.runs set unchanged = $2 where id = $1', [run.id, unchanged + n]);
+  await db.query(`delete from deciding where ${isUnchanged}`);
+  await matchRows(db, run.id, {
+    sql: `select n, 'customer' as kind, record_id, coalesce(by, 'link') as by from deciding where record_id is not null`,
+  });
+  if (!run.dryRun) {
+    await planRows(db, run.id, {
+      sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
+            (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields
+          from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
+            left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n
+          where s.state = 'ready'`,
+      values: [mappedFields],
+    });
+  }
+  await settleRows(db, run.id, {
+    sql: `select n, case when verdict is not null then verdict when action = 'update' then 'updated' else 'created' end as verdict,
+        case when verdict is null then 'PLANNED' else reason end as reason, facts, record_id
+      from deciding where state = 'settled' or $2`,
+    values: [run.dryRun],
+  });
+}

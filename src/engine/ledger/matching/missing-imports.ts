@@ -1,0 +1,35 @@
+/** Imported contacts that a read of the customers does not show, while it shows customers that no contact accounts for. */
+import type { Queryable, Run } from '../runs.ts';
+import { gatherSent } from '../settling.ts';
+import { NEW_CUSTOMER } from './settle-contacts.ts';
+
+export interface ReadBack {
+  readonly pass: number;
+  readonly readAt: Date;
+  readonly settleMs: number;
+}
+
+/** At most `limit` of them, in the order they were seen; to be run in a transaction of its own. */
+export async function missingImports(
+  db: Queryable,
+  run: Run,
+  { pass, readAt, settleMs }: ReadBack,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly hash: string }[]> {
+  const isNew = NEW_CUSTOMER('$1', '$2');
+  if ((await db.query(`select from ledger.records k where ${isNew} limit 1`, [run.id, pass])).rowCount === 0) return [];
+  await gatherSent(db, run.id);
+  const missing = await db.query<{ id: string; hash: string }>(
+    `with strangers as materialized (
+       select from ledger.records k where ${isNew} and not exists (select from ledger.inputs o where o.run_id = $1
+         and (o.source_id = k.contact_id or o.email = k.email or (k.email is null and o.phone = k.phone))) limit 1
+     )
+     select i.source_id as id, i.hash from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n
+     where s.action = 'import' and s.since + $4 * interval '1 ms' <= $3 and exists (select from strangers)
+       and not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'customer' and k.first_pass > 0
+         and k.last_pass = $2 and (k.contact_id = i.source_id or k.email = i.email or k.phone = i.phone))
+     order by i.n limit $5`,
+    [run.id, pass, readAt, settleMs, limit],
+  );
+  return missing.rows;
+}

@@ -1,0 +1,265 @@
+/**
+ * Settles what was sent, from one read of the customers: which contacts are there, under which id, and which are not.
+ * Customers that the baseline saw are none of this run's; of the others each is given to one contact, by what it says of
+ * itself, strongest evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
+ */
+import { readLearnt } from '../learnt.ts';
+import { prepareSetWork } from '../records.ts';
+import { MAX_SENDS } from '../rows.ts';
+import type { Queryable, Run } from '../runs.ts';
+import {
+  decideMissing,
+  gatherSent,
+  LACKS_MUCH,
+  rejectRefused,
+  repeatUpdates,
+  type Settled,
+  whatIsOpen,
+} from '../settling.ts';
+import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
+import type { ContactInput } from './contact-inputs.ts';
+import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
+import { levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { duplicates } from './duplicates.ts';
+
+export interface SettleOptions {
+  readonly matchBy: readonly MatchKey[];
+  /** The pass of the read, as kept with the records. */
+  readonly pass: number;
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** What the list does not show is not there. */
+  readonly isWhole: boolean;
+  /** How long the service may take to commit or show a request (assumptions A1 and A2). */
+  readonly settleMs: number;
+  /** Contacts that were edited after the scan: the service imports what they say by then. */
+  readonly edited?: readonly ContactInput[];
+}
+
+/** The reason of an attempt to import that was refused, until the read-back. */
+export const IMPORT_REFUSED = 'IMPORT_REFUSED';
+
+/** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
+export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
+  const { pass, edited = [], settleMs } = options;
+  await prepareSetWork(db, run.id);
+  await gatherSent(db, run.id);
+  await repeatUpdates(db, run.id);
+  await openUnsettled(db, run, edited);
+  await rememberTaken(db, run);
+  await takeByContactId(db, run, pass);
+  await takeInOrder(db, run, pass, SAME_PERSON, 'certain');
+  for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, pass, agrees, 'by-count');
+  await takeInOrder(db, run, pass, SAME_NAME, 'by-count');
+  await keepFound(db, run);
+  await reviewDuplicates(db, run, pass);
+  if (options.isWhole) {
+    await settleRefusedImports(db, run);
+    await rejectRefused(db, run.id);
+  }
+  await judgeMissing(db, run, options);
+  if (edited.length > 0) await oweAsEdited(db, run);
+  return whatIsOpen(db, run.id, settleMs);
+}
+
+/** SQL: customers that are new since the baseline. */
+export const NEW_CUSTOMER = (run: string, pass: string): string =>
+  `k.run_id = ${run} and k.kind = 'customer' and k.first_pass > 0 and k.last_pass = ${pass} and k.taken_by is null`;
+
+const FREE = NEW_CUSTOMER('$1', '$2');
+
+/** A service may write a phone or an organization in another form; a customer new since the baseline still has its name. */
+const SAME_NAME = 's.name = k.name and (s.email is null or k.email is null)';
+
+/** The contacts that were sent, with the customer they turn out to have. */
+async function openUnsettled(db: Queryable, run: Run, edited: readonly ContactInput[]): Promise<void> {
+  await db.query(
+    `create temp table unsettled on commit drop as
+     select s.n, i.source_id, s.state, i.label, i.email, i.phone, i.name, i.org, i.hash, false as is_edited,
+       null::text as record_id, null::boolean as is_certain
+     from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n where s.action in ('import', 'create')`,
+    [run.id],
+  );
+  await db.query('analyze unsettled');
+  if (edited.length === 0) return;
+  await db.query(
+    `update unsettled s set is_edited = true, label = e.label, hash = e.hash, email = e.email, phone = e.phone, name = e.name, org = e.org
+     from jsonb_to_recordset($1) as e (id text, label text, hash text, email text, phone text, name text, org text)
+     where s.source_id = e.id`,
+    [JSON.stringify(edited)],
+  );
+}
+
+/** What the run has given to contacts before, where a crash of the database has emptied the records since. */
+async function rememberTaken(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.records k set taken_by = i.source_id
+     from ledger.matches m join ledger.inputs i on i.run_id = m.run_id and i.n = m.n
+     where m.run_id = $1 and m.kind = 'customer' and k.run_id = $1 and k.kind = 'customer' and k.record_id = m.record_id
+       and k.taken_by is null`,
+    [run.id],
+  );
+}
+
+/** The service says itself which contact a customer came from: nothing is surer. */
+async function takeByContactId(db: Queryable, run: Run, pass: number): Promise<void> {
+  await db.query(
+    `with found as (
+       select distinct on (s.n) s.n, s.source_id, k.record_id
+       from unsettled s join ledger.records k on k.contact_id = s.source_id and ${FREE}
+       order by s.n, length(k.record_id), k.record_id
+     ), taken as (
+       update ledger.records k set taken_by = found.source_id from found
+       where k.run_id = $1 and k.kind = 'customer' and k.record_id = found.record_id
+     )
+     update unsettled s set record_id = found.record_id, is_certain = true from found where s.n = found.n`,
+    [run.id, pass],
+  );
+}
+
+/**
+ * Gives free records to contacts that agree with them, the n-th to the n-th, acknowledged ones first. Where several stand
+ * against several, the count is right but who is who is not known (`by-count`): such contacts are created but not linked.
+ */
+async function takeInOrder(
+  db: Queryable,
+  run: Run,
+  pass: number,
+  agrees: string,
+  evidence: 'certain' | 'by-count',
+): Promise<void> {
+  // Again while it gives: where agreement is no equivalence, two groups may have wanted the same record.
+  for (let given = 1; given > 0; ) given = await takeOnce(db, run, pass, agrees, evidence);
+}
+
+async function takeOnce(
+  db: Queryable,
+  run: Run,
+  pass: number,
+  agrees: string,
+  evidence: 'certain' | 'by-count',
+): Promise<number> {
+  const given = await db.query(
+    `with pairs as (
+       select s.n, s.source_id, k.record_id, s.state,
+         count(*) over (partition by s.n) as customers, count(*) over (partition by k.record_id) as contacts,
+         min(k.record_id) over (partition by s.n) as shared_by
+       from unsettled s join ledger.records k on ${agrees} and ${FREE} and k.contact_id is null where s.record_id is null
+     ), contacts as (
+       select n, source_id, shared_by, bool_and(customers = 1 and contacts = 1) as alone,
+         row_number() over (partition by shared_by order by state, n) as place
+       from pairs group by n, source_id, shared_by, state
+     ), customers as (
+       select record_id, shared_by,
+         row_number() over (partition by shared_by order by length(record_id), record_id) as place
+       from (select distinct record_id, shared_by from pairs) p
+     ), given as (
+       select distinct on (record_id) * from (
+         select distinct on (c.n) c.n, c.source_id, r.record_id, c.alone
+         from contacts c join customers r using (shared_by, place)
+         join pairs p on p.n = c.n and p.record_id = r.record_id
+         order by c.n, r.record_id) g order by record_id, source_id
+     ), taken as (
+       update ledger.records k set taken_by = given.source_id from given
+       where k.run_id = $1 and k.kind = 'customer' and k.record_id = given.record_id
+     )
+     update unsettled s set record_id = given.record_id, is_certain = given.alone or $3 from given where s.n = given.n`,
+    [run.id, pass, evidence === 'certain'],
+  );
+  return given.rowCount ?? 0;
+}
+
+/** Verdicts, matches and links of the contacts that are there. Customers made for a load of orders come from no contact. */
+async function keepFound(db: Queryable, run: Run): Promise<void> {
+  await settleRows(db, run.id, {
+    sql: `select n, 'created' as verdict, case when not is_certain then 'LINK_UNCERTAIN' end as reason, null::jsonb as facts,
+        case when is_certain then record_id end as record_id
+      from unsettled where record_id is not null`,
+  });
+  await matchRows(db, run.id, {
+    sql: `select n, 'customer' as kind, record_id, case when is_certain then 'read-back' else 'count' end as by
+      from unsettled where record_id is not null`,
+  });
+  if (run.job !== 'contacts') return;
+  await db.query(
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
+     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${CUSTOMER('k')}, ${CONTACT('s')}
+     from unsettled s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
+     where s.is_certain on conflict do nothing`,
+    [run.id, run.scope, CONTACT_LINK],
+  );
+}
+
+/** Free customers that are the same person as a contact which has its customer. */
+async function reviewDuplicates(db: Queryable, run: Run, pass: number): Promise<void> {
+  const free = `select * from ledger.records k where ${FREE}`;
+  if ((await db.query(`${free} limit 1`, [run.id, pass])).rowCount === 0) return;
+  const had = `select i.*, v.record_id from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+    where v.run_id = $1 and v.record_id is not null and (v.verdict in ('created', 'existing') or v.reason = 'DUPLICATE')`;
+  await reviseRows(db, run.id, {
+    sql: `select extra.n, 'review' as verdict, 'DUPLICATE' as reason, f.facts, v.record_id
+      from (${duplicates(had, free)}) extra join ledger.verdicts v on v.run_id = $1 and v.n = extra.n
+        cross join lateral (select jsonb_build_object('what', 'customer', 'ids', extra.ids) as facts) f
+      where v.facts is distinct from f.facts`,
+    values: [pass],
+  });
+}
+
+/**
+ * Contacts whose import was refused, and which are not there: rejected where importing works for others, else their customers
+ * are created.
+ */
+async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
+  const learnt = await readLearnt(db, run.scope);
+  const isRefused = `state = 'unknown' and reason = '${IMPORT_REFUSED}'`;
+  const imported = await db.query(
+    `select from ledger.attempts a where a.run_id = $1 and a.action = 'import' and (a.outcome = 'acked'
+       or exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n and v.verdict = 'created')) limit 1`,
+    [run.id],
+  );
+  const works = imported.rowCount !== 0 || (learnt.get('import') === true && learnt.get('import-off') !== run.id);
+  if (!works) {
+    await sendAgain(db, run.id, { sql: `select n, 'create' as action from sent where ${isRefused}` });
+    return;
+  }
+  await settleRows(db, run.id, {
+    sql: `select n, 'rejected' as verdict, 'REFUSED_BY_SERVICE' as reason, facts, null::text as record_id from sent where ${isRefused}`,
+  });
+}
+
+/**
+ * Absent although the read began late enough: sent again, unless it might be there under another face, or the list lacks
+ * much of what the service took, which says more about the list than about the rows. Sending again would double them.
+ */
+function judgeMissing(db: Queryable, run: Run, { pass, readAt, isWhole, settleMs }: SettleOptions): Promise<void> {
+  return decideMissing(db, run, readAt, {
+    resource: 'customers',
+    settleMs,
+    judged: `strangers as (
+       select count(*) as n, count(*) filter (where k.email is null and k.phone is null and k.name is null) as faceless
+       from ledger.records k where ${NEW_CUSTOMER('$1', '$3')}
+     ), found as (
+       select count(*) as n from ledger.verdicts where run_id = $1 and verdict = 'created'
+     ), due as (
+       select * from sent where action in ('import', 'create') and since <= $2
+     ), lost as (
+       select count(*) as n from due where state = 'acked'
+     ), judged as (
+       select due.n, case
+         when due.sends >= $4 then 'GAVE_UP'
+         when strangers.faceless > 0 or (due.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
+         when not $5 or ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
+       from due, strangers, found, lost
+     )`,
+    values: [pass, MAX_SENDS, isWhole],
+  });
+}
+
+/** An edited contact that is sent again is audited by what it says now. */
+async function oweAsEdited(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `update ledger.audit_debts d set label = s.label, email = s.email, phone = s.phone, name = s.name, org = s.org
+     from unsettled s where d.run_id = $1 and d.source_id = s.source_id and s.is_edited and d.paid_at is null`,
+    [run.id],
+  );
+}
