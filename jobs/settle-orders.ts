@@ -2,7 +2,7 @@
  * Reads the orders back and settles everything that was sent: what is there gets its id, what is not is sent again once it
  * has had the time to appear. Its last read checks the whole load.
  */
-import { nextPass } from '../src/engine/ledger/records.ts';
+import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, movePhase, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
 import { releaseKeys } from '../src/orders/keys.ts';
@@ -30,9 +30,12 @@ export const settleOrdersJob = defineJob({
         const pass = await nextPass(pool, run.id);
         const read = await readOrders(context, exclusive, pass);
         const recordsBefore = placeOf(run).ordersBefore;
-        const settled = await exclusive.transaction((db) =>
-          settleOrders(db, run, { ...read, pass, recordsBefore, settleMs: account.settleMs }),
+        const settled = await exclusive.transaction(async (db) =>
+          (await checkRead(db, run.id, { kind: 'order', pass }))
+            ? settleOrders(db, run, { ...read, pass, recordsBefore, settleMs: account.settleMs })
+            : undefined,
         );
+        if (!settled) return { status: 'again', inMs: 0 };
         if (settled.ready > 0) return { status: 'next', job: 'create-orders' };
         if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
       } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'create-orders' };

@@ -3,7 +3,7 @@
 import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
-import { keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
+import { beginRead, keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../engine/ledger/runs.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { ScanReport } from '../scan/scan.ts';
@@ -36,6 +36,7 @@ export async function readCustomers(
 ): Promise<CustomersRead> {
   const { pool, run, account, signal } = context;
   const readAt = await ledgerNow(pool);
+  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'customer', pass }));
   const keeping = behind();
   const witnesses = await openWitnesses(context, 'customers');
   let hasKeys = false;

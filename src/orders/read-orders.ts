@@ -4,6 +4,7 @@ import { behind } from '../behind.ts';
 import { amountOf, idOf, isJsonObject, type Json, type JsonObject, memberNamed } from '../client/dialect.ts';
 import { textOf } from '../customers/keys.ts';
 import { areAuditsDue } from '../engine/ledger/debts.ts';
+import { beginRead } from '../engine/ledger/records.ts';
 import { addNote, type Queryable, type Run, recordProgress } from '../engine/ledger/runs.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { Account } from '../worker/accounts.ts';
@@ -34,6 +35,7 @@ export async function readOrders(
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
   const readAt = await ledgerNow(pool);
+  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'order', pass }));
   const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
   const scope = keyScopeOf(run);
   const says = { orders: false, customers: false, labels: false };

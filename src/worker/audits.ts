@@ -3,18 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../engine/ledger/debts.ts';
+import { checkRead } from '../engine/ledger/records.ts';
 import { type Queryable, type Run, startRun } from '../engine/ledger/runs.ts';
 import type { Exclusive } from './exclusive.ts';
 import type { JobContext } from './job.ts';
 
-/** Pays what was due when the read began. Dry runs pay too: they only read, and the facts are the same. */
+/** Pays what was due when the read began; nothing where a crash of the database has lost the read. Dry runs pay too: they only read, and the facts are the same. */
 export async function payAudits(
   { pool, run, log }: JobContext<unknown>,
   exclusive: Exclusive,
   read: AuditingRead,
 ): Promise<void> {
   if (!(await areAuditsDue(pool, run, read.resource, read.readAt))) return;
-  const violations = await exclusive.transaction((db) => payDebts(db, run, read));
+  const kind = read.resource === 'orders' ? 'order' : 'customer';
+  const violations = await exclusive.transaction(async (db) =>
+    (await checkRead(db, run.id, { kind, pass: read.pass })) ? payDebts(db, run, read) : [],
+  );
   for (const { run: of, row, reason, ids } of violations)
     log.warn({ run: of, row, reason, ids }, 'an audit found a row of an earlier run that is not there once');
 }

@@ -1,4 +1,7 @@
-/** The match index: the service's records as the read-backs of one run saw them. */
+/**
+ * The match index: the service's records as the reads of one run saw them. It is scratch: a crash of the database empties it,
+ * and the marks of the reads with it, so a transaction that judges by a read checks that its mark is still there.
+ */
 import { LockstepError } from '../../errors.ts';
 import type { Queryable } from './runs.ts';
 
@@ -13,6 +16,31 @@ export interface SeenRecord {
   readonly name: string | undefined;
   readonly org: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A read of a list: pass 0 is the baseline before the first write. */
+export interface Reading {
+  readonly kind: RecordKind;
+  readonly pass: number;
+}
+
+/** Marks the start of a read. A baseline forgets what an earlier one kept. */
+export async function beginRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<void> {
+  await db.query(
+    `with forgotten as (delete from ledger.records where run_id = $1 and kind = $2 and $3 = 0)
+     insert into ledger.reads (run_id, kind, pass) values ($1, $2, $3) on conflict do nothing`,
+    [runId, kind, pass],
+  );
+}
+
+/** Whether all that a read kept is still there; if not, the list has to be read again. */
+export async function checkRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<boolean> {
+  const found = await db.query('select from ledger.reads where run_id = $1 and kind = $2 and pass = $3', [
+    runId,
+    kind,
+    pass,
+  ]);
+  return found.rowCount === 1;
 }
 
 /** Keeps what pass `pass` saw; a record seen before keeps its first pass. Safe to repeat. */
