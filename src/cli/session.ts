@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../database/open.ts';
+import { shellWord } from '../reasons/template.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import { printable } from '../visible.ts';
@@ -154,8 +155,4 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       for (const close of closers.splice(0).reverse()) await close();
     },
   };
-}
-
-function shellWord(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

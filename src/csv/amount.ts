@@ -6,6 +6,9 @@
  * is worse than a row that comes back.
  */
 
+import type { CellCode } from '../reasons/cells.ts';
+import type { Facts } from '../reasons/reason.ts';
+
 export type DecimalSign = '.' | ',';
 
 export interface AmountForm {
@@ -19,17 +22,7 @@ export interface AmountForm {
 
 export type Amount =
   | { readonly status: 'amount'; readonly value: string; readonly currency: string | undefined }
-  | { readonly status: 'refused'; readonly code: AmountProblem; readonly why: string };
-
-export type AmountProblem =
-  | 'AMOUNT_NOT_A_NUMBER'
-  | 'AMOUNT_AMBIGUOUS'
-  | 'AMOUNT_IS_DATE'
-  | 'AMOUNT_EXPONENT'
-  | 'AMOUNT_PARENTHESES'
-  | 'AMOUNT_NEGATIVE_ZERO'
-  | 'AMOUNT_TOO_PRECISE'
-  | 'AMOUNT_OUT_OF_BOUNDS';
+  | { readonly status: 'refused'; readonly code: CellCode; readonly facts?: Facts };
 
 /** As many as a JSON number carries exactly, to whatever reads it as a double. */
 const MAX_DIGITS = 15;
@@ -42,17 +35,13 @@ const PLAIN = /^[1-9]\d{0,10}(?:\.\d{0,3}[1-9])?$/;
 export function parseAmount(cell: string, form: AmountForm): Amount {
   if (PLAIN.test(cell) && isPlain(cell, form)) return { status: 'amount', value: cell, currency: undefined };
   const text = cell.trim().replace(/^'/, ''); // a spreadsheet's mark for "this is text"
-  if (text.length > MAX_CHARS) return refused('AMOUNT_NOT_A_NUMBER', 'is no number: write digits such as 1234.50');
+  if (text.length > MAX_CHARS) return refused('AMOUNT_NOT_A_NUMBER');
   const { bare, currency } = withoutCurrency(text);
   const sign = signOf(bare);
-  if (!/^[\d.,]*\d[\d.,]*$/.test(joined(sign.digits))) return refused(...notDigits(text, bare));
-  if (sign.isBookkeeping && !form.accounting) {
-    const why = 'is minus only where that is declared: write -12.00, or load the file with --accounting';
-    return refused('AMOUNT_PARENTHESES', why);
-  }
+  if (!/^[\d.,]*\d[\d.,]*$/.test(joined(sign.digits))) return refused(notDigits(text, bare));
+  if (sign.isBookkeeping && !form.accounting) return refused('AMOUNT_PARENTHESES');
   const parts = split(sign.digits, form.decimal);
-  if (parts.status === 'refused')
-    return DATES.some((form) => form.test(text)) ? refused(...notDigits(text, bare)) : parts;
+  if (parts.status === 'refused') return DATES.some((form) => form.test(text)) ? refused(notDigits(text, bare)) : parts;
   return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
 }
 
@@ -82,7 +71,7 @@ interface Parts {
 
 type Refused = Extract<Amount, { status: 'refused' }>;
 
-const refused = (code: AmountProblem, why: string): Refused => ({ status: 'refused', code, why });
+const refused = (code: CellCode, facts?: Facts): Refused => ({ status: 'refused', code, ...(facts && { facts }) });
 
 /** Is it the same by either sign, or is the sign known to be the point? And within the bounds without counting? */
 function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
@@ -131,8 +120,7 @@ function split(grouped: string, decimal: AmountForm['decimal']): Parts | Refused
     if (asPoint.status === 'refused') return asComma;
     if (asComma.status === 'refused') return asPoint;
     if (asPoint.whole === asComma.whole && asPoint.fraction === asComma.fraction) return asPoint;
-    const two = `${asPoint.whole}${asPoint.fraction && '.'}${asPoint.fraction} or ${asComma.whole}${asComma.fraction && '.'}${asComma.fraction}`;
-    return refused('AMOUNT_AMBIGUOUS', `may be ${two}: say which with --decimal . or --decimal ,`);
+    return refused('AMOUNT_AMBIGUOUS', { either: plain(asPoint), or: plain(asComma) });
   }
   const at = digits.indexOf(decimal);
   const whole = at === -1 ? digits : digits.slice(0, at);
@@ -140,13 +128,13 @@ function split(grouped: string, decimal: AmountForm['decimal']): Parts | Refused
   const other = decimal === '.' ? ',' : '.';
   const groupedBySpace = digits !== grouped;
   if (!/^\d*$/.test(fraction) || (whole.includes(other) && (groupedBySpace || !isGrouped(whole, other)))) {
-    return refused(
-      'AMOUNT_NOT_A_NUMBER',
-      `is no number whose decimal sign is "${decimal}", as in the rest of the file`,
-    );
+    return refused('AMOUNT_NOT_A_NUMBER', { decimal });
   }
   return { status: 'parts', whole: whole.replaceAll(other, ''), fraction };
 }
+
+const plain = ({ whole, fraction }: Pick<Parts, 'whole' | 'fraction'>) =>
+  fraction === '' ? whole : `${whole}.${fraction}`;
 
 function isGrouped(whole: string, sign: '.' | ','): boolean {
   const groups = whole.split(sign);
@@ -160,13 +148,13 @@ function bounded(parts: Parts, isNegative: boolean, currency: string | undefined
   const whole = parts.whole.replace(/^0+(?=\d)/, '') || '0';
   const fraction = parts.fraction.replace(/0+$/, '');
   if (fraction.length > maxDecimals) {
-    return refused('AMOUNT_TOO_PRECISE', `has ${fraction.length} decimals; at most ${maxDecimals} are taken: round it`);
+    return refused('AMOUNT_TOO_PRECISE', { decimals: fraction.length, most: maxDecimals });
   }
   if (whole.length + fraction.length > MAX_DIGITS) {
-    return refused('AMOUNT_OUT_OF_BOUNDS', `has more than ${MAX_DIGITS} digits, which no amount needs: correct it`);
+    return refused('AMOUNT_OUT_OF_BOUNDS', { most: MAX_DIGITS });
   }
-  const value = fraction === '' ? whole : `${whole}.${fraction}`;
-  if (value === '0' && isNegative) return refused('AMOUNT_NEGATIVE_ZERO', 'is minus zero: write 0 if that is meant');
+  const value = plain({ whole, fraction });
+  if (value === '0' && isNegative) return refused('AMOUNT_NEGATIVE_ZERO');
   return { status: 'amount', value: isNegative ? `-${value}` : value, currency };
 }
 
@@ -179,15 +167,7 @@ const DATES = [
   /^\d{1,2}:\d{2}(:\d{2})?$/,
 ];
 
-function notDigits(text: string, bare: string): readonly [AmountProblem, string] {
-  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(bare)) {
-    return ['AMOUNT_EXPONENT', 'is written with an exponent, which loses digits: write all of them'];
-  }
-  if (DATES.some((form) => form.test(text))) {
-    return [
-      'AMOUNT_IS_DATE',
-      'looks like a date or time: map the right column, or undo what the spreadsheet made of it',
-    ];
-  }
-  return ['AMOUNT_NOT_A_NUMBER', 'is no number: write digits such as 1234.50'];
+function notDigits(text: string, bare: string): CellCode {
+  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(bare)) return 'AMOUNT_EXPONENT';
+  return DATES.some((form) => form.test(text)) ? 'AMOUNT_IS_DATE' : 'AMOUNT_NOT_A_NUMBER';
 }

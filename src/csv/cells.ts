@@ -5,14 +5,16 @@
  * take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts holds the values against
  * the contract's zod schemas.
  */
+import type { CellCode } from '../reasons/cells.ts';
+import type { Facts } from '../reasons/reason.ts';
 import { type AmountForm, parseAmount } from './amount.ts';
 import type { Field } from './fields.ts';
 
 export type CellProblem = {
-  readonly code: string;
+  readonly code: CellCode;
   readonly severity: 'error' | 'warning';
-  /** What is wrong and what to do, put behind the cell's place: "is … : do …". */
-  readonly why: string;
+  /** Besides the cell and its place. */
+  readonly facts?: Facts;
 };
 
 export interface CellResult {
@@ -51,7 +53,9 @@ const MAX_LONG = 10_000;
 const MAX_URL = 2048;
 const MAX_EMAIL = 320;
 
-const error = (code: string, why: string): CellResult => ({ problem: { code, severity: 'error', why } });
+const error = (code: CellCode, facts?: Facts): CellResult => ({
+  problem: { code, severity: 'error', ...(facts && { facts }) },
+});
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is its purpose
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
@@ -59,10 +63,8 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 const CONTROL_BUT_BREAKS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 /** Shown as nothing: two keys that look the same would differ. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
-const UNREADABLE = {
-  code: 'UNREADABLE_CHARACTER',
-  why: 'has a character that could not be read (shown as �): check the file’s encoding',
-} as const;
+
+const UNREADABLE = 'UNREADABLE_CHARACTER';
 
 function shortText(text: string): CellResult {
   if (text.length > MAX_SHORT) return tooLong(text, MAX_SHORT);
@@ -73,20 +75,22 @@ function shortText(text: string): CellResult {
 function longText(text: string): CellResult {
   if (text.length > MAX_LONG) return tooLong(text, MAX_LONG);
   if (CONTROL_BUT_BREAKS.test(text)) return control(text, CONTROL_BUT_BREAKS);
-  return text.includes('\ufffd') ? { value: text, problem: { ...UNREADABLE, severity: 'warning' } } : { value: text };
+  return text.includes('\ufffd')
+    ? { value: text, problem: { code: UNREADABLE, severity: 'warning' } }
+    : { value: text };
 }
 
 function readable(text: string): CellResult {
-  return text.includes('\ufffd') ? { problem: { ...UNREADABLE, severity: 'error' } } : { value: text };
+  return text.includes('\ufffd') ? error(UNREADABLE) : { value: text };
 }
+
+/** A long number as a spreadsheet shows it. */
+const CUT_SHORT = /^\d[.,]\d+E\+\d+$/i;
 
 /** A label, never a number: 00012 is not 12. */
 function orderId(text: string): CellResult {
   if (INVISIBLE.test(text)) return invisible();
-  if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
-    const why = 'is a long number cut short by a spreadsheet, so that others look the same: export it as text';
-    return error('ORDER_ID_CUT_SHORT', why);
-  }
+  if (CUT_SHORT.test(text)) return error('ORDER_ID_CUT_SHORT');
   return shortText(text);
 }
 
@@ -95,13 +99,8 @@ const ID = /^[\p{L}\d_][\p{L}\d_.:/+=-]*$/u;
 
 function clientId(text: string): CellResult {
   if (INVISIBLE.test(text)) return invisible();
-  if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
-    const why = 'is a long number cut short by a spreadsheet, so that others look the same: export it as text';
-    return error('CLIENT_ID_CUT_SHORT', why);
-  }
-  if (/^\d+[.,]\d*$|^\d+E\d+$/i.test(text) || !ID.test(text))
-    return error('CLIENT_ID_INVALID', 'is no customer’s id: give it as the service shows it, without spaces');
-  if (/^0+$/.test(text)) return error('CLIENT_ID_INVALID', 'is no customer’s id: leave it empty where there is none');
+  if (CUT_SHORT.test(text)) return error('CLIENT_ID_CUT_SHORT');
+  if (/^\d+[.,]\d*$|^\d+E\d+$|^0+$/i.test(text) || !ID.test(text)) return error('CLIENT_ID_INVALID');
   return shortText(text);
 }
 
@@ -113,40 +112,36 @@ function email(text: string): CellResult {
   if (INVISIBLE.test(text)) return invisible();
   if (CONTROL.test(text)) return control(text, CONTROL);
   if (EMAIL.test(text)) return readable(text);
-  return error('EMAIL_INVALID', 'is no e-mail address: give one such as ann@example.com, alone');
+  return error('EMAIL_INVALID');
 }
 
 function phone(cell: string): CellResult {
   const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
-  if (/^\d[.,]\d+E\+\d+$/i.test(text)) {
-    return error('PHONE_INVALID', 'was turned into a number by a spreadsheet: export it as text, with all its digits');
-  }
-  return /\d{2}/.test(text.replace(/\D/g, ''))
-    ? shortText(text)
-    : error('PHONE_INVALID', 'is no phone number: it has no digits');
+  if (CUT_SHORT.test(text)) return error('PHONE_INVALID', { isNumber: true });
+  return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');
 }
 
 function pictureUrl(text: string): CellResult {
   if (text.length > MAX_URL) return tooLong(text, MAX_URL);
   if (/^https?:\/\/\S+$/i.test(text) && URL.canParse(text)) return readable(text);
-  return error('PICTURE_URL_INVALID', 'is no web address: give one that begins with https://');
+  return error('PICTURE_URL_INVALID');
 }
 
 function amount(text: string, form: AmountForm): CellResult {
   const parsed = parseAmount(text, form);
-  if (parsed.status === 'refused') return error(parsed.code, parsed.why);
+  if (parsed.status === 'refused') return error(parsed.code, parsed.facts);
   return parsed.currency === undefined ? { value: parsed.value } : { value: parsed.value, currency: parsed.currency };
 }
 
 function tooLong(text: string, most: number): CellResult {
-  return error('TOO_LONG', `has ${text.length} characters; at most ${most} are taken: shorten it`);
+  return error('TOO_LONG', { length: text.length, most });
 }
 
 function control(text: string, form: RegExp): CellResult {
   const code = form.exec(text)?.[0].charCodeAt(0) ?? 0;
   const name =
     code === 10 || code === 13 ? 'a line break' : code === 9 ? 'a tab' : `U+${code.toString(16).padStart(4, '0')}`;
-  return error('CONTROL_CHARACTER', `has a control character (${name}): remove it`);
+  return error('CONTROL_CHARACTER', { character: name });
 }
 
-const invisible = () => error('INVISIBLE_CHARACTER', 'has a character that is not seen (such as U+200B): type it anew');
+const invisible = () => error('INVISIBLE_CHARACTER');

@@ -4,6 +4,8 @@
  * What is wrong with one row never reaches the next: an unclosed quote is told on the line where it opens, and reading goes
  * on at the line below it; a row longer than the cap is skipped to its end. Both cost time linear in the file.
  */
+
+import type { Facts } from '../reasons/reason.ts';
 import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
 import type { ReadingTime } from './reading-time.ts';
 
@@ -16,9 +18,8 @@ export interface TextRow {
 
 export interface RowFault {
   readonly code: 'UNCLOSED_QUOTE' | 'BAD_QUOTES' | 'ROW_TOO_LONG' | 'NUL_BYTE';
-  /** Where it is; not always the row's first line. */
-  readonly line: number;
-  readonly message: string;
+  /** `line`: where it is, which is not always the row's first line. */
+  readonly facts: Facts & { readonly line: number };
 }
 
 export interface ReadOptions {
@@ -142,7 +143,7 @@ class RowScanner {
     const isLineEach = faults.length === 0 && breaksIn(this.#text, this.#dialect.newline, taken) <= rows.length;
     for (const [index, cells] of rows.entries()) {
       const fault = faults.length === 0 ? undefined : faults.find(({ row }) => row === index);
-      this.#add(cells, fault && { code: codeOf(fault), line: this.#line, message: messageOf(fault) }, hasNul);
+      this.#add(cells, fault && faultAt(codeOf(fault), this.#line), hasNul);
       this.#line += isLineEach ? 1 : 1 + breaksInCells(cells, this.#dialect.newline);
     }
     this.#text = this.#text.slice(taken);
@@ -156,15 +157,19 @@ class RowScanner {
       return;
     }
     const line = this.#line;
-    const found = fault ?? (hasNul && cells.some((cell) => cell.includes('\0')) ? { ...NUL, line } : undefined);
+    const found =
+      fault ?? (hasNul && cells.some((cell) => cell.includes('\0')) ? faultAt('NUL_BYTE', line) : undefined);
     this.#rows.push(found ? { line, cells, fault: found } : { line, cells });
   }
 
   #addTooLong(begins: string): void {
-    const message = `the row has more than ${this.#maxRowChars} characters: shorten it`;
     // Copied, not sliced: a slice would keep the whole row alive.
     const cells = [`${Buffer.from(begins.slice(0, 80)).toString()}…`];
-    this.#rows.push({ line: this.#line, cells, fault: { code: 'ROW_TOO_LONG', line: this.#line, message } });
+    this.#rows.push({
+      line: this.#line,
+      cells,
+      fault: { code: 'ROW_TOO_LONG', facts: { line: this.#line, most: this.#maxRowChars } },
+    });
   }
 
   /** Takes the rows before a bad one, tells of it, and goes on below the line where its quote opens. */
@@ -186,8 +191,7 @@ class RowScanner {
     const end = at === -1 ? this.#text.length : at + 1;
     const row = this.#text.slice(0, at === -1 ? end : at).replace(/\r$/, '');
     const opensOn = this.#line + breaksIn(this.#text, newline, index);
-    const message = 'a quote opens and is not closed: close it, or double it where it belongs to the text';
-    this.#add(row.split(delimiter), { code: 'UNCLOSED_QUOTE', line: opensOn, message }, false);
+    this.#add(row.split(delimiter), faultAt('UNCLOSED_QUOTE', opensOn), false);
     this.#line += breaksIn(row, newline, row.length) + 1;
     this.#text = this.#text.slice(end);
     if (this.#rereadChars > FREE_REREADING + REREADING_PER_CHAR * this.#readChars) this.#takeLineByLine();
@@ -221,7 +225,7 @@ class RowScanner {
     for (let at = this.#text.indexOf(newline); at !== -1; at = this.#text.indexOf(newline)) {
       const { rows, faults } = parseBlock(this.#text.slice(0, at), this.#dialect, true);
       const fault = faults[0];
-      const found = fault && { code: codeOf(fault), line: this.#line, message: messageOf(fault) };
+      const found = fault && faultAt(codeOf(fault), this.#line);
       this.#add(rows[0] ?? [], found, this.#text.slice(0, at).includes('\0'));
       this.#line += 1;
       this.#text = this.#text.slice(at + 1);
@@ -229,18 +233,10 @@ class RowScanner {
   }
 }
 
-const NUL = {
-  code: 'NUL_BYTE',
-  message: 'holds a NUL byte, which no text has: see how the file was made, and remove it',
-} as const;
+const faultAt = (code: RowFault['code'], line: number): RowFault => ({ code, facts: { line } });
 
 const codeOf = (fault: QuoteFault): RowFault['code'] =>
   fault.code === 'MissingQuotes' ? 'UNCLOSED_QUOTE' : 'BAD_QUOTES';
-
-function messageOf(fault: QuoteFault): string {
-  if (fault.code === 'MissingQuotes') return 'a quote opens and is not closed: close it, or double it where it is text';
-  return 'a quote inside a quoted cell is not doubled: write "" for each';
-}
 
 function charsIn(cells: readonly string[]): number {
   let chars = 0;

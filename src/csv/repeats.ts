@@ -113,12 +113,8 @@ export class RepeatFinder {
 
 /** The problem that a repeat is, for the row's verdict. */
 export function repeatProblem({ line, otherLine, kind }: Repeat): Problem {
-  const place = { field: 'order_id', column: undefined, columnNumber: undefined, line, severity: 'error' } as const;
-  if (kind === 'same') {
-    return { ...place, code: 'DUP_IN_FILE', message: `Line ${line}: the same order is on line ${otherLine} already.` };
-  }
-  const message = `Line ${line}: line ${otherLine} has the same order_id with other content. Keep one, or give it its own order_id.`;
-  return { ...place, code: 'ORDER_ID_REPEATED', message };
+  const code = kind === 'same' ? 'DUP_IN_FILE' : 'ORDER_ID_REPEATED';
+  return { code, field: 'order_id', severity: 'error', facts: { line, other: otherLine } };
 }
 
 /** One share of the hashes: an open table of first rows, of fixed size. */

@@ -3,8 +3,10 @@
  *
  * Problems have a stable code. Whether an order_id comes twice is known only at the end of the file: repeats.ts.
  */
+import type { CellCode } from '../reasons/cells.ts';
+import type { Facts } from '../reasons/reason.ts';
 import type { AmountForm } from './amount.ts';
-import { type CellReader, cellReaders } from './cells.ts';
+import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import type { ColumnMapping } from './columns.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
 import type { TextRow } from './read.ts';
@@ -12,17 +14,12 @@ import type { TextRow } from './read.ts';
 /** Values by field, as text; amounts are exact decimals (-1234.5). */
 export type OrderValues = { readonly [F in Field]?: string };
 
+/** `reasons/cells.ts` has the codes, and says what their facts are. */
 export interface Problem {
-  readonly code: string;
+  readonly code: CellCode;
   readonly severity: 'error' | 'warning';
   readonly field: Field | undefined;
-  /** As the header has it. */
-  readonly column: string | undefined;
-  readonly line: number;
-  /** From 1. */
-  readonly columnNumber: number | undefined;
-  /** What is wrong, where, and what to do. */
-  readonly message: string;
+  readonly facts: Facts & { readonly line: number };
 }
 
 export type CheckedRow =
@@ -75,15 +72,14 @@ export class RowValidator {
   check(row: TextRow): CheckedRow {
     const { line } = row;
     const cells = this.#fitted(row.cells);
-    if (row.fault) {
-      const { code, line: at, message } = row.fault;
-      return { status: 'invalid', line, cells, values: {}, problems: [rowProblem(code, at, message)] };
-    }
-    if (cells.length !== this.#rules.width) {
-      const message = `the row has ${cells.length} cells and the header ${this.#rules.width}: add or remove delimiters`;
-      return { status: 'invalid', line, cells, values: {}, problems: [rowProblem('RAGGED', line, message)] };
-    }
-    return this.#read(line, cells);
+    const { width } = this.#rules;
+    const fault =
+      row.fault ??
+      (cells.length === width
+        ? undefined
+        : ({ code: 'RAGGED', facts: { line, cells: cells.length, header: width } } as const));
+    if (!fault) return this.#read(line, cells);
+    return { status: 'invalid', line, cells, values: {}, problems: [rowProblem(fault.code, fault.facts)] };
   }
 
   #read(line: number, cells: readonly string[]): CheckedRow {
@@ -103,21 +99,18 @@ export class RowValidator {
       if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
-    if (isTotals(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', line, TOTALS)];
+    if (isTotals(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
     if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
     return this.#withProblems(line, cells, values, problems ?? []);
   }
 
   #withProblems(line: number, cells: readonly string[], values: OrderValues, found: readonly Problem[]): CheckedRow {
-    const names = this.#columns.filter(({ field }) => isReference(field)).map(({ name }) => `"${name}"`);
+    const names = this.#columns.filter(({ field }) => isReference(field)).map(({ name }) => name);
     const isRefused = found.some(({ field, severity }) => severity === 'error' && isReference(field));
     const problems =
       hasCustomer(values) || isRefused
         ? found
-        : [
-            ...found,
-            rowProblem('NO_CUSTOMER', line, `the row names no customer: fill ${[...new Set(names)].join(' or ')}`),
-          ];
+        : [...found, rowProblem('NO_CUSTOMER', { line, columns: [...new Set(names)] })];
     if (problems.some(({ severity }) => severity === 'error'))
       return { status: 'invalid', line, cells, values, problems };
     return { status: 'valid', line, cells, values, warnings: problems };
@@ -142,10 +135,11 @@ interface Column {
 
 const NONE: readonly Problem[] = [];
 const MOST_CURRENCIES = 10;
-const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error', why: 'is empty: give an amount, or 0' } as const;
+/** Of a cell, so many characters are shown. */
+const MOST_SHOWN = 40;
+const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
 /** The last line of many reports. With --create-customers it would be an order of somebody called Total. */
-const TOTALS = 'it looks like a line of totals: remove it, or name its customer by an e-mail, a phone or an id';
 const TOTALS_NAME = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
 function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
@@ -169,17 +163,15 @@ function trimmed(cell: string): string {
 const isVisible = (code: number) => code > 0x20 && code < 0x7f;
 
 function cellProblem(
-  { code, severity, why }: { readonly code: string; readonly severity: 'error' | 'warning'; readonly why: string },
+  { code, severity, facts }: CellProblem,
   { field, name, index }: Column,
   line: number,
   cell: string,
 ): Problem {
-  const shown = cell.length > 40 ? `${cell.slice(0, 40)}…` : cell;
-  const message = `Line ${line}, column ${index + 1} (${name}): ${cell === '' ? '' : `${JSON.stringify(shown)} `}${why}.`;
-  return { code, severity, field, column: name, line, columnNumber: index + 1, message };
+  const shown = cell.length > MOST_SHOWN ? `${cell.slice(0, MOST_SHOWN)}…` : cell;
+  return { code, severity, field, facts: { line, columnNumber: index + 1, column: name, cell: shown, ...facts } };
 }
 
-function rowProblem(code: string, line: number, message: string): Problem {
-  const nowhere = { field: undefined, column: undefined, columnNumber: undefined };
-  return { code, severity: 'error', ...nowhere, line, message: `Line ${line}: ${message}.` };
+function rowProblem(code: CellCode, facts: Problem['facts']): Problem {
+  return { code, severity: 'error', field: undefined, facts };
 }

@@ -1,5 +1,6 @@
 /** Settles a run's rows by what became of its deliveries. */
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
+import { settleSources } from '../engine/ledger/transitions.ts';
 
 /** A run waits no longer for a target that stands still, nor for a courier. */
 const PATIENCE_MS = 10_000;
@@ -28,23 +29,14 @@ export async function isUnderWay(db: Queryable, runId: string): Promise<boolean>
 }
 
 /** Settles what is not settled yet; to be run in one transaction. Answers how many rows. */
-export async function settleDelivered(db: Queryable, run: Run): Promise<number> {
-  const settled = await db.query(
-    `with judged as (
-       select d.kind || ':' || d.task_id as source_id, ${VERDICT} as verdict,
-         min(reason) filter (where rank = worst) as reason, min(said) filter (where rank = worst) as said
-       from (select *, min(rank) over (partition by kind, task_id) as worst from (${told()}) told) d
-       group by d.kind, d.task_id
-     )
-     update ledger.rows r set state = 'settled', since = clock_timestamp(), verdict = coalesce(j.verdict, 'review'),
-       reason = case when j.source_id is null then 'NO_DELIVERY' when j.verdict <> 'created' and j.verdict <> 'updated' then j.reason end,
-       detail = case when j.source_id is null then 'no delivery of this change is in the ledger any more'
-         when j.verdict <> 'created' and j.verdict <> 'updated' then j.said else r.fields->>'event' end
-     from ledger.rows k left join judged j using (source_id)
-     where r.run_id = $1 and k.run_id = $1 and k.source_id = r.source_id and r.state <> 'settled'`,
-    [run.id],
-  );
-  return settled.rowCount ?? 0;
+export function settleDelivered(db: Queryable, run: Run): Promise<number> {
+  const sql = `select d.kind || ':' || d.task_id as source_id, ${VERDICT} as verdict,
+      case when min(rank) <> 3 then min(reason) filter (where rank = worst) end as reason,
+      case when min(rank) = 3 then jsonb_build_object('event', min(event))
+        else (array_agg(facts order by target) filter (where rank = worst))[1] end as facts
+    from (select *, min(rank) over (partition by kind, task_id) as worst from (${told()}) told) d
+    group by d.kind, d.task_id`;
+  return settleSources(db, run.id, { sql }, { verdict: 'review', reason: 'NO_DELIVERY' });
 }
 
 /** What went where, a line a target. */
@@ -76,14 +68,13 @@ function told(): string {
         when d.verdict in ('delivered', 'superseded') then 3 when d.verdict = 'skipped' then 4 else 5 end as rank,
       case when d.verdict is not null then d.reason when s.disabled_at is not null then 'TARGET_DISABLED' else 'RETRYING' end
         as reason,
-      d.target || ': ' || case
-        when d.verdict is not null then coalesce(d.detail, d.verdict)
-        when s.disabled_at is not null then format('%s; mend that, then: lockstep deliveries enable %s',
-          s.disabled_detail, d.target)
-        else format('%s; %s attempts so far, the next one at %s', coalesce(d.detail, s.failing_detail,
-          case when not exists (select from ledger.delivery_claims c where c.target = d.target)
-            then 'no worker serves this target: start one with settings that name it' end, 'not sent yet'),
-          d.attempts, to_char(greatest(d.due_at, s.blocked_until, clock_timestamp()) at time zone 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS"Z"')) end as said
+      d.target, jsonb_strip_nulls(jsonb_build_object('target', d.target) || case
+        when d.verdict = 'superseded' then jsonb_build_object('by', d.newer_id)
+        when d.verdict is not null then jsonb_build_object('said', coalesce(d.detail, d.verdict))
+        when s.disabled_at is not null then jsonb_build_object('said', s.disabled_detail)
+        else jsonb_build_object('said', coalesce(d.detail, s.failing_detail), 'attempts', d.attempts,
+          'unserved', nullif(not exists (select from ledger.delivery_claims c where c.target = d.target), false),
+          'due', to_char(greatest(d.due_at, s.blocked_until, clock_timestamp()) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+        end) as facts
     from ledger.deliveries d left join ledger.target_states s using (target) where d.run_id = $1`;
 }

@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import type { Queryable } from '../engine/ledger/runs.ts';
+import type { Facts } from '../reasons/reason.ts';
 import { linkKind } from './item-links.ts';
 import type { LinkRow } from './read-links.ts';
 
@@ -37,15 +38,14 @@ export type LinkVerdict = 'new' | 'same' | 'replaced' | 'refused';
 export interface RefusedLink {
   readonly line: number;
   readonly code: string;
-  /** What is wrong, where, and what to do. */
-  readonly message: string;
+  readonly facts: Facts;
 }
 
 export async function importLinks(pool: pg.Pool, request: LinkImport): Promise<ImportedLinks> {
   return inTransaction(pool, async (db) => {
     await db.query(
       `create temp table read_links (line bigint not null, source_id text, item_id text, verdict text, code text,
-         message text, other text) on commit drop`,
+         facts json, other text) on commit drop`,
     );
     for await (const batch of request.rows) await stage(db, batch);
     await db.query('analyze read_links');
@@ -71,15 +71,15 @@ async function stage(db: Queryable, rows: readonly LinkRow[]): Promise<void> {
   const badOr = <T>(row: LinkRow, value: (bad: Extract<LinkRow, { status: 'bad' }>) => T) =>
     row.status === 'bad' ? value(row) : null;
   await db.query(
-    `insert into read_links (line, source_id, item_id, verdict, code, message)
-     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
+    `insert into read_links (line, source_id, item_id, verdict, code, facts)
+     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::json[])`,
     [
       rows.map(({ line }) => line),
       rows.map((row) => goodOr(row, ({ source }) => source)),
       rows.map((row) => goodOr(row, ({ itemId }) => itemId)),
       rows.map((row) => badOr(row, () => 'refused')),
       rows.map((row) => badOr(row, ({ code }) => code)),
-      rows.map((row) => badOr(row, ({ message }) => message)),
+      rows.map((row) => badOr(row, ({ facts }) => JSON.stringify(facts))),
     ],
   );
 }
@@ -175,29 +175,12 @@ async function unseenIn(db: Queryable, { scope }: LinkImport): Promise<number> {
   return found.rows[0]?.count ?? 0;
 }
 
-interface RefusedRow {
-  readonly line: number;
-  readonly source: string;
-  readonly itemId: string;
-  readonly code: string;
-  readonly message: string | null;
-  /** Another line, item or task, by the code. */
-  readonly other: string;
-}
-
 async function refusedIn(db: Queryable, { mostRefused }: LinkImport): Promise<readonly RefusedLink[]> {
-  const found = await db.query<RefusedRow>(
-    `select line, source_id as source, item_id as "itemId", code, message, other from read_links
-     where verdict = 'refused' order by line limit $1`,
+  // `other`: another line, item or task, by the code.
+  const found = await db.query<RefusedLink>(
+    `select line, code, coalesce(facts, json_build_object('task', source_id, 'item', item_id, 'line', line, 'other', other))
+       as facts from read_links where verdict = 'refused' order by line limit $1`,
     [mostRefused],
   );
-  return found.rows.map((row) => ({ line: row.line, code: row.code, message: row.message ?? messageFor(row) }));
-}
-
-function messageFor({ line, code, source, itemId, other }: RefusedRow): string {
-  const where = `Line ${line}: ${source} and ${itemId}`;
-  if (code === 'TASK_TWICE') return `${where}: line ${other} links this task with another item. Keep one.`;
-  if (code === 'ITEM_TWICE') return `${where}: line ${other} links this item with another task. Keep one.`;
-  const linked = code === 'TASK_LINKED' ? 'the task is linked with' : 'the item is linked with';
-  return `${where}: ${linked} ${other} already. --replace links it anew.`;
+  return found.rows;
 }

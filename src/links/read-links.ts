@@ -1,13 +1,15 @@
 /** The rows of a CSV as links, each checked by itself: which task, and which item of the target. */
 import type { TextRow } from '../csv/read.ts';
-import { quote } from '../settings/words.ts';
+import type { CellCode } from '../reasons/cells.ts';
+import type { LinkCode } from '../reasons/links.ts';
+import type { Facts } from '../reasons/reason.ts';
 import type { LinkColumn, LinkColumns } from './columns.ts';
 import { type ItemNaming, itemIdIn } from './item-ids.ts';
 import { type Source, sourceIdOf } from './item-links.ts';
 
 export type LinkRow =
   | { readonly status: 'good'; readonly line: number; readonly source: string; readonly itemId: string }
-  | { readonly status: 'bad'; readonly line: number; readonly code: string; readonly message: string };
+  | { readonly status: 'bad'; readonly line: number; readonly code: CellCode | LinkCode; readonly facts: Facts };
 
 export interface LinkReader {
   readonly width: number;
@@ -32,29 +34,25 @@ export function parseSource(text: string): string | undefined {
 
 export function readLink(row: TextRow, { width, columns, naming }: LinkReader): LinkRow {
   const { line, cells, fault } = row;
-  const bad = (code: string, why: string, at = line): LinkRow => ({
+  const bad = (code: CellCode | LinkCode, facts: Facts): LinkRow => ({
     status: 'bad',
     line,
     code,
-    message: `Line ${at}: ${why}.`,
+    facts: { line, ...facts },
   });
-  if (fault) return bad(fault.code, fault.message, fault.line);
+  if (fault) return bad(fault.code, fault.facts);
   if (cells.length < width || cells.slice(width).some((cell) => cell.trim() !== '')) {
-    return bad('RAGGED', `the row has ${cells.length} cells and the header ${width}: add or remove delimiters`);
+    return bad('RAGGED', { cells: cells.length, header: width });
   }
   const of = ({ index, name }: LinkColumn) => ({ cell: (cells[index] ?? '').trim(), name });
   const task = of(columns.task_id);
   const item = of(columns.item_id);
-  if (task.cell === '') return bad('TASK_EMPTY', `no task in ${quote(task.name)}: give its id`);
-  if (item.cell === '') return bad('ITEM_EMPTY', `no item in ${quote(item.name)}: give its id or its address`);
-  if (/^\d[.,]\d+E\+\d+$/i.test(task.cell)) {
-    const why = `${quote(task.cell)} is an id that a spreadsheet has cut short: export it as text, with all its digits`;
-    return bad('TASK_CUT_SHORT', why);
-  }
+  if (task.cell === '') return bad('TASK_EMPTY', { column: task.name });
+  if (item.cell === '') return bad('ITEM_EMPTY', { column: item.name });
+  if (/^\d[.,]\d+E\+\d+$/i.test(task.cell)) return bad('TASK_CUT_SHORT', { cell: task.cell });
   const source = parseSource(task.cell);
-  if (source === undefined) return bad('TASK_INVALID', `${quote(task.cell)} is no task: give ${SOURCE_WORDS}`);
+  if (source === undefined) return bad('TASK_INVALID', { cell: task.cell });
   const itemId = itemIdIn(item.cell, naming);
   if (itemId !== undefined) return { status: 'good', line, source, itemId };
-  const why = `${quote(item.cell)} names no item of this target: give its id, such as ${naming.example}, or its address`;
-  return bad('ITEM_INVALID', why);
+  return bad('ITEM_INVALID', { cell: item.cell, example: naming.example });
 }

@@ -206,9 +206,10 @@ async function stageAll(
 function toStagedRow(row: CheckedRow): StagedRow {
   const { line, cells, values } = row;
   if (row.status === 'valid') return { line, cells, values };
-  const errors = row.problems.filter(({ severity }) => severity === 'error');
-  const detail = errors.map(({ message }) => message).join(' ');
-  return { line, cells, problem: { code: errors[0]?.code ?? 'INVALID', detail } };
+  const [first, ...also] = row.problems.filter(({ severity }) => severity === 'error');
+  const causes = also.map(({ code, facts }) => ({ code, facts }));
+  const facts = { ...first?.facts, ...(causes.length > 0 && { also: causes }) };
+  return { line, cells, problem: { code: first?.code ?? 'INVALID', facts } };
 }
 
 /** What people told of columns is remembered by the header they told it of. */

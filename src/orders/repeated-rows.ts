@@ -1,6 +1,7 @@
 /** Rows whose order_id the file has twice: known only when all of it was read, and settled then, before anything is sent. */
 import { type Repeat, repeatProblem } from '../csv/repeats.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
+import { sentenceFor } from '../reasons/reasons.ts';
 
 const BATCH = 1_000;
 
@@ -37,7 +38,7 @@ async function settle(db: Queryable, run: Run, repeats: readonly Repeat[]): Prom
       repeats.map(({ line }) => String(line)),
       repeats.map(({ kind }) => (kind === 'same' ? 'existing' : 'invalid')),
       problems.map(({ code }) => code),
-      problems.map(({ message }) => message),
+      problems.map(({ code, facts }) => sentenceFor(code, facts)),
     ],
   );
 }

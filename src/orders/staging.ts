@@ -5,6 +5,8 @@ import { keysOf } from '../customers/keys.ts';
 import type { RowState, Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { LockstepError } from '../errors.ts';
+import type { Cause } from '../reasons/reason.ts';
+import { sentenceFor } from '../reasons/reasons.ts';
 import { contentOf, customerOf, storable } from './fields.ts';
 
 export interface StagedRow {
@@ -14,7 +16,7 @@ export interface StagedRow {
   /** Absent where the row is invalid. */
   readonly values?: OrderValues;
   /** Why it is not loaded; `isDuplicate`: an equal row stands before it. */
-  readonly problem?: { readonly code: string; readonly detail: string; readonly isDuplicate?: boolean };
+  readonly problem?: Cause & { readonly isDuplicate?: boolean };
 }
 
 /** A row with what became of it, for the results. */
@@ -163,7 +165,7 @@ function verdictOn(problem: StagedRow['problem']): Required<Pick<Columns, 'verdi
   return {
     verdict: problem?.isDuplicate ? 'existing' : 'invalid',
     reason: problem?.isDuplicate ? 'DUP_IN_FILE' : (problem?.code ?? 'INVALID'),
-    detail: storable(problem?.detail ?? 'the row has no values'),
+    detail: storable(sentenceFor(problem?.code ?? 'INVALID', problem?.facts ?? null)),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Brings an item back to what its task is: by the delivery that told it so, once more and under the same id. */
 import { deliveryId, queueDeliveries } from '../deliveries/outbox.ts';
 import { replay } from '../deliveries/replay.ts';
+import { addRows, nextNumber } from '../engine/ledger/inputs.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import type { TaskState } from '../targets/target.ts';
@@ -23,13 +24,14 @@ export async function repairItem(
   // The run that first sent it has settled it; from here on it is this one's.
   if (again > 0) await db.query('update ledger.deliveries set run_id = $2 where id = $1', [id, runId]);
   else await queueDeliveries(db, [target], [change]);
-  const row = await db.query(
-    `insert into ledger.inputs (run_id, source_id, n, label, fields)
-     select $1, $2, (select coalesce(max(n), 0) + 1 from ledger.inputs where run_id = $1), $3, '{"event": "diverged"}'
-     on conflict do nothing`,
-    [runId, sourceIdOf(state), state.title || sourceIdOf(state)],
-  );
+  const n = await nextNumber(db, runId);
+  const row = {
+    n,
+    sourceId: sourceIdOf(state),
+    label: state.title || sourceIdOf(state),
+    fields: { event: 'diverged' },
+  };
   // The scan has counted it among what has not changed.
-  if (row.rowCount === 1)
+  if ((await addRows(db, runId, [row])) === 1)
     await db.query('update ledger.runs set unchanged = greatest(0, unchanged - 1) where id = $1', [runId]);
 }

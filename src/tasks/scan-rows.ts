@@ -1,4 +1,5 @@
 /** A run's rows around its scan: what has changed has one each, what has not is a number. */
+import { nextNumber, sourceIds } from '../engine/ledger/inputs.ts';
 import type { Queryable } from '../engine/ledger/runs.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import { rowId, type Watching } from './watching.ts';
@@ -10,11 +11,7 @@ import { rowId, type Watching } from './watching.ts';
 export async function beginScan(exclusive: Exclusive, runId: string): Promise<Watching['takePlaces']> {
   return exclusive.transaction(async (db) => {
     await db.query('update ledger.runs set rows_seen = 0, unchanged = 0 where id = $1', [runId]);
-    const found = await db.query<{ next: number }>(
-      'select coalesce(max(n), 0)::int + 1 as next from ledger.inputs where run_id = $1',
-      [runId],
-    );
-    let next = found.rows[0]?.next ?? 1;
+    let next = await nextNumber(db, runId);
     return (count) => {
       next += count;
       return next - count;
@@ -31,7 +28,7 @@ export async function countUnchanged(
   const isSeen = (id: string) => seen.has(id) || (id.startsWith(TASK) && tasks.has(id.slice(TASK.length)));
   let changed = 0;
   let seenAndChanged = 0;
-  for await (const ids of rowIds(db, run.id)) {
+  for await (const ids of sourceIds(db, run.id)) {
     changed += ids.length;
     seenAndChanged += ids.filter(isSeen).length;
   }
@@ -41,17 +38,3 @@ export async function countUnchanged(
 }
 
 const TASK = rowId({ kind: 'task', id: '' });
-
-async function* rowIds(db: Queryable, runId: string): AsyncGenerator<readonly string[]> {
-  const BATCH = 5_000;
-  for (let after = ''; ; ) {
-    const found = await db.query<{ id: string }>(
-      `select source_id as id from ledger.inputs where run_id = $1 and source_id > $2 order by source_id limit ${BATCH}`,
-      [runId, after],
-    );
-    const ids = found.rows.map(({ id }) => id);
-    if (ids.length > 0) yield ids;
-    if (ids.length < BATCH) return;
-    after = ids.at(-1) ?? after;
-  }
-}

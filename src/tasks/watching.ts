@@ -6,6 +6,7 @@
  * those tasks unchanged, and has their rows and deliveries already.
  */
 import type pg from 'pg';
+import { addRows } from '../engine/ledger/inputs.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   type KnownTask,
@@ -155,22 +156,16 @@ async function keepRows(
   { run, takePlaces }: Pick<Watching, 'run' | 'takePlaces'>,
   changes: readonly Happened[],
 ): Promise<void> {
-  await db.query(
-    `with kept as (
-       insert into ledger.inputs (run_id, source_id, n, label, fields)
-       select $1, t.source_id, $6 + t.ord - 1, t.label, jsonb_build_object('event', t.event)
-       from unnest($2::text[], $3::text[], $4::text[]) with ordinality as t(source_id, label, event, ord)
-       on conflict do nothing returning n, fields->>'event' as event
-     )
-     insert into ledger.verdicts (run_id, n, verdict, reason)
-     select $1, n, case event when 'created' then 'created' else 'updated' end, 'PLANNED' from kept where $5`,
-    [
-      run.id,
-      changes.map(({ task }) => rowId(task)),
-      changes.map(({ task }) => task.title || rowId(task)),
-      changes.map(({ event }) => event),
-      run.dryRun,
-      takePlaces(changes.length),
-    ],
+  const first = takePlaces(changes.length);
+  await addRows(
+    db,
+    run.id,
+    changes.map(({ task, event }, i) => ({
+      n: first + i,
+      sourceId: rowId(task),
+      label: task.title || rowId(task),
+      fields: { event },
+      ...(run.dryRun && { verdict: event === 'created' ? 'created' : 'updated', reason: 'PLANNED', facts: { event } }),
+    })),
   );
 }

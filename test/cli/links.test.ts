@@ -63,7 +63,11 @@ test('bad rows are named by line, stop no good one, and end with 1', async () =>
   expect(code).toBe(1);
   expect(json).toMatchObject({ rows: 7, counts: { new: 1, same: 0, replaced: 0, refused: 6 } });
   expect(json.refused).toMatchObject([
-    { line: 3, code: 'ITEM_INVALID', message: expect.stringMatching(/^Line 3: "none" names no item .*such as ABC-12/) },
+    {
+      line: 3,
+      code: 'ITEM_INVALID',
+      message: expect.stringMatching(/^Line 3: "none" is not an item .*such as ABC-12/),
+    },
     { line: 4, code: 'TASK_EMPTY' },
     { line: 5, code: 'RAGGED' },
     { line: 6, code: 'TASK_INVALID' },
@@ -77,7 +81,7 @@ test('what is linked otherwise is replaced only where that is asked for', async 
   await imported('task,issue\n1,ABC-1\n2,ABC-2\n');
   const before = await imported('task,issue\n1,ABC-2\n');
   expect(before.code).toBe(1);
-  expect(before.stdout).toMatch(/TASK_LINKED {2}Line 2: task:1 and ABC-2: .* ABC-1 already\. --replace/);
+  expect(before.stdout).toMatch(/TASK_LINKED {2}Line 2: task:1 and ABC-2: .* already linked with ABC-1\. .*--replace/);
   const after = await imported('task,issue\n1,ABC-2\n', '--replace');
   expect(after.stdout).toContain('1 task not in the file lost the item to one that is.');
   expect(await stored()).toEqual(['task:1 ABC-2']);

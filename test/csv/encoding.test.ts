@@ -41,7 +41,7 @@ test('a chosen encoding wins, and what it cannot read is told in its row', async
   const { sheet, rows } = await loaded(windows1252('order_id,customer_name\nA-1,Zoë\n'), { encoding: 'utf-8' });
   expect(sheet.encoding).toMatchObject({ encoding: 'utf-8', why: 'as chosen' });
   expect(rows).toMatchObject([
-    { status: 'invalid', problems: [{ code: 'UNREADABLE_CHARACTER', line: 2, columnNumber: 2 }] },
+    { status: 'invalid', problems: [{ code: 'UNREADABLE_CHARACTER', facts: { line: 2, columnNumber: 2 } }] },
   ]);
 });
 

@@ -15,7 +15,9 @@ async function rowsOf(text: string, blockChars = text.length, options: ReadOptio
 }
 
 const shown = (rows: readonly TextRow[]) =>
-  rows.map(({ line, cells, fault }) => (fault ? `${line} ${fault.code}@${fault.line}` : `${line} ${cells.join('|')}`));
+  rows.map(({ line, cells, fault }) =>
+    fault ? `${line} ${fault.code}@${fault.facts.line}` : `${line} ${cells.join('|')}`,
+  );
 
 const CASES: readonly (readonly [what: string, text: string, rows: readonly string[]])[] = [
   ['plain rows', 'a,b\n1,2\n', ['1 a|b', '2 1|2']],

@@ -52,15 +52,9 @@ test('rows without an order_id repeat nothing', async () => {
 
 test('the problem names both lines', () => {
   const repeat = { line: 9, otherLine: 2, wasValid: true } as const;
-  expect(repeatProblem({ ...repeat, kind: 'same' })).toMatchObject({
-    code: 'DUP_IN_FILE',
-    line: 9,
-    message: expect.stringContaining('line 2'),
-  });
-  expect(repeatProblem({ ...repeat, kind: 'different' })).toMatchObject({
-    code: 'ORDER_ID_REPEATED',
-    message: expect.stringContaining('line 2'),
-  });
+  const facts = { line: 9, other: 2 };
+  expect(repeatProblem({ ...repeat, kind: 'same' })).toMatchObject({ code: 'DUP_IN_FILE', facts });
+  expect(repeatProblem({ ...repeat, kind: 'different' })).toMatchObject({ code: 'ORDER_ID_REPEATED', facts });
 });
 
 test('600,000 rows beyond memory give the same answer, and leave no file', async () => {

@@ -6,6 +6,7 @@ import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { guarded, withoutGuard } from '../../src/csv/formulas.ts';
 import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/results.ts';
+import { sentenceFor } from '../../src/reasons/reasons.ts';
 import { freshDir, loaded, verdicts } from './files.ts';
 
 const form = (dir: string, more: Partial<ResultForm> = {}): ResultForm => ({
@@ -147,8 +148,9 @@ test('a bad file corrected in its results is good, and uncorrected is bad for th
   const files = new ResultFiles(form(dir, { columns: first.sheet.columns }));
   for (const bad of first.rows) {
     const [problem] = bad.status === 'invalid' ? bad.problems : [];
-    const { code = '', message = '' } = problem ?? {};
-    await files.write('invalid', { line: bad.line, verdict: 'invalid', code, reason: message, cells: bad.cells });
+    const { code = '', facts = null } = problem ?? {};
+    const reason = sentenceFor(code, facts);
+    await files.write('invalid', { line: bad.line, verdict: 'invalid', code, reason, cells: bad.cells });
   }
   const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '', 'utf8');
   expect(verdicts(first.rows)).toEqual([

@@ -104,8 +104,8 @@ describe('a run waits', () => {
     expect(await job(run)).toEqual(WAITS);
     await database.pool.query('delete from ledger.delivery_claims where id = $1', [claim.id]);
     expect((await job(run)).status).toBe('finished');
-    const detail = expect.stringContaining('hook: no worker serves this target');
-    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', detail }]);
+    const facts = expect.objectContaining({ target: 'hook', unserved: true });
+    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', facts }]);
   });
 });
 
@@ -135,8 +135,8 @@ describe('a row is settled', () => {
     const run = await runWith(['changed'], ['hook']);
     await set(0, 'hook', { attempts: 2, due_at: new Date('2100-01-01T00:00:00Z'), detail: 'it answered 503' });
     await job(run);
-    const detail = 'hook: it answered 503; 2 attempts so far, the next one at 2100-01-01T00:00:00Z';
-    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', detail }]);
+    const facts = { target: 'hook', said: 'it answered 503', attempts: 2, due: '2100-01-01T00:00:00Z' };
+    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', facts }]);
   });
 
   test('as waiting for a target that is disabled, with the remedy, which the run notes too', async () => {

@@ -43,9 +43,9 @@ describe('a sync of tasks', () => {
     expect(second.changes).toEqual(['task 3 completed v2', 'task 4 changed v2', 'task 26 created v1']);
     expect(second.counts).toEqual({ in: 26, unchanged: 23, unknown: 3 });
     expect(await bed.rows(second.run)).toMatchObject([
-      { sourceId: 'task:3', label: 'Task 3', detail: 'completed', action: null },
-      { sourceId: 'task:4', label: 'Renamed', detail: 'changed' },
-      { sourceId: 'task:26', detail: 'created' },
+      { sourceId: 'task:3', label: 'Task 3', facts: { event: 'completed' }, action: null },
+      { sourceId: 'task:4', label: 'Renamed', facts: { event: 'changed' } },
+      { sourceId: 'task:26', facts: { event: 'created' } },
     ]);
     await bed.complete(3, false);
     expect((await bed.scan()).changes).toEqual(['task 3 reopened v3']);
@@ -149,8 +149,8 @@ describe('a sync of tasks', () => {
     const dry = await bed.scan({ dryRun: true });
     expect([dry.changes, dry.counts]).toEqual([[], { in: 13, created: 1, updated: 1, unchanged: 11 }]);
     expect(await bed.rows(dry.run)).toMatchObject([
-      { sourceId: 'task:3', verdict: 'updated', reason: 'PLANNED', detail: 'completed' },
-      { sourceId: 'task:13', verdict: 'created', reason: 'PLANNED', detail: 'created' },
+      { sourceId: 'task:3', verdict: 'updated', reason: 'PLANNED', facts: { event: 'completed' } },
+      { sourceId: 'task:13', verdict: 'created', reason: 'PLANNED', facts: { event: 'created' } },
     ]);
     expect(await bed.versions()).toEqual(before);
     expect((await bed.scan()).changes).toEqual(['task 3 completed v2', 'task 13 created v1']);
@@ -163,7 +163,9 @@ describe('a sync of tasks', () => {
     for (const _scan of [1, 2]) expect((await bed.scan({ dryRun: true })).counts).toEqual({ in: 2, unchanged: 2 });
     await bed.scan();
     const dry = await bed.scan({ dryRun: true });
-    expect(await bed.rows(dry.run)).toMatchObject([{ sourceId: 'task:2', verdict: 'updated', detail: 'gone' }]);
+    expect(await bed.rows(dry.run)).toMatchObject([
+      { sourceId: 'task:2', verdict: 'updated', facts: { event: 'gone' } },
+    ]);
     expect((await bed.scan()).changes).toEqual(['task 2 gone v2']);
   });
 

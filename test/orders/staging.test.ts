@@ -76,7 +76,7 @@ test('cells keep any character, and what is sent has none that cannot be stored'
   const values = { order_id: `A${ODD}`, description: ODD, amount: '1', customer_email: `a\0@x.de`, customer_name: ODD };
   const run = await staged([
     { line: 2, cells: [ODD, '', 'b'], values },
-    { line: 9, cells: [ODD], problem: { code: 'RAGGED', detail: ODD } },
+    { line: 9, cells: [ODD], problem: { code: 'REJECTED', facts: { said: ODD } } },
   ]);
   expect((await loaded(run)).map(({ cells }) => cells)).toEqual([[ODD, '', 'b'], [ODD]]);
   const clean = ODD.replace('\0', '')
@@ -95,14 +95,14 @@ test('cells keep any character, and what is sent has none that cannot be stored'
 
 test('rows with a problem are settled at once, and an equal row is there already', async () => {
   const run = await staged([
-    { line: 2, cells: ['a'], problem: { code: 'AMOUNT_EMPTY', detail: 'Line 2: no amount.' } },
-    { line: 3, cells: ['b'], problem: { code: 'SAME', detail: 'as line 1', isDuplicate: true } },
+    { line: 2, cells: ['a'], problem: { code: 'AMOUNT_EMPTY', facts: { line: 2, columnNumber: 1, column: 'amount' } } },
+    { line: 3, cells: ['b'], problem: { code: 'DUP_IN_FILE', facts: { line: 3, other: 1 }, isDuplicate: true } },
     { line: 4, cells: ['c'] },
   ]);
   expect((await loaded(run)).map(({ cells: _, ...row }) => Object.values(row))).toEqual([
-    [2, 'settled', 'invalid', 'AMOUNT_EMPTY', 'Line 2: no amount.', undefined],
-    [3, 'settled', 'existing', 'DUP_IN_FILE', 'as line 1', undefined],
-    [4, 'settled', 'invalid', 'INVALID', 'the row has no values', undefined],
+    [2, 'settled', 'invalid', 'AMOUNT_EMPTY', 'Line 2, column 1 (amount) is empty. Give an amount, or 0.', undefined],
+    [3, 'settled', 'existing', 'DUP_IN_FILE', 'Line 3: The same order is on line 1 already.', undefined],
+    [4, 'settled', 'invalid', 'INVALID', 'The row is not valid. Correct the row.', undefined],
   ]);
 });
 
@@ -117,7 +117,7 @@ test('a line that is staged again replaces all that was said of it', async () =>
     run,
     [
       { line: 2, cells: ['now'], values: { order_id: 'C', amount: '2', client_id: '9' } },
-      { line: 3, cells: ['bad'], problem: { code: 'RAGGED', detail: 'x' } },
+      { line: 3, cells: ['bad'], problem: { code: 'RAGGED', facts: { line: 3, cells: 1, header: 2 } } },
     ],
     'LS-test',
   );

@@ -10,6 +10,7 @@ import { type ImportedLinks, importLinks } from '../../links/import-links.ts';
 import { type ItemNaming, itemNamingOf } from '../../links/item-ids.ts';
 import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../links/read-links.ts';
 import { makeDirectory } from '../../make-directory.ts';
+import { sentenceFor } from '../../reasons/reasons.ts';
 import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
@@ -139,8 +140,11 @@ function tell(
   { out, hint }: Session,
   settings: Settings,
   { target, account, isDryRun }: Omit<Place, 'naming'> & { readonly isDryRun: boolean },
-  { rows, counts, unlinked, unseen, refused }: ImportedLinks,
+  { rows, counts, unlinked, unseen, refused: refusals }: ImportedLinks,
 ): void {
+  const refused = refusals.map(({ line, code, facts }) => {
+    return { line, code, message: sentenceFor(code, facts, { command: hint }) };
+  });
   const said = [
     `${formatCount(counts.new)} new`,
     `${formatCount(counts.same)} linked so already`,

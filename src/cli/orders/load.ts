@@ -7,6 +7,7 @@ import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
 import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../orders/options.ts';
 import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
 import { writeResults } from '../../orders/results.ts';
+import { sentenceFor } from '../../reasons/reasons.ts';
 import { auditDue, carryAndReport, STOP_WORDS, withViolations } from '../carry.ts';
 import { DONE, type ExitCode } from '../errors.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
@@ -113,7 +114,11 @@ function tellBegun(
     );
   else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
   if (problems.length > 0)
-    out.say('', 'The first problems:', ...problems.map(({ code, message }) => `  ${code}  ${message}`));
+    out.say(
+      '',
+      'The first problems:',
+      ...problems.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts, { command: hint })}`),
+    );
   if (currencies.length > 1)
     out.say(
       `Note: the amounts are in ${currencies.join(', ')}, and an order has no currency: all are sent as plain numbers.`,

@@ -5,6 +5,7 @@
  * the statement needs. Rows that are in another state than the statement begins with are left as they are. All are set-based
  * and safe to repeat; those that follow one another in a decision run in one transaction under an exclusive claim.
  */
+import type { Verdict } from './rows.ts';
 import type { Queryable } from './runs.ts';
 
 export interface Selection {
@@ -110,6 +111,23 @@ export async function settleRows(db: Queryable, runId: string, { sql, values = [
     [runId, ...values],
   );
   return settled.rowCount ?? 0;
+}
+
+/**
+ * Gives a verdict to every row that has none, by the name of its source. Selection: `source_id, verdict, reason, facts`;
+ * `otherwise`: for rows that are not in it. Answers how many.
+ */
+export function settleSources(
+  db: Queryable,
+  runId: string,
+  { sql, values = [] }: Selection,
+  otherwise: { readonly verdict: Verdict; readonly reason: string },
+): Promise<number> {
+  const chosen = `select i.n, coalesce(j.verdict, $${values.length + 2}) as verdict,
+      case when j.source_id is null then $${values.length + 3} else j.reason end as reason, j.facts, null as record_id
+    from ledger.inputs i left join (${sql}) j on j.source_id = coalesce(i.source_id, i.n::text) where i.run_id = $1
+      and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = i.n)`;
+  return settleRows(db, runId, { sql: chosen, values: [...values, otherwise.verdict, otherwise.reason] });
 }
 
 /** Replaces verdicts, and keeps those that were. Selection: as for settleRows. Answers how many. */

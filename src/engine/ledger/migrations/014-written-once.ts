@@ -218,7 +218,7 @@ export const writtenOnce: Migration = {
         case when v.run_id is not null then 'settled' when p.run_id is null then 'staged'
           when g.run_id is not null or p.n >= u.next_n then 'ready' when c.is_held then 'intent'
           when a.outcome = 'acked' then 'acked' when a.outcome in ('unknown', 'lost') then 'unknown' else 'ready' end as state,
-        case when a.outcome <> 'unsent' and a.id > p.attempts_before then a.action else p.action end as action, v.verdict, coalesce(v.reason, a.reason) as reason, coalesce(v.facts, a.facts) as facts,
+        case when a.outcome <> 'unsent' and a.id > p.attempts_before then a.action else p.action end as action, v.verdict, coalesce(v.reason, a.reason) as reason, coalesce(v.facts, a.facts, case when i.fields ? 'event' then jsonb_build_object('event', i.fields->'event') end) as facts,
         coalesce(v.facts, a.facts)->>'said' as detail, i.label, i.email, i.phone, i.name, i.org, i.hash, i.customer, i.cells, coalesce(p.fields, i.fields) as fields,
         coalesce(m.record_id, i.client_id) as client_id,
         coalesce(v.record_id, p.record_id, o.record_id) as record_id,

@@ -1,0 +1,29 @@
+/** Writes docs/reasons.md from the table of reasons: `npm run docs`. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Reasons } from '../src/reasons/reason.ts';
+import { REASON_AREAS, remedyFor } from '../src/reasons/reasons.ts';
+
+const file = path.join(import.meta.dirname, 'reasons.md');
+
+/** The page, whole. */
+export function renderReasons(): string {
+  const areas = Object.entries(REASON_AREAS).map(([title, reasons]) => `## ${title}\n\n${renderTable(reasons)}`);
+  return `# Reasons
+
+Generated from \`src/reasons/\` by \`npm run docs\`. Every row, file and delivery that is not simply done has a reason code. Codes are
+stable: scripts may depend on them. \`lockstep runs show RUN --row N\` explains one row with all that is known about it. Words in
+capitals stand for your own values.
+
+${areas.join('\n')}`;
+}
+
+function renderTable(reasons: Reasons): string {
+  const rows = Object.entries(reasons).map(([code, { meaning }]) => {
+    const cells = [`\`${code}\``, meaning, remedyFor(code, {}) ?? 'Nothing.'];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  });
+  return `| Code | Meaning | What to do |\n|---|---|---|\n${rows.join('')}`;
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(file, renderReasons());

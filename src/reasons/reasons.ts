@@ -1,0 +1,89 @@
+/**
+ * Every reason code with its meaning, its sentence and its remedy. The ledger keeps codes and facts; whatever a person reads
+ * about them is made here. `docs/reasons.md` is generated from this table.
+ */
+import { CELL_REASONS } from './cells.ts';
+import { FILE_REASONS } from './files.ts';
+import { LINK_REASONS } from './links.ts';
+import { MIRROR_REASONS } from './mirror.ts';
+import type { Cause, Facts, Reason, Reasons } from './reason.ts';
+import { ROW_REASONS } from './rows.ts';
+import { RUN_REASONS } from './runs.ts';
+import { type Filling, fill, lacks } from './template.ts';
+
+export const REASON_AREAS = {
+  'Rows of contacts, customers and orders': ROW_REASONS,
+  'Rows of a CSV that are not valid': CELL_REASONS,
+  'Rows of a file of links': LINK_REASONS,
+  'Files, and files of a watched folder': FILE_REASONS,
+  'Task changes and targets': MIRROR_REASONS,
+  'Runs that paused or failed': RUN_REASONS,
+} as const satisfies Readonly<Record<string, Reasons>>;
+
+const REASONS = new Map<string, Reason>(Object.values(REASON_AREAS).flatMap((area) => Object.entries(area)));
+
+export interface Hints {
+  /** A command to copy, with the --config and --data of this process: `runs show X` → `lockstep runs show X --data D`. */
+  command(command: string): string;
+  /** What commands name besides the facts: `run`, `account`, `file`. */
+  readonly about?: Facts;
+}
+
+export const PLAIN_HINTS: Hints = { command: (command) => `lockstep ${command}` };
+
+/**
+ * What a person reads about one row: sentence and remedy, for each reason that the facts name. `reason` is null where a row
+ * needs none. What somebody else has said (`said`) brings its own remedy. Empty where there is nothing to say.
+ */
+export function sentenceFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string {
+  const { also = [], ...own } = facts ?? {};
+  const causes: readonly Cause[] = Array.isArray(also) ? also : [];
+  const text = isOwnSaying(reason, own)
+    ? sayingOf(own)
+    : [statementOf(reason, own, hints), remedyFor(reason, own, hints) ?? ''].join(' ').trim();
+  return [text, ...causes.map((cause) => sentenceFor(cause.code, cause.facts ?? null, hints))].join(' ').trim();
+}
+
+/** What to do about a row; undefined where there is nothing to do, or the code is unknown. */
+export function remedyFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string | undefined {
+  const remedy = REASONS.get(reason ?? '')?.remedy;
+  return remedy && fill(remedy, fillingOf(facts ?? {}, hints));
+}
+
+const SAID = '[{target}: ][Run {load}: ]{said}';
+const CHANGE = '[Change: {event}.]';
+
+function isOwnSaying(reason: string | null, facts: Facts): boolean {
+  const template = REASONS.get(reason ?? '')?.sentence;
+  return typeof facts.said === 'string' && (template === undefined || lacks(template, facts));
+}
+
+function sayingOf(facts: Facts): string {
+  return fill(SAID, fillingOf(facts, PLAIN_HINTS));
+}
+
+/** Without the remedy. A fact that the sentence cannot do without may be missing: then the meaning has to do. */
+function statementOf(reason: string | null, facts: Facts, hints: Hints): string {
+  const entry = REASONS.get(reason ?? '');
+  if (entry === undefined) return fill(CHANGE, fillingOf(facts, hints));
+  const { sentence, meaning } = entry;
+  const text = sentence === undefined || lacks(sentence, facts) ? '' : fill(sentence, fillingOf(facts, hints));
+  if (text === '') return meaning;
+  return `${placeOf(facts)}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+/** `Line 3, column 2 (Amount): "12,5" `, before the sentence about it. */
+function placeOf({ line, columnNumber, column, cell }: Facts): string {
+  if (line === undefined) return '';
+  if (columnNumber === undefined) return `Line ${line}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
+  const shown = cell === undefined || cell === '' ? '' : `: ${JSON.stringify(cell)}`;
+  return `Line ${line}, column ${columnNumber} (${column})${shown} `;
+}
+
+function fillingOf(facts: Facts, hints: Hints): Filling {
+  return {
+    facts: { ...hints.about, ...facts },
+    command: hints.command,
+    said: ({ code, facts: own = {} }) => (isOwnSaying(code, own) ? sayingOf(own) : statementOf(code, own, hints)),
+  };
+}
