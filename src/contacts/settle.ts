@@ -10,6 +10,7 @@ import { MAX_SENDS } from '../engine/ledger/rows.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   decideMissing,
+  gatherSent,
   LACKS_MUCH,
   rejectRefused,
   repeatUpdates,
@@ -36,6 +37,7 @@ export interface SettleOptions {
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   await prepareSetWork(db, run.id);
+  await gatherSent(db, run.id);
   await repeatUpdates(db, run.id);
   await takeByContactId(db, run, options.pass);
   await takeInOrder(db, run, options.pass, SAME_PERSON, 'certain');
@@ -160,17 +162,12 @@ function judgeMissing(db: Queryable, run: Run, { pass, readAt, isWhole, settleMs
      ), lost as (
        select count(*) as n from ledger.rows s where ${SENT} and s.state = 'acked' and s.since <= $2
      ), judged as (
-       select s.source_id, case
+       select s.n, case
          when s.sends >= $4 then 'GAVE_UP'
          when strangers.faceless > 0 or (s.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
          when not $5 or ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
        from ledger.rows s, strangers, found, lost where ${SENT} and s.since <= $2
      )`,
     values: [pass, MAX_SENDS, isWhole],
-    details: {
-      GAVE_UP: `'sent ' || s.sends || ' times and never found in the list of customers'`,
-      NOT_RECOGNISED: `'sent, but no new customer in the list carries this e-mail, phone or name'`,
-      NOT_IN_LIST: `'it may have been sent, and the list of customers cannot tell whether it is there: look for it by hand'`,
-    },
   });
 }

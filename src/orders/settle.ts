@@ -8,6 +8,7 @@ import { MAX_SENDS } from '../engine/ledger/rows.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import {
   decideMissing,
+  gatherSent,
   LACKS_MUCH,
   rejectRefused,
   repeatUpdates,
@@ -29,6 +30,7 @@ export interface SettleOptions extends OrdersRead {
 /** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
 export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   await prepareSetWork(db, run.id, 'records');
+  await gatherSent(db, run.id);
   await repeatUpdates(db, run.id);
   await settleUpdated(db, run, options);
   await settleFound(db, run, options.pass);
@@ -114,24 +116,18 @@ function judgeMissing(db: Queryable, run: Run, options: SettleOptions): Promise<
     judged: `found as (
        select count(*) as n from ledger.records where run_id = $1 and last_pass = $3 and first_pass > 0
      ), missing as (
-       select s.source_id, s.state, s.sends, s.since <= $2 as is_late
-       from ledger.rows s where s.run_id = $1 and s.state in ('acked', 'unknown') and s.action = 'create'
+       select n, state, sends, since <= $2 as is_late from sent where action = 'create'
      ), all_of_them as (
        select found.n as found, coalesce($5::bigint, found.n) > found.n as has_strangers,
          coalesce($5::bigint, found.n) < found.n as has_shrunk,
          (select count(*) from missing where state = 'acked' and is_late) as acked from found
      ), judged as (
-       select m.source_id, case
+       select m.n, case
          when m.sends >= $4 then 'GAVE_UP'
          when not $6 or a.has_shrunk or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
          when m.state = 'acked' and a.has_strangers then 'NOT_RECOGNISED' end as reason
        from missing m, all_of_them a where m.is_late
      )`,
     values: [pass, MAX_SENDS, come, isWhole],
-    details: {
-      GAVE_UP: `'sent ' || s.sends || ' times and never found in the list of orders'`,
-      NOT_RECOGNISED: `'the service took it, and no new order in the list has this order_id and customer'`,
-      NOT_IN_LIST: `'it may have been sent, and the list of orders cannot tell whether it is there: look for it by hand'`,
-    },
   });
 }

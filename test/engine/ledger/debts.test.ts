@@ -10,7 +10,7 @@ import {
 } from '../../../src/engine/ledger/debts.ts';
 import { endRun, type Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
-import { decideMissing } from '../../../src/engine/ledger/settling.ts';
+import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
 import { putRecords } from '../../contacts/ledger-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
@@ -36,15 +36,15 @@ async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS
     { source_id: '1', label: 'A', client_id: '7', action: 'create', state: 'unknown', since },
     { source_id: '2', label: 'B', state: 'settled', verdict: 'created' },
   ]);
-  await inTransaction(database.pool, (db) =>
-    decideMissing(db, run, new Date(), {
+  await inTransaction(database.pool, async (db) => {
+    await gatherSent(db, run.id);
+    await decideMissing(db, run, new Date(), {
       resource: 'orders',
       settleMs: SETTLE_MS,
-      judged: `judged as (select source_id, null as reason from ledger.rows where run_id = $1 and state = 'unknown' and since <= $2)`,
+      judged: `judged as (select n, null as reason from sent, ledger.runs u where u.id = $1 and since <= $2)`,
       values: [],
-      details: { NEVER: `''` },
-    }),
-  );
+    });
+  });
   const { state, verdict = null, record_id = null, reason = null } = { ...CREATED, ...row } as Record<string, unknown>;
   await database.pool.query(
     `update ledger.rows set state = $2, verdict = $3, record_id = $4, reason = $5 where run_id = $1 and source_id = '1'`,
