@@ -9,9 +9,9 @@ import { pathTo, shapeOf } from '../src/client/shape.ts';
 import { decideContacts } from '../src/contacts/decide.ts';
 import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
-import { oweForEarlierCustomers } from '../src/customers/levels.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
+import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import {
   addNote,

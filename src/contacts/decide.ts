@@ -3,7 +3,7 @@
  * guessed), or is to be imported. Set-based SQL over the run's rows (`s`) and the customers its baseline saw (`k`).
  */
 
-import { type Level, levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
+import { type Level, levelsFor, type MatchKey, SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
 import { prepareSetWork } from '../engine/ledger/records.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { checkLinks, KNOWN } from './check-links.ts';

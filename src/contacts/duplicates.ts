@@ -1,6 +1,6 @@
 /** Customers that are there more than once, which a person has to remove: the service has no call for it. */
 
-import { SAME_PERSON } from '../customers/levels.ts';
+import { SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 
 /**

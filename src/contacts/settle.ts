@@ -4,7 +4,7 @@
  * itself, strongest evidence first.
  */
 
-import { levelsFor, type MatchKey, SAME_PERSON } from '../customers/levels.ts';
+import { levelsFor, type MatchKey, SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
 import { prepareSetWork } from '../engine/ledger/records.ts';
 import { MAX_SENDS } from '../engine/ledger/rows.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';

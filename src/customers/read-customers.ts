@@ -3,6 +3,7 @@
 import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
+import { SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
 import { beginRead, keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../engine/ledger/runs.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
@@ -17,7 +18,6 @@ import { readWholeList } from '../worker/whole-list.ts';
 import { withoutId } from '../worker/without-id.ts';
 import { openWitnesses } from '../worker/witnessing.ts';
 import { customerFieldsOf, keysOf, textOf } from './keys.ts';
-import { SAME_PERSON } from './levels.ts';
 
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 

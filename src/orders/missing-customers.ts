@@ -2,8 +2,9 @@
  * Customers that a load needs and that are not there: created by a run of their own, which writes the account's customers
  * as a contact sync does, so that one of them waits for the other and nobody is created twice.
  */
-import { oweForEarlierCustomers } from '../customers/levels.ts';
+
 import { unsettledForMs } from '../engine/ledger/horizon.ts';
+import { oweForEarlierCustomers } from '../engine/ledger/matching/customer-levels.ts';
 import { prepareSetWork } from '../engine/ledger/records.ts';
 import { type NewRun, type Queryable, type Run, startRun } from '../engine/ledger/runs.ts';
 

@@ -3,7 +3,7 @@
  * rows may name one customer; a row that may mean several is for a person. Set-based: each name is looked up once, however
  * many rows give it.
  */
-import { type Level, levelsFor } from '../customers/levels.ts';
+import { type Level, levelsFor } from '../engine/ledger/matching/customer-levels.ts';
 import { prepareSetWork } from '../engine/ledger/records.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 

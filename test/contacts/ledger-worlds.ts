@@ -1,5 +1,5 @@
 /** Customers put straight into a run's match index, and who agrees with whom said the slow way. */
-import type { MatchKey } from '../../src/customers/levels.ts';
+import type { MatchKey } from '../../src/engine/ledger/matching/customer-levels.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../support/database.ts';
 

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settleContacts } from '../../src/contacts/settle.ts';
-import type { MatchKey } from '../../src/customers/levels.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
+import type { MatchKey } from '../../src/engine/ledger/matching/customer-levels.ts';
 import { MAX_SENDS } from '../../src/engine/ledger/rows.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';

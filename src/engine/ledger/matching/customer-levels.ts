@@ -3,8 +3,8 @@
  * missing on at least one side: two people with one switchboard number but different e-mails are two people.
  */
 
-import { oweForEarlierSends } from '../engine/ledger/debts.ts';
-import type { Queryable, Run } from '../engine/ledger/runs.ts';
+import { oweForEarlierSends } from '../debts.ts';
+import type { Queryable, Run } from '../runs.ts';
 
 /** `name` may be listed and always comes last. */
 export type MatchKey = 'email' | 'phone' | 'name';
