@@ -1,15 +1,13 @@
-/** One reading of a CSV, told over IPC: all of it (receive, read, map, validate, repeats), or PapaParse alone. */
+/** One reading of a CSV, told over IPC: all of it (receive, read, map, validate), or PapaParse alone. */
 import path from 'node:path';
 import { decodeText } from '../src/csv/encoding.ts';
 import { parseBlock } from '../src/csv/parser.ts';
 import { type Received, receive } from '../src/csv/receive.ts';
-import { RepeatFinder } from '../src/csv/repeats.ts';
 import { checkedRows, examine, validatorOf } from '../src/csv/sheet.ts';
 
 export interface CsvFigures {
   readonly rows: number;
   readonly valid: number;
-  readonly repeats: number;
   readonly tookMs: number;
   readonly peakRssMiB: number;
 }
@@ -26,23 +24,19 @@ const figures: CsvFigures = {
 process.send?.(figures);
 process.disconnect();
 
-async function checked(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid' | 'repeats'>> {
+async function checked(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid'>> {
   const sheet = examine(from);
-  const finder = new RepeatFinder(path.dirname(file));
-  let [rows, valid, repeats] = [0, 0, 0];
+  let [rows, valid] = [0, 0];
   for await (const batch of checkedRows(from, sheet, validatorOf(sheet))) {
-    for (const { status, line, values } of batch) {
+    for (const { status } of batch) {
       rows += 1;
       if (status === 'valid') valid += 1;
-      if (finder.add(line, values, status === 'valid')) await finder.flush();
     }
   }
-  for await (const _ of finder.repeats()) repeats += 1;
-  await finder.close();
-  return { rows, valid, repeats };
+  return { rows, valid };
 }
 
-async function parsed(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid' | 'repeats'>> {
+async function parsed(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid'>> {
   let rest = '';
   let rows = -1;
   for await (const text of decodeText(from.read(), 'utf-8')) {
@@ -50,5 +44,5 @@ async function parsed(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid'
     rest = (rest + text).slice(block.taken);
     rows += block.rows.length;
   }
-  return { rows, valid: 0, repeats: 0 };
+  return { rows, valid: 0 };
 }

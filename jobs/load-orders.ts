@@ -6,19 +6,7 @@
 import type { ContactsOptions } from '../src/contacts/options.ts';
 import { readCustomers } from '../src/customers/read-customers.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
-import { openRows } from '../src/engine/ledger/rows.ts';
-import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
-import { readLoad } from '../src/orders/begin.ts';
-import { decideOrders, planOnly, undecide } from '../src/orders/decide.ts';
-import {
-  holdsItsKeys,
-  isHeldUp,
-  loadWaitedFor,
-  oweForEarlierOrders,
-  releaseKeys,
-  takeKeys,
-  Unsettled,
-} from '../src/orders/keys.ts';
+import { decideOrders, planOnly, undecide } from '../src/engine/ledger/matching/decide-orders.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -26,19 +14,32 @@ import {
   createMissing,
   settleNotCreated,
   takeCreated,
-} from '../src/orders/missing-customers.ts';
+} from '../src/engine/ledger/matching/missing-customers.ts';
+import { resolveCustomers } from '../src/engine/ledger/matching/order-customers.ts';
+import {
+  holdsItsKeys,
+  isHeldUp,
+  loadWaitedFor,
+  oweForEarlierOrders,
+  releaseKeys,
+  takeKeys,
+} from '../src/engine/ledger/matching/order-keys.ts';
+import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
+import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
+import { checkRead } from '../src/engine/ledger/records.ts';
+import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
+import { readLoad } from '../src/orders/begin.ts';
 import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/orders/options.ts';
 import { keepPlace, type Place, placeOf } from '../src/orders/place.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
-import { sentBeforeUnsettledForMs } from '../src/orders/reopen.ts';
-import { settleCopies } from '../src/orders/repeated-rows.ts';
-import { resolveCustomers } from '../src/orders/resolve.ts';
 import { waitingFor, whileWaiting } from '../src/orders/wait-for-run.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { RunFailed, RunPaused } from '../src/worker/trouble.ts';
 
 const BASELINE = 0;
+const CUSTOMERS_READ = { kind: 'customer', pass: BASELINE } as const;
+const ORDERS_READ = { kind: 'order', pass: BASELINE } as const;
 /** How often it looks whether another run has ended. */
 const LOOK_MS = 500;
 
@@ -99,16 +100,18 @@ function createsNow({ run, options }: Context, { isShown }: Place): boolean {
 
 async function findCustomers(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
   const { pool, run, account, options } = context;
-  if ((await openRows(pool, run.id)).staged === 0) return goOn(exclusive, run.id, { ...place, step: 'keys' });
+  if (!(await isAnyStaged(pool, run.id))) return goOn(exclusive, run.id, { ...place, step: 'keys' });
   if (createsNow(context, place)) {
     const inMs = await unsettledForMs(pool, { id: run.id, scope: run.scope, resource: CUSTOMERS }, account.settleMs);
     if (inMs > 0) return wait(context, inMs, 'waited for customers that an earlier run left unsettled');
   }
-  await forgetRecords(exclusive, run.id);
   const { readAt, isWhole } = await readCustomers(context, exclusive, BASELINE);
-  const missing = await exclusive.transaction((db) =>
-    resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole }),
+  const missing = await exclusive.transaction(async (db) =>
+    (await checkRead(db, run.id, CUSTOMERS_READ))
+      ? resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole })
+      : undefined,
   );
+  if (missing === undefined) return { status: 'on', place };
   if (missing === 0 || !createsNow(context, place)) return goOn(exclusive, run.id, { ...place, step: 'keys' });
   const creating = await startCreating(context, exclusive, place, readAt);
   switch (creating.status) {
@@ -124,25 +127,14 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
   }
 }
 
-/** The transaction is rolled back where it started nothing. */
-async function startCreating(
-  { run, account }: Context,
-  exclusive: Exclusive,
-  place: Place,
-  readAt: Date,
-): Promise<Creating> {
-  let creating: Creating | undefined;
-  const rollBack = new Error('nothing was started');
-  try {
-    await exclusive.transaction(async (db) => {
-      creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
-      if (creating.status !== 'started') throw rollBack;
+function startCreating({ run, account }: Context, exclusive: Exclusive, place: Place, readAt: Date): Promise<Creating> {
+  return exclusive.transaction(async (db): Promise<Creating> => {
+    if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return { status: 'stale' };
+    const creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
+    if (creating.status === 'started')
       await keepPlace(db, run.id, { ...place, step: 'creating', creator: creating.run.id });
-    });
-  } catch (error) {
-    if (error !== rollBack) throw error;
-  }
-  return creating ?? { status: 'stale' };
+    return creating;
+  });
 }
 
 async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
@@ -164,6 +156,7 @@ async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, 
     case 'done':
     case 'cancelled': {
       const left = await exclusive.transaction(async (db) => {
+        if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return undefined;
         await takeCreated(db, run, creatorId);
         await resolveCustomers(db, run, { keepMissing: true, isWhole: true });
         await settleNotCreated(db, run, creatorId);
@@ -182,46 +175,38 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
   if (sentMs > 0) return wait(context, sentMs, 'waited for what its rows had sent before');
   const holder = !run.dryRun && (await isHeldUp(pool, run)) ? await loadWaitedFor(pool, run) : undefined;
   if (holder !== undefined && holder !== 'ended') return waitFor(context, exclusive, place, holder);
-  try {
-    await exclusive.transaction(async (db) => {
-      await takeKeys(db, run, account.settleMs);
-      await keepPlace(db, run.id, { ...place, step: 'orders' });
-    });
-  } catch (error) {
-    if (!(error instanceof Unsettled)) throw error;
-    return wait(context, error.inMs, 'waited for what an earlier load left unsettled');
-  }
+  const inMs = await exclusive.transaction(async (db) => {
+    const unsettledMs = await takeKeys(db, run, account.settleMs);
+    if (unsettledMs === 0) await keepPlace(db, run.id, { ...place, step: 'orders' });
+    return unsettledMs;
+  });
+  if (inMs > 0) return wait(context, inMs, 'waited for what an earlier load left unsettled');
   return { status: 'on', place: { ...place, step: 'orders' } };
 }
 
 async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
   const { pool, run, account, options } = context;
-  const { staged, ready } = await openRows(pool, run.id);
-  const isAnyToWrite = staged + ready > 0; // what is ready was decided from a baseline that finding customers has forgotten
-  if (isAnyToWrite) await forgetRecords(exclusive, run.id);
-  const read = isAnyToWrite ? await readOrders(context, exclusive, BASELINE) : undefined;
+  const read = (await isAnyUnsettled(pool, run.id)) ? await readOrders(context, exclusive, BASELINE) : undefined;
   const ordersBefore = read ? read.records : place.ordersBefore;
   return exclusive.transaction(async (db) => {
+    if (read && !(await checkRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
     const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
     if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
-    const missing = await countMissing(db, run);
-    const isToWrite = !run.dryRun && planned.create + planned.update + missing > 0;
-    const waitedFor = run.dryRun ? undefined : await loadWaitedFor(db, run);
+    const { create, update, withoutCustomer, waiting } = planned;
+    const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
+    const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
     if (!isToWrite && waitedFor !== undefined)
       return comeBackForTheRest(db, run, { ...place, step: 'keys' }, waitedFor);
     if (!isToWrite) return end(db, run);
-    const step = missing > 0 ? 'customers' : 'orders';
-    await keepPlace(db, run.id, { ...place, isShown: true, step, ...(ordersBefore !== undefined && { ordersBefore }) });
+    const step = withoutCustomer > 0 ? 'customers' : 'orders';
+    const known = { isShown: true, updates: update, ...(ordersBefore !== undefined && { ordersBefore }) };
+    await keepPlace(db, run.id, { ...place, ...known, step });
     if (options.confirm && !place.isShown) return askFirst(db, run);
-    if (missing === 0) await movePhase(db, run.id, 'load-orders', 'create-orders');
-    return missing > 0 ? { status: 'again', inMs: 0 } : { status: 'next', job: 'create-orders' };
+    if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
+    await movePhase(db, run.id, 'load-orders', 'create-orders');
+    return { status: 'next', job: 'create-orders' };
   });
-}
-
-/** An order and a customer may have one number: the records of a run are those of one list at a time. */
-async function forgetRecords(exclusive: Exclusive, runId: string): Promise<void> {
-  await exclusive.transaction((db) => db.query('delete from ledger.records where run_id = $1', [runId]));
 }
 
 /** In the transaction that has planned it: nobody goes on before a person has, and then from what is there by then. */

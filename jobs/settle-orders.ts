@@ -2,15 +2,15 @@
  * Reads the orders back and settles everything that was sent: what is there gets its id, what is not is sent again once it
  * has had the time to appear. Its last read checks the whole load.
  */
+import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
+import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
+import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
 import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, movePhase, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
-import { releaseKeys } from '../src/orders/keys.ts';
 import { ordersOptions } from '../src/orders/options.ts';
 import { keepPlace, placeOf } from '../src/orders/place.ts';
 import { readOrders } from '../src/orders/read-orders.ts';
-import { settleCopies } from '../src/orders/repeated-rows.ts';
-import { settleOrders } from '../src/orders/settle.ts';
 import { exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/worker/job.ts';
 

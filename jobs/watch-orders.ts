@@ -28,6 +28,8 @@ import { receiveLoad } from '../src/orders/receive-load.ts';
 import { writeResults } from '../src/orders/results.ts';
 import { newFileId, type Outcome, TakenFiles } from '../src/orders/taken-files.ts';
 import { checkpointSchema, type WatchedFile } from '../src/orders/watch-checkpoint.ts';
+import type { Facts } from '../src/reasons/reason.ts';
+import { PLAIN_HINTS, sentenceFor } from '../src/reasons/reasons.ts';
 import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
 import { RunFailed } from '../src/worker/trouble.ts';
@@ -114,7 +116,9 @@ async function isOver(db: Queryable, runId: string): Promise<boolean> {
 }
 
 async function keep({ run, files }: Pick<Context, 'run' | 'files'>, db: Queryable): Promise<void> {
-  await recordProgress(db, run.id, { checkpoint: { isListed: true, files: Object.fromEntries(files) } });
+  await recordProgress(db, run.id, {
+    checkpoint: { job: 'watch-orders', isListed: true, files: Object.fromEntries(files) },
+  });
 }
 
 /** Brings one file as far as it gets without waiting. */
@@ -143,8 +147,7 @@ async function begin(context: Context, id: string, file: WatchedFile): Promise<v
 
 /** A link, a folder, a pipe: never opened, and left where it is, unless it took the place of a file that was being taken. */
 async function refuseOdd(context: Context, id: string, oddity: string, isTaken: boolean): Promise<void> {
-  const detail = `It ${oddity}, and is not opened. Put a plain file in its place`;
-  const verdict: FileVerdict = { verdict: 'rejected', reason: 'NOT_A_PLAIN_FILE', detail };
+  const verdict: FileVerdict = { verdict: 'rejected', reason: 'NOT_A_PLAIN_FILE', facts: { is: oddity } };
   if (isTaken) await end(context, id, verdict, 'failed');
   else await settle(context, id, verdict);
 }
@@ -197,9 +200,8 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
   await need(load.id);
   if (load.status === 'running') return;
   if (load.status === 'paused') {
-    const detail = `it waits for a person: ${load.error ?? 'its load is paused'} (run ${load.id})`;
     // It stays aside: the next run finds it, and its load.
-    return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', detail });
+    return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', facts: saidOf(load) });
   }
   const verdict = await verdictOf(context, load, file.isBefore);
   const sha256 = run.dryRun ? undefined : await taken.sha256(id);
@@ -208,9 +210,8 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
 }
 
 /** Its writer had it open all the time. Loading the rest by itself could create orders without an order_id twice. */
-function hasChanged({ id, account }: Run): FileVerdict {
-  const detail = `the file was written to while it was being loaded; run ${id} loaded what it held before. Compare them, and load what is missing with: lockstep orders load FILE --account ${account}`;
-  return { verdict: 'review', reason: 'FILE_CHANGED', detail };
+function hasChanged({ id }: Run): FileVerdict {
+  return { verdict: 'review', reason: 'FILE_CHANGED', facts: { load: id } };
 }
 
 /** Says where a file goes, before anything is moved. */
@@ -220,7 +221,9 @@ async function end(context: Context, id: string, verdict: FileVerdict, outcome: 
   if (!file || run.dryRun) return settle(context, id, verdict);
   const place = await taken.placeFor(file.name, outcome);
   const isTold = file.load === undefined || TOLD_BESIDE.has(verdict.reason);
-  const problem = isTold ? `${verdict.reason}: ${verdict.detail}` : undefined;
+  const hints = { ...PLAIN_HINTS, about: { account: run.account, file: file.name } };
+  const sentence = sentenceFor(verdict.reason, verdict.facts, hints);
+  const problem = isTold ? `${verdict.reason}: ${sentence}` : undefined;
   files.set(id, { ...file, end: { outcome, place, verdict, ...(problem !== undefined && { problem }) } });
   await keep(context, pool);
 }
@@ -258,31 +261,35 @@ async function verdictOf(
   load: Run,
   isBefore: boolean,
 ): Promise<FileVerdict> {
-  const words = `run ${load.id}`;
-  if (load.status !== 'done') {
-    return {
-      verdict: 'rejected',
-      reason: load.errorCode ?? 'LOAD_CANCELLED',
-      detail: `${words}: ${load.error ?? load.status}`,
-    };
-  }
+  if (load.status !== 'done')
+    return { verdict: 'rejected', reason: load.errorCode ?? 'LOAD_CANCELLED', facts: saidOf(load) };
   const changes = notDoneAsAsked(load, options);
-  if (changes.length > 0) {
-    const asked = changes.join(' and ');
-    const detail = `${words}: the same file was loaded without ${asked}, and its results are of that load. Load it anew with: lockstep orders load FILE --account ${load.account} ${changes.join(' ')} --again`;
-    return { verdict: 'review', reason: 'LOADED_WITH_OTHER_OPTIONS', detail };
-  }
+  if (changes.length > 0)
+    return {
+      verdict: 'review',
+      reason: 'LOADED_WITH_OTHER_OPTIONS',
+      facts: { load: load.id, options: changes.map((change) => change.replace(' ', '=')) },
+    };
   const { in: rows, invalid, rejected, review, unknown } = await countRows(pool, load.id);
   const left = invalid + rejected + review + unknown;
   if (left === 0) {
-    if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', detail: words };
-    return { verdict: 'created', reason: 'LOADED', detail: `${words}: all ${rows} rows` };
+    if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', facts: { load: load.id } };
+    return { verdict: 'created', reason: 'LOADED', facts: { load: load.id, rows } };
   }
-  const before = isBefore ? 'the same file was loaded before, and ' : '';
   const why = (await reasonsOf(pool, load.id)).filter((one) => LEFT.has(one.verdict));
-  const reasons = why.map(({ reason, count }) => `${reason} ${count}`).join(', ');
-  const detail = `${words}: ${before}${left} of ${rows} rows were not loaded${reasons && ` (${reasons})`}; they are in the files beside it`;
-  return { verdict: 'review', reason: 'ROWS_LEFT', detail };
+  const reasons = why.map(({ reason, count }) => `${reason} ${count}`);
+  const facts = {
+    load: load.id,
+    left,
+    rows,
+    ...(isBefore && { before: true }),
+    ...(reasons.length > 0 && { reasons }),
+  };
+  return { verdict: 'review', reason: 'ROWS_LEFT', facts };
+}
+
+function saidOf({ id, error }: Run): Facts {
+  return { load: id, ...(error !== undefined && { said: error }) };
 }
 
 const LEFT: ReadonlySet<Verdict> = new Set(['invalid', 'rejected', 'review', 'unknown']);

@@ -1,7 +1,7 @@
 /**
  * Decides about each row, offline: its values, or everything that is wrong with it. A bad row stops no other.
  *
- * Problems have a stable code. Whether an order_id comes twice is known only at the end of the file: repeats.ts.
+ * Problems have a stable code. Whether an order_id comes twice is known only when the whole file is staged.
  */
 import type { CellCode } from '../reasons/cells.ts';
 import type { Facts } from '../reasons/reason.ts';

@@ -94,7 +94,16 @@ interface Found {
 }
 
 async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad | 'again'> {
-  if (spec.dryRun) return { status: 'new', run: await createLoad(db, spec) };
+  const last = spec.dryRun ? undefined : await findLast(db, spec);
+  if (last?.isReceived) {
+    return { status: last.status === 'done' ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
+  }
+  if (last) await dropHalfReceived(db, last, spec);
+  const run = await createLoad(db, spec);
+  return run ? { status: 'new', run } : 'again';
+}
+
+async function findLast(db: Queryable, spec: LoadSpec): Promise<Found | undefined> {
   const found = await db.query<Found>(
     `select u.id, l.is_received as "isReceived", u.status, l.receiver,
        l.received_at + $3 * interval '1 s' < clock_timestamp() as silent
@@ -103,16 +112,7 @@ async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad
      order by u.created_at desc limit 1 for update of l`,
     [spec.scope, spec.loadId, SILENT_S],
   );
-  const last = found.rows[0];
-  if (last?.isReceived) {
-    return { status: last.status === 'done' ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
-  }
-  if (last) await dropHalfReceived(db, last, spec);
-  const begun = await createLoad(db, spec).catch((error: unknown) => {
-    if (error === BUSY) return 'again' as const;
-    throw error;
-  });
-  return begun === 'again' ? 'again' : { status: 'new', run: begun };
+  return found.rows[0];
 }
 
 async function dropHalfReceived(db: Queryable, last: Found, { fileName }: LoadSpec): Promise<void> {
@@ -127,10 +127,8 @@ async function dropHalfReceived(db: Queryable, last: Found, { fileName }: LoadSp
   await db.query('delete from ledger.runs where id = $1', [last.id]);
 }
 
-/** Begun by somebody else at the same moment. */
-const BUSY = new Error('busy');
-
-async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run> {
+/** Undefined where another process has begun it at the same moment. */
+async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run | undefined> {
   const name = `orders:${spec.loadId.slice(0, 12)}`;
   const begun = await startRun(db, {
     sync: name,
@@ -144,7 +142,7 @@ async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run> {
     phase: 'load-orders',
     title: path.basename(spec.fileName),
   });
-  if (begun.status === 'busy') throw BUSY;
+  if (begun.status === 'busy') return undefined;
   await db.query(`update ledger.runs set status = 'paused' where id = $1`, [begun.run.id]);
   await db.query(
     `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver)

@@ -1,6 +1,7 @@
 /** A row's values as an order's content and as its customer. */
 import type { CustomerFields } from '../contract/records.ts';
 import type { OrderValues } from '../csv/validate.ts';
+import type { Facts } from '../reasons/reason.ts';
 
 /** What an order says, beside whose it is and what it is called. The amount is an exact decimal, sent as a number. */
 export interface OrderContent {
@@ -28,6 +29,13 @@ export function customerOf(values: OrderValues): CustomerFields {
 /** Text as Postgres can hold it: neither NUL nor half a character. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** Facts may quote a file, in which any character may stand. */
+export function storableFacts(facts: Facts): Facts {
+  return JSON.parse(JSON.stringify(facts), (_, value: unknown) =>
+    typeof value === 'string' ? storable(value) : value,
+  );
 }
 
 function filled(values: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -1,13 +1,14 @@
 /** Files of a watched folder as rows of the run that watches it: what became of each, counted like anything else. */
+import { addRows, nextNumber } from '../engine/ledger/inputs.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
 import { type Queryable, recordProgress } from '../engine/ledger/runs.ts';
-import { visible } from '../visible.ts';
-import { storable } from './fields.ts';
+import type { Facts } from '../reasons/reason.ts';
+import { storable, storableFacts } from './fields.ts';
 
 export interface FileVerdict {
   readonly verdict: Verdict;
   readonly reason: string;
-  readonly detail: string;
+  readonly facts: Facts;
 }
 
 /** One row for each time that a file was put away. */
@@ -15,13 +16,10 @@ export async function settleFile(
   db: Queryable,
   runId: string,
   name: string,
-  { verdict, reason, detail }: FileVerdict,
+  { facts, ...fate }: FileVerdict,
 ): Promise<void> {
-  await db.query(
-    `insert into ledger.rows (run_id, source_id, n, label, state, verdict, reason, detail)
-     select $1, format('%s %s', n, $2::text), n, $2, 'settled', $3, $4, $5
-     from (select count(*) as n from ledger.rows where run_id = $1) before`,
-    [runId, storable(name), verdict, reason, storable(visible(detail))],
-  );
+  const n = await nextNumber(db, runId);
+  const label = storable(name);
+  await addRows(db, runId, [{ n, sourceId: `${n} ${label}`, label, ...fate, facts: storableFacts(facts) }]);
   await recordProgress(db, runId, { rowsSeen: 1, rowsSettled: 1 });
 }

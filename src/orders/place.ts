@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { type Queryable, type Run, recordProgress } from '../engine/ledger/runs.ts';
 
 const placeSchema = z.object({
+  /** Absent in checkpoints of earlier versions. */
+  job: z.literal('orders').default('orders'),
   /**
    * What is to be done next: find the customers, wait for those that are created, take the orders' keys, or read the
    * orders that are there and decide.
@@ -16,14 +18,16 @@ const placeSchema = z.object({
   waits: z.object({ run: z.string(), sinceMs: z.number() }).optional(),
   /** How many orders the service's list held before the first write; unknown where it came in pages. */
   ordersBefore: z.number().optional(),
+  /** How many orders the last decision plans to update. */
+  updates: z.number().optional(),
 });
 
-export type Place = Readonly<z.infer<typeof placeSchema>>;
+export type Place = Readonly<Omit<z.infer<typeof placeSchema>, 'job'>>;
 
 export function placeOf(run: Pick<Run, 'checkpoint'>): Place {
   return placeSchema.parse(run.checkpoint);
 }
 
 export async function keepPlace(db: Queryable, runId: string, place: Place): Promise<void> {
-  await recordProgress(db, runId, { checkpoint: place });
+  await recordProgress(db, runId, { checkpoint: { ...place, job: 'orders' } });
 }

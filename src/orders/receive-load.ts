@@ -10,17 +10,16 @@ import type { Lane } from '../budget/budget.ts';
 import { contentSha256 } from '../csv/content.ts';
 import { FIELDS, type Field } from '../csv/fields.ts';
 import { type OpenedFile, type Received, receive } from '../csv/receive.ts';
-import { RepeatFinder, repeatProblem } from '../csv/repeats.ts';
 import { checkedRows, examine, type Sheet, type SheetChoices, validatorOf } from '../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../csv/validate.ts';
 import { keepLearnt, readLearnt } from '../engine/ledger/learnt.ts';
+import { settleRepeats } from '../engine/ledger/matching/repeated-orders.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { LockstepError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Account } from '../worker/accounts.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
 import type { OrdersOptions } from './options.ts';
-import { settleRepeats } from './repeated-rows.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad {
@@ -34,7 +33,7 @@ export interface FileLoad {
   readonly dryRun: boolean;
   /** Set to load a file once more that was loaded before. */
   readonly salt?: string;
-  /** For what has to be kept aside: stdin, and what a large file's order_ids take. */
+  /** Where stdin is kept aside. */
   readonly spoolDir: string;
   readonly signal: AbortSignal;
   /** Told how the file was understood, before it is staged. */
@@ -161,7 +160,6 @@ async function stageAll(
 ): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'>> {
   const problems: Problem[] = [];
   const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
-  const repeats = new RepeatFinder(load.spoolDir);
   const validator = validatorOf(sheet);
   const staging = behind();
   let notedAtMs = performance.now();
@@ -178,7 +176,6 @@ async function stageAll(
       for (const row of checked) {
         if (row.status === 'invalid') note(row.problems);
         else if (row.warnings.length > 0) note(row.warnings);
-        if (repeats.add(row.line, row.values, row.status === 'valid')) await repeats.flush();
         batch.push(toStagedRow(row));
         if (batch.length === BATCH) await stage();
       }
@@ -192,16 +189,17 @@ async function stageAll(
     await stage();
     await staging.end();
     await noteReceiving(pool, run.id, rows);
-    note((await settleRepeats(pool, run, repeats.repeats(), SHOWN_PROBLEMS)).map(repeatProblem));
+    const differing = await settleRepeats(pool, run.id, { labels, shown: SHOWN_PROBLEMS });
+    note(differing.map(({ line, other }) => ({ ...REPEATED, facts: { line, other } })));
     return { rows, problems, currencies: validator.currencies };
   } catch (error) {
     await staging.end().catch(() => {}); // the first error counts
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent, or may be
     throw error;
-  } finally {
-    await repeats.close();
   }
 }
+
+const REPEATED = { code: 'ORDER_ID_REPEATED', severity: 'error', field: 'order_id' } as const;
 
 function toStagedRow(row: CheckedRow): StagedRow {
   const { line, cells, values } = row;
@@ -209,7 +207,7 @@ function toStagedRow(row: CheckedRow): StagedRow {
   const [first, ...also] = row.problems.filter(({ severity }) => severity === 'error');
   const causes = also.map(({ code, facts }) => ({ code, facts }));
   const facts = { ...first?.facts, ...(causes.length > 0 && { also: causes }) };
-  return { line, cells, problem: { code: first?.code ?? 'INVALID', facts } };
+  return { line, cells, values, problem: { code: first?.code ?? 'INVALID', facts } };
 }
 
 /** What people told of columns is remembered by the header they told it of. */

@@ -4,10 +4,12 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { resultsBase } from '../csv/file-names.ts';
 import { ResultFiles, type ResultKind } from '../csv/results.ts';
+import { type LoadedRow, loadedRows } from '../engine/ledger/matching/staged-orders.ts';
+import { readRun } from '../engine/ledger/runs.ts';
 import { LockstepError } from '../errors.ts';
 import type { Folder } from '../open-folder.ts';
+import { PLAIN_HINTS, sentenceFor } from '../reasons/reasons.ts';
 import { readLoad } from './begin.ts';
-import { type LoadedRow, loadedRows } from './staging.ts';
 
 const formSchema = z.object({ delimiter: z.string(), lineEnd: z.enum(['LF', 'CRLF', 'CR']), withBom: z.boolean() });
 
@@ -25,6 +27,8 @@ export async function writeResults(
 ): Promise<readonly ResultFile[]> {
   const load = await readLoad(pool, runId);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
+  const { account } = await readRun(pool, runId);
+  const hints = { ...PLAIN_HINTS, about: { run: runId, account, file: load.fileName } };
   const base = resultsBase(path.basename(load.fileName));
   const files = new ResultFiles({ base, ...place, columns: load.header, ...formSchema.parse(load.form) });
   try {
@@ -33,7 +37,7 @@ export async function writeResults(
         line: row.line,
         verdict: row.verdict ?? 'unprocessed',
         code: row.reason ?? '',
-        reason: row.detail ?? '',
+        reason: sentenceFor(row.reason ?? null, row.facts ?? null, hints),
         ...(row.recordId !== undefined && { id: row.recordId }),
         cells: row.cells,
       });

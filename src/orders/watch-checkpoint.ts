@@ -1,6 +1,7 @@
 /** What a run that watches a folder keeps of its files, so that any process can go on with it. */
 import { z } from 'zod';
 import { VERDICTS } from '../engine/ledger/rows.ts';
+import type { Facts } from '../reasons/reason.ts';
 import { OUTCOMES } from './taken-files.ts';
 
 /** How a file ends. Kept before it is moved, so that it is moved to one place however often that is interrupted. */
@@ -8,7 +9,15 @@ const endSchema = z.object({
   outcome: z.enum(OUTCOMES),
   place: z.string(),
   problem: z.string().optional(),
-  verdict: z.object({ verdict: z.enum(VERDICTS), reason: z.string(), detail: z.string() }),
+  verdict: z
+    .object({
+      verdict: z.enum(VERDICTS),
+      reason: z.string(),
+      facts: z.custom<Facts>().optional(),
+      detail: z.string().optional(),
+    })
+    // An earlier version kept a text.
+    .transform(({ facts, detail = '', ...fate }) => ({ ...fate, facts: facts ?? { said: detail } })),
 });
 /** What the run knows of a file that is not over. */
 const fileSchema = z.object({
@@ -26,6 +35,10 @@ const fileSchema = z.object({
 });
 /** Files by an id of their own. What an older version has kept in another form is listed again. */
 export const checkpointSchema = z
-  .object({ isListed: z.boolean(), files: z.record(z.string(), fileSchema) })
-  .catch({ isListed: false, files: {} });
+  .object({
+    job: z.literal('watch-orders').default('watch-orders'),
+    isListed: z.boolean(),
+    files: z.record(z.string(), fileSchema),
+  })
+  .catch({ job: 'watch-orders', isListed: false, files: {} });
 export type WatchedFile = z.infer<typeof fileSchema>;

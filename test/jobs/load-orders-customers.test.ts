@@ -96,7 +96,8 @@ test('a customer that the service refuses takes only its own orders with it', as
   const run = await bed.load(csv, CREATE);
   const [refused, other] = await bed.loaded(run);
   expect(refused).toMatchObject({ verdict: 'rejected', reason: 'CUSTOMER_NOT_CREATED' });
-  expect([refused?.detail, other?.verdict]).toEqual([expect.stringContaining('no such mailbox'), 'created']);
+  const because = { facts: { said: expect.stringContaining('no such mailbox') } };
+  expect([refused?.facts, other?.verdict]).toMatchObject([{ because }, 'created']);
   expect(await emails()).toEqual(['ann@example.com']);
 });
 

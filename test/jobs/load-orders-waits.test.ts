@@ -1,6 +1,7 @@
 /** A load beside the runs that write its account's customers: it waits for them, and goes on however they end. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { beginRead } from '../../src/engine/ledger/records.ts';
 import {
   endRun,
   pauseRun,
@@ -41,12 +42,14 @@ async function attend(run: Run): Promise<void> {
 }
 
 /** A load that waits for a run which makes its customer, with that run paused. */
-async function waiting(): Promise<{ load: Run; creator: Run }> {
+/** A load whose customers another run makes; `isRead`: the database still has the read that found who is missing. */
+async function waiting({ isRead = true } = {}): Promise<{ load: Run; creator: Run }> {
   const { begun } = await bed.takeIn(CSV, { createCustomers: true });
   const creator = await aWriter(begun.run.id);
   const row = { source_id: 'email new@example.com', email: 'new@example.com', action: 'create' };
   await putRows(bed.database, creator, [row]);
   await keepPlace(bed.database.pool, begun.run.id, { step: 'creating', isShown: false, creator: creator.id });
+  if (isRead) await beginRead(bed.database.pool, begun.run.id, { kind: 'customer', pass: 0 });
   return { load: begun.run, creator };
 }
 
@@ -107,6 +110,15 @@ test('where the making of customers was cancelled, their orders are for a person
   expect((await ended(bed.database, load.id)).status).toBe('done');
   expect(await verdicts(load)).toEqual(['review CUSTOMER_NOT_CREATED', 'review CUSTOMER_NOT_CREATED']);
   expect([await bed.customers(), await bed.orders()]).toEqual([[], []]);
+});
+
+test('customers that were read and lost by a crash of the database are read again', async () => {
+  const { load, creator } = await waiting({ isRead: false });
+  await endRun(bed.database.pool, creator.id, 'cancelled');
+  await attend(load);
+  expect((await ended(bed.database, load.id)).status).toBe('done');
+  expect(await verdicts(load)).toEqual(['created', 'created']);
+  await oneCustomer();
 });
 
 test('where the making of customers stands still, so does the load, with its reason', async () => {

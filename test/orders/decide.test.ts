@@ -1,9 +1,9 @@
 /** What is decided about a row whose order is there, and about one whose order is not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { decideOrders, planOnly } from '../../src/engine/ledger/matching/decide-orders.ts';
+import { oweForEarlierOrders, takeKeys } from '../../src/engine/ledger/matching/order-keys.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { decideOrders, planOnly } from '../../src/orders/decide.ts';
-import { oweForEarlierOrders, takeKeys } from '../../src/orders/keys.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
@@ -69,7 +69,7 @@ test.each([
 ] as const)('existing: %s, and the order is there, %s: %s', async (existing, how, becomes) => {
   const run = await aLoadOf([{}], there[how]);
   const isUpdate = becomes === 'ready';
-  expect(await decide(run, existing)).toEqual({ create: 0, update: isUpdate ? 1 : 0 });
+  expect(await decide(run, existing)).toMatchObject({ create: 0, update: isUpdate ? 1 : 0 });
   const [row] = await rowsOf(database, run);
   expect([fateOf(row ?? {}), row?.action, row?.record_id]).toEqual([
     becomes,
@@ -78,24 +78,25 @@ test.each([
   ]);
 });
 
-test('what differs is told in words, and both ids of what is there twice', async () => {
-  const detailOf = async (how: keyof typeof there) => {
+test('what differs is told, and both ids of an order that exists twice', async () => {
+  const factsOf = async (how: keyof typeof there) => {
     const run = await aLoadOf([{}], there[how]);
     await decide(run);
-    return (await rowsOf(database, run))[0]?.detail;
+    return (await rowsOf(database, run))[0]?.facts;
   };
-  expect(await detailOf('different')).toBe(
-    'order 9 is there and differs: amount 13 instead of 12, another description',
-  );
-  expect(await detailOf('same')).toBe('order 9 is there with this content');
-  expect(await detailOf('doubled')).toContain('orders 9, 10;');
+  expect(await factsOf('different')).toEqual({
+    order: '9',
+    differences: [{ field: 'amount', is: '13', expected: '12' }, { field: 'description' }],
+  });
+  expect(await factsOf('same')).toEqual({ order: '9' });
+  expect(await factsOf('doubled')).toEqual({ before: true, what: 'order', ids: ['9', '10'] });
 });
 
 test('an amount that the list does not show is not said to be the same', async () => {
   const run = await aLoadOf([{ fields: { order_id: 'A', amount: '5' } }], [{ fields: { status: 'open' } }]);
   await decide(run);
   const [row] = await rowsOf(database, run);
-  expect(row?.detail).toBe('order 9 is there; its amount is not shown, and was not compared');
+  expect(row?.facts).toEqual({ order: '9', hidesAmount: true });
 });
 
 test('an update keeps what the order says and the row leaves out', async () => {
@@ -110,7 +111,7 @@ test('an update keeps what the order says and the row leaves out', async () => {
 
 test('an order that is not there is created; the same order_id of another customer is another order', async () => {
   const run = await aLoadOf([{ sends: 3 }, {}], [{ client_id: '8' }]);
-  expect(await decide(run, 'fail')).toEqual({ create: 2, update: 0 });
+  expect(await decide(run, 'fail')).toMatchObject({ create: 2, update: 0 });
   await oweForEarlierOrders(database.pool, run, 60_000);
   const rows = await rowsOf(database, run);
   expect(rows.map(({ state, action, sends }) => [state, action, sends])).toEqual([
@@ -124,10 +125,10 @@ test('an order that is not there is created; the same order_id of another custom
 test('what was decided before stays, what has no customer waits, and deciding twice changes nothing', async () => {
   const settled = { state: 'settled', verdict: 'invalid', reason: 'RAGGED' };
   const run = await aLoadOf([settled, { client_id: null }, { label: 'C' }], [{ label: 'A' }]);
-  expect(await decide(run)).toEqual({ create: 1, update: 0 });
+  expect(await decide(run)).toMatchObject({ create: 1, update: 0 });
   const after = await rowsOf(database, run);
   expect(after.map(fateOf)).toEqual(['settled invalid RAGGED', 'staged', 'ready']);
-  expect(await decide(run)).toEqual({ create: 1, update: 0 });
+  expect(await decide(run)).toMatchObject({ create: 1, update: 0 });
   expect(await rowsOf(database, run)).toEqual(after);
 });
 
@@ -145,7 +146,7 @@ test('a dry run settles all rows with what they would have become', async () => 
     'settled created PLANNED',
     'settled invalid RAGGED',
   ]);
-  expect(rows[2]?.detail).toContain('customer would be created first');
+  expect(rows[2]?.facts).toEqual({ createsCustomer: true });
 });
 
 test('an order that another load is sending is left to that load', async () => {
@@ -156,7 +157,7 @@ test('an order that another load is sending is left to that load', async () => {
     { source_id: '2', state: 'staged', action: null, label: 'Y', client_id: '7', fields: SAID },
   ]);
   await inTransaction(database.pool, (db) => takeKeys(db, second, 0));
-  expect(await decide(second)).toEqual({ create: 1, update: 0 });
+  expect(await decide(second)).toMatchObject({ create: 1, update: 0 });
   expect((await rowsOf(database, second)).map(fateOf)).toEqual(['staged', 'ready']);
 });
 
@@ -167,6 +168,6 @@ test('what an earlier load may have sent, and no list shows, is never sent again
     { source_id: '1', state: 'staged', action: null, label: 'Z', client_id: '7', fields: SAID },
   ]);
   await inTransaction(database.pool, (db) => takeKeys(db, second, 0));
-  expect(await decide(second)).toEqual({ create: 0, update: 0 });
+  expect(await decide(second)).toMatchObject({ create: 0, update: 0 });
   expect((await rowsOf(database, second)).map(fateOf)).toEqual(['settled review NOT_IN_LIST']);
 });

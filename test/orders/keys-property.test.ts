@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { type Claim, dropClaims, takeClaim } from '../../src/engine/ledger/claims.ts';
+import { decideOrders } from '../../src/engine/ledger/matching/decide-orders.ts';
+import { holdsItsKeys, releaseKeys, takeKeys } from '../../src/engine/ledger/matching/order-keys.ts';
 import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../src/engine/ledger/rows.ts';
 import { pauseRun, type Run, readRun, recordProgress, resumeRun } from '../../src/engine/ledger/runs.ts';
-import { decideOrders } from '../../src/orders/decide.ts';
-import { holdsItsKeys, releaseKeys, takeKeys, Unsettled } from '../../src/orders/keys.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { freshLedger, putRows, WORKER } from '../engine/ledger/fresh-ledger.ts';
@@ -51,17 +51,8 @@ const status = async ({ run }: Loading) => (await readRun(database.pool, run.id)
 const acts: Readonly<Record<string, Act>> = {
   async takeKeys(load) {
     if (load.step !== 'keys' || (await status(load)) !== 'running') return;
-    const taking = inTransaction(database.pool, async (db) => {
-      await takeKeys(db, load.run, SETTLE_MS);
-    });
-    const taken = await taking.then(
-      () => true,
-      (error: unknown) => {
-        if (!(error instanceof Unsettled)) throw error;
-        return false;
-      },
-    );
-    if (taken) load.step = 'orders';
+    const unsettledMs = await inTransaction(database.pool, (db) => takeKeys(db, load.run, SETTLE_MS));
+    if (unsettledMs === 0) load.step = 'orders';
   },
   async readAndDecide(load, service) {
     const { run } = load;

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { OrderValues } from '../../src/csv/validate.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import {
   type Creating,
   countMissing,
   createMissing,
   settleNotCreated,
   takeCreated,
-} from '../../src/orders/missing-customers.ts';
-import { resolveCustomers } from '../../src/orders/resolve.ts';
+} from '../../src/engine/ledger/matching/missing-customers.ts';
+import { resolveCustomers } from '../../src/engine/ledger/matching/order-customers.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { putRecords, recordsOf } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -197,7 +197,7 @@ test.each([
   expect(await takeUp(run, creator)).toBe(0);
   const rows = await rowsOf(database, run);
   expect(rows.map(fateOf)).toEqual([becomes, 'staged']);
-  expect(rows[0]?.detail).toContain(`its customer was not created (run ${creator.id})`);
+  expect(rows[0]?.facts).toMatchObject({ creator: creator.id });
 });
 
 test('what hinted at a customer that was refused is a customer of its own the next time', async () => {

@@ -1,9 +1,12 @@
 /** A load that has ended, opened again for what failed in it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dropDeadClaims } from '../../src/engine/ledger/claims.ts';
+import { sentBeforeUnsettledForMs } from '../../src/engine/ledger/matching/staged-orders.ts';
+import { claimRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { matchRows } from '../../src/engine/ledger/transitions.ts';
 import { placeOf } from '../../src/orders/place.ts';
-import { reopenLoad, sentBeforeUnsettledForMs } from '../../src/orders/reopen.ts';
+import { reopenLoad } from '../../src/orders/reopen.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from './load-worlds.ts';
@@ -57,17 +60,21 @@ test.each(kept)('what is there, or is wrong in the file, is left as it is: $verd
 test('an update that failed is decided from what its row says, not from what the order said then', async () => {
   const own = { order_id: 'A', amount: '12' };
   const refused = { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE', action: 'update' };
-  const run = await endedWith([{ ...refused, fields: { ...own, status: 'old' }, own_fields: own }]);
+  const run = await endedWith([{ ...refused, fields: own }]);
+  await database.pool.query('update ledger.plans set fields = $2 where run_id = $1', [
+    run.id,
+    { ...own, status: 'old' },
+  ]);
   await reopenLoad(database.pool, run.id);
-  expect(await rowsOf(database, run)).toMatchObject([{ state: 'staged', fields: own, own_fields: null }]);
+  expect(await rowsOf(database, run)).toMatchObject([{ state: 'staged', fields: own }]);
   expect((await rowsOf(database, run))[0]?.fields).toEqual(own);
 });
 
 test.each(again)('what failed or was left open is decided anew: $state $verdict $reason', async (row) => {
-  const run = await endedWith([{ ...row, record_id: '5', detail: 'x' }], 'cancelled');
+  const run = await endedWith([{ ...row, detail: 'x' }], 'cancelled');
   expect(await reopenLoad(database.pool, run.id)).toBe(1);
   expect(await rowsOf(database, run)).toMatchObject([
-    { state: 'staged', verdict: null, reason: null, detail: null, action: null, record_id: null, client_id: '7' },
+    { state: 'staged', verdict: null, reason: null, facts: null, action: null, client_id: '7' },
   ]);
 });
 
@@ -77,12 +84,16 @@ test('a load that is opened again begins at its customers, and asks nobody for l
   const open = await readRun(database.pool, run.id);
   expect(open).toMatchObject({ status: 'running', phase: 'load-orders', rowsSettled: 1 });
   expect(open.endedAt).toBeUndefined();
-  expect(placeOf(open)).toEqual({ step: 'customers', isShown: true });
+  expect(placeOf(open)).toEqual({ job: 'orders', step: 'customers', isShown: true });
 });
 
 test('a customer that a name has found is looked up again; one that the file gave by id stays', async () => {
   const rejected = { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE' };
-  const run = await endedWith([{ ...rejected, customer: { email: 'ann@x.de' }, email: 'ann@x.de' }, rejected]);
+  const named = { ...rejected, customer: { email: 'ann@x.de' }, email: 'ann@x.de', client_id: null };
+  const run = await endedWith([named, rejected]);
+  await matchRows(database.pool, run.id, {
+    sql: `select 0 as n, 'customer' as kind, '7' as record_id, 'e-mail' as by`,
+  });
   await reopenLoad(database.pool, run.id);
   expect((await rowsOf(database, run)).map((row) => [row.client_id, row.email])).toEqual([
     [null, 'ann@x.de'],
@@ -99,7 +110,7 @@ test('a load in which nothing failed stays ended', async () => {
 
 const inDoubt = [
   { how: 'sent just now', row: { state: 'unknown' }, agoMs: 0, forMs: 2 * SETTLE_MS },
-  { how: 'settled a while ago', row: { verdict: 'review' }, agoMs: 20_000, forMs: 100_000 },
+  { how: 'settled a while ago', row: { verdict: 'review', sends: 1 }, agoMs: 20_000, forMs: 100_000 },
   { how: 'sent long ago', row: { state: 'acked' }, agoMs: 150_000, forMs: 0 },
   { how: 'never sent', row: { verdict: 'rejected' }, agoMs: null, forMs: 0 },
   { how: 'sent, and fine', row: { verdict: 'created' }, agoMs: 0, forMs: 0 },
@@ -116,8 +127,8 @@ test.each(inDoubt)('it waits for what its open rows have sent before: $how', asy
 test('while a worker may still be sending for it, a load is not opened', async () => {
   const run = await aLoad(database);
   const claim = await claimOn(database, run);
-  const row = { source_id: '1', state: 'intent', claim_id: claim.id, action: 'create', client_id: '7', label: 'A' };
-  await putRows(database, run, [row]);
+  await putRows(database, run, [{ source_id: '1', action: 'create', client_id: '7', label: 'A' }]);
+  await claimRows(database.pool, claim, 1);
   await end(database, run, 'cancelled');
   await expect(reopenLoad(database.pool, run.id)).rejects.toMatchObject({ code: 'LOAD_STOPPING', exitCode: 3 });
   expect((await readRun(database.pool, run.id)).status).toBe('cancelled');

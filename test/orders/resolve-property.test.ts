@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { resolveCustomers } from '../../src/orders/resolve.ts';
+import { resolveCustomers } from '../../src/engine/ledger/matching/order-customers.ts';
 import { type Keys, putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 /** Whose order a row is: scene by scene. The rules at large: resolve-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { resolveCustomers } from '../../src/orders/resolve.ts';
+import { resolveCustomers } from '../../src/engine/ledger/matching/order-customers.ts';
 import { stageRows } from '../../src/orders/staging.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
@@ -127,11 +127,11 @@ test('the candidates are told, and what nobody has', async () => {
     ['10', '9', '8'].map((record_id) => ({ ...NOBODY, record_id, email: 'ann@x.de' })),
   );
   await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false, isWhole: true }));
-  expect((await rowsOf(database, run)).map(({ detail }) => detail)).toEqual([
-    'by e-mail it could be customer 8, 9, 10',
-    'there is no customer No@x.de',
-    'there is no customer 99',
-    expect.stringContaining('recognises nobody'),
+  expect((await rowsOf(database, run)).map(({ facts }) => facts)).toEqual([
+    { by: 'e-mail', customers: ['8', '9', '10'] },
+    { customer: 'No@x.de' },
+    { customer: '99' },
+    {},
   ]);
 });
 
@@ -181,7 +181,5 @@ test('an id of another system is told by the e-mail beside it, and no order goes
   await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));
   const rows = await rowsOf(database, run);
   expect(rows.map(fateOf)).toEqual(['settled rejected CUSTOMER_CONTRADICTS', 'staged', 'staged']);
-  expect(rows[0]?.detail).toMatch(
-    /customer 1 has the e-mail ann@x.de, and the row says zoe@bc.example.*--map client_id=/,
-  );
+  expect(rows[0]?.facts).toEqual({ customer: '1', is: 'ann@x.de', expected: 'zoe@bc.example' });
 });

@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { settleOrders } from '../../src/engine/ledger/matching/settle-orders.ts';
 import { MAX_SENDS } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { settleOrders } from '../../src/orders/settle.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -202,7 +202,7 @@ function tellsWhatIsThere(row: Columns, load: Load, readAtS: number): void {
     if (row.reason === 'GAVE_UP') expect(row.sends).toBe(MAX_SENDS);
   } else if (there.length > 1) {
     expect([row.verdict, row.reason]).toEqual(['review', 'DUPLICATE']);
-    expect(row.detail).toContain(`orders ${there.map(({ id }) => id).join(', ')};`);
+    expect(row.facts).toEqual({ what: 'order', ids: there.map(({ id }) => id) });
   } else if (first.amount === '12')
     expect([row.verdict, row.reason, row.record_id]).toEqual(['created', null, first.id]);
   else expect([row.verdict, row.reason, row.record_id]).toEqual(['review', 'CONTENT_DIFFERS', first.id]);

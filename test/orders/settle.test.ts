@@ -1,8 +1,8 @@
 /** Single scenes of settling orders. The rules at large: settle-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { settleOrders } from '../../src/engine/ledger/matching/settle-orders.ts';
 import { MAX_SENDS } from '../../src/engine/ledger/rows.ts';
-import { settleOrders } from '../../src/orders/settle.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';

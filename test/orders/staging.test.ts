@@ -1,8 +1,9 @@
 /** A file's rows as rows of its load: their keys, their names, and whatever characters they hold. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type LoadedRow, loadedRows } from '../../src/engine/ledger/matching/staged-orders.ts';
 import { readRowStory } from '../../src/engine/ledger/row-story.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { type LoadedRow, loadedRows, type StagedRow, stageRows } from '../../src/orders/staging.ts';
+import { type StagedRow, stageRows } from '../../src/orders/staging.ts';
 import { freshLedger, rowsOf } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { aSpec, beginNew, rowsWith } from './load-worlds.ts';
@@ -77,7 +78,7 @@ test('cells keep any character, and what is sent has none that cannot be stored'
   const values = { order_id: `A${ODD}`, description: ODD, amount: '1', customer_email: `a\0@x.de`, customer_name: ODD };
   const run = await staged([
     { line: 2, cells: [ODD, '', 'b'], values },
-    { line: 9, cells: [ODD], problem: { code: 'REJECTED', facts: { said: ODD } } },
+    { line: 9, cells: [ODD], values: {}, problem: { code: 'REJECTED', facts: { said: ODD } } },
   ]);
   expect((await loaded(run)).map(({ cells }) => cells)).toEqual([[ODD, '', 'b'], [ODD]]);
   const clean = ODD.replace('\0', '')
@@ -91,49 +92,17 @@ test('cells keep any character, and what is sent has none that cannot be stored'
     fields: { order_id: `A${clean}`, description: clean },
     customer: { full_name: clean },
   });
-  expect(String(bad?.detail).trim()).toBe(clean);
+  expect(String(Object(bad?.facts).said).trim()).toBe(clean);
 });
 
-test('rows with a problem are settled at once, and an equal row is there already', async () => {
-  const run = await staged([
-    { line: 2, cells: ['a'], problem: { code: 'AMOUNT_EMPTY', facts: { line: 2, columnNumber: 1, column: 'amount' } } },
-    { line: 3, cells: ['b'], problem: { code: 'DUP_IN_FILE', facts: { line: 3, other: 1 }, isDuplicate: true } },
-    { line: 4, cells: ['c'] },
+test('rows with a problem are settled at once, and keep their order_id', async () => {
+  const facts = { line: 2, columnNumber: 1, column: 'amount' };
+  const problem = { code: 'AMOUNT_EMPTY', facts };
+  const run = await staged([{ line: 2, cells: ['a'], values: { order_id: 'A' }, problem }]);
+  expect(await loaded(run)).toEqual([
+    { line: 2, cells: ['a'], state: 'settled', verdict: 'invalid', reason: 'AMOUNT_EMPTY', facts },
   ]);
-  expect((await loaded(run)).map(({ cells: _, ...row }) => Object.values(row))).toEqual([
-    [2, 'settled', 'invalid', 'AMOUNT_EMPTY', 'Line 2, column 1 (amount) is empty. Give an amount, or 0.', undefined],
-    [3, 'settled', 'existing', 'DUP_IN_FILE', 'Line 3: The same order is on line 1 already.', undefined],
-    [4, 'settled', 'invalid', 'INVALID', 'The row is not valid. Correct the row.', undefined],
-  ]);
-});
-
-test('a line that is staged again replaces all that was said of it', async () => {
-  const before = rowsWith([
-    { order_id: 'A', amount: '1', customer_email: 'a@x.de' },
-    { order_id: 'B', client_id: '7' },
-  ]);
-  const run = await staged(before);
-  await stageRows(
-    database.pool,
-    run,
-    [
-      { line: 2, cells: ['now'], values: { order_id: 'C', amount: '2', client_id: '9' } },
-      { line: 3, cells: ['bad'], problem: { code: 'RAGGED', facts: { line: 3, cells: 1, header: 2 } } },
-    ],
-    'LS-test',
-  );
-  expect(await rowsOf(database, run)).toMatchObject([
-    {
-      label: 'C',
-      client_id: '9',
-      email: null,
-      customer: null,
-      cells: ['now'],
-      fields: { amount: '2' },
-      state: 'staged',
-    },
-    { label: null, client_id: null, cells: ['bad'], fields: null, state: 'settled', verdict: 'invalid' },
-  ]);
+  expect(await rowsOf(database, run)).toMatchObject([{ label: 'A', fields: null }]);
 });
 
 test('a file of more than a page is given back in its own order', async () => {

@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import { expect, vi } from 'vitest';
+import { type LoadedRow, loadedRows } from '../../src/engine/ledger/matching/staged-orders.ts';
 import { type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
 import type { OrdersOptions } from '../../src/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../src/orders/receive-load.ts';
-import { type LoadedRow, loadedRows } from '../../src/orders/staging.ts';
 import { type BedOptions, openSyncBed, type SyncBed } from './sync-bed.ts';
 
 export interface OrdersBed extends SyncBed {

@@ -1,7 +1,8 @@
 /** What a load that has been planned will do, in words: before anybody is asked to say go, and after a dry run. */
+import { countMissing } from '../../engine/ledger/matching/missing-customers.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
 import type { Queryable, Run } from '../../engine/ledger/runs.ts';
-import { countMissing } from '../../orders/missing-customers.ts';
+import { placeOf } from '../../orders/place.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { countsLine } from '../report.ts';
 import { allowedFor } from '../run-report.ts';
@@ -14,7 +15,7 @@ const READS = 3;
 export async function planLines(db: Queryable, run: Run, settings: Settings): Promise<readonly string[]> {
   const counts = await countRows(db, run.id);
   const customers = await countMissing(db, run);
-  const updates = await countUpdates(db, run);
+  const updates = run.status === 'done' ? counts.updated : (placeOf(run).updates ?? 0);
   const creates = counts.unknown + counts.created + counts.updated - updates;
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);
@@ -30,13 +31,4 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
     `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
     `That takes about ${plural(calls, 'call')}${took}.`,
   ];
-}
-
-async function countUpdates(db: Queryable, { id }: Run): Promise<number> {
-  const counted = await db.query<{ n: number }>(
-    `select count(*)::int as n from ledger.rows
-     where run_id = $1 and action = 'update' and (state = 'staged' or reason = 'PLANNED')`,
-    [id],
-  );
-  return counted.rows[0]?.n ?? 0;
 }

@@ -218,10 +218,8 @@ export const writtenOnce: Migration = {
         case when v.run_id is not null then 'settled' when p.run_id is null then 'staged'
           when g.run_id is not null or p.n >= u.next_n then 'ready' when c.is_held then 'intent'
           when a.outcome = 'acked' then 'acked' when a.outcome in ('unknown', 'lost') then 'unknown' else 'ready' end as state,
-        case when a.outcome <> 'unsent' and a.id > p.attempts_before then a.action else p.action end as action, v.verdict, 
-        case when v.run_id is null then a.reason else v.reason end as reason,
-        coalesce(v.facts, case when v.run_id is null then a.facts end, case when i.fields ? 'event' then jsonb_build_object('event', i.fields->'event') end) as facts,
-        (case when v.run_id is null then a.facts else v.facts end)->>'said' as detail, i.label, i.email, i.phone, i.name, i.org, i.hash, i.customer, i.cells, coalesce(p.fields, i.fields) as fields,
+        case when a.outcome <> 'unsent' and a.id > p.attempts_before then a.action else p.action end as action, v.verdict, w.reason, coalesce(w.facts, case when i.fields ? 'event' then jsonb_build_object('event', i.fields->'event') end) as facts,
+        w.facts->>'said' as detail, i.label, i.email, i.phone, i.name, i.org, i.hash, i.customer, i.cells, coalesce(p.fields, i.fields) as fields,
         coalesce(m.record_id, i.client_id) as client_id,
         -- A contact that has one of several customers, by count, has a match and a verdict without a record.
         coalesce(v.record_id, p.record_id, case when v.run_id is null or u.job = 'orders' then o.record_id end) as record_id,
@@ -232,6 +230,9 @@ export const writtenOnce: Migration = {
         left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
         left join ledger.again g on g.run_id = i.run_id and g.n = i.n
         left join ledger.last_attempts a on a.run_id = i.run_id and a.n = i.n
+        cross join lateral (select
+          case when v.run_id is not null then v.reason when a.id > p.attempts_before then a.reason end as reason,
+          case when v.run_id is not null then v.facts when a.id > p.attempts_before then a.facts end as facts) w
         left join (select run_id, unnest(rows) as n, true as is_held, id from ledger.chunks) c on c.run_id = i.run_id and c.n = i.n
           and not exists (select from ledger.attempts r where r.run_id = c.run_id and r.n = c.n and r.chunk_id = c.id)
         left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' and u.job = 'orders'

@@ -3,10 +3,12 @@
  * as a contact sync does, so that one of them waits for the other and nobody is created twice.
  */
 
-import { unsettledForMs } from '../engine/ledger/horizon.ts';
-import { oweForEarlierCustomers } from '../engine/ledger/matching/customer-levels.ts';
-import { prepareSetWork } from '../engine/ledger/records.ts';
-import { type NewRun, type Queryable, type Run, startRun } from '../engine/ledger/runs.ts';
+import { unsettledForMs } from '../horizon.ts';
+import { prepareSetWork } from '../records.ts';
+import { type NewRun, type Queryable, type Run, startRun } from '../runs.ts';
+import { planRows, settleRows } from '../transitions.ts';
+import { oweForEarlierCustomers } from './customer-levels.ts';
+import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
 
 /** SQL: what a row's customer is called in the run that creates it: one customer for all rows that say this. */
 const NAME = (row: string) =>
@@ -26,17 +28,18 @@ export type Creating =
 /** How many customers the rows that have none would need. */
 export async function countMissing(db: Queryable, run: Run): Promise<number> {
   const counted = await db.query<{ n: number }>(
-    `select count(distinct ${NAME('s')})::int as n from ledger.rows s
-     where s.run_id = $1 and (s.state = 'staged' or s.reason = 'PLANNED') and s.client_id is null`,
+    `select count(distinct ${NAME('i')})::int as n from ${ORDERS}
+       left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+     where i.run_id = $1 and ${CUSTOMER} is null and (v.n is null or v.reason = 'PLANNED')`,
     [run.id],
   );
   return counted.rows[0]?.n ?? 0;
 }
 
 /**
- * Starts the run that creates the customers of all rows that have none, to be called in one transaction that is rolled
- * back unless it answers `started`. Rows that may turn out to mean one of these (a phone without an e-mail that another
- * row gives with one) wait for what it finds. `readAt`: when the customers were read, on the database's clock.
+ * Starts the run that creates the customers of all rows that have none, to be called in one transaction; nothing is written
+ * unless it answers `started`. Rows that may turn out to mean one of these (a phone without an e-mail that another row gives
+ * with one) wait for what it finds. `readAt`: when the customers were read, on the database's clock.
  */
 export async function createMissing(
   db: Queryable,
@@ -47,6 +50,7 @@ export async function createMissing(
     options,
   }: { readonly readAt: Date; readonly settleMs: number; readonly options: NewRun['options'] },
 ): Promise<Creating> {
+  await db.query('savepoint before_creating');
   const begun = await startRun(db, {
     sync: creatorSync(run),
     job: 'customers',
@@ -62,13 +66,10 @@ export async function createMissing(
   });
   if (begun.status === 'busy') return begun;
   const creator = begun.run;
-  const others = await db.query(
-    `select 1 from ledger.runs where scope = $1 and resource = $2 and id <> $3 and not dry_run and ended_at >= $4 limit 1`,
-    [run.scope, CUSTOMERS, creator.id, readAt],
-  );
-  if (others.rowCount !== 0) return { status: 'stale' };
-  // One that was ended while they were read may have had a call on its way that they do not show.
-  if ((await unsettledForMs(db, creator, settleMs)) > 0) return { status: 'stale' };
+  if (await haveCustomersChanged(db, creator, readAt, settleMs)) {
+    await db.query('rollback to savepoint before_creating');
+    return { status: 'stale' };
+  }
   const customers = await stageMissing(db, run, creator.id);
   await oweForEarlierCustomers(db, creator, settleMs);
   await db.query(
@@ -85,6 +86,15 @@ export async function createMissing(
   return { status: 'started', run: creator, customers };
 }
 
+/** A run that ended while the customers were read may have had a call on its way that they do not show. */
+async function haveCustomersChanged(db: Queryable, creator: Run, readAt: Date, settleMs: number): Promise<boolean> {
+  const others = await db.query(
+    `select 1 from ledger.runs where scope = $1 and resource = $2 and id <> $3 and not dry_run and ended_at >= $4 limit 1`,
+    [creator.scope, CUSTOMERS, creator.id, readAt],
+  );
+  return others.rowCount !== 0 || (await unsettledForMs(db, creator, settleMs)) > 0;
+}
+
 /** The name that runs creating customers for a load go by. */
 export function creatorSync({ sync }: Pick<Run, 'sync'>): string {
   return sync.replace(/^orders:/, 'customers:');
@@ -94,32 +104,31 @@ export function creatorSync({ sync }: Pick<Run, 'sync'>): string {
 export async function takeCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $1, 'customer', record_id, email, phone, name, org, fields, 0, 0 from ledger.rows
-     where run_id = $2 and record_id is not null and verdict = 'created' on conflict do nothing`,
+     select $1, 'customer', v.record_id, i.email, i.phone, i.name, i.org, i.fields, 0, 0
+     from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+     where v.run_id = $2 and v.record_id is not null and v.verdict = 'created' on conflict do nothing`,
     [run.id, creatorId],
   );
 }
 
-/** Rows whose customer was to be created and is not there after all: nobody to send an order for. */
+/** Rows whose customer was to be created and does not exist after all: nobody to send an order for. */
 export async function settleNotCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
-  await db.query(
-    `update ledger.rows s set state = 'settled', verdict = case c.verdict when 'rejected' then 'rejected' else 'review' end,
-       reason = 'CUSTOMER_NOT_CREATED',
-       detail = concat_ws(': ', format('its customer was not created (run %s)', c.run_id), c.reason, c.detail)
-     from ledger.rows c
-     where s.run_id = $1 and s.state = 'staged' and s.client_id is null
-       and c.run_id = $2 and c.source_id = ${NAME('s')}`,
-    [run.id, creatorId],
-  );
+  await settleRows(db, run.id, {
+    sql: `select s.n, case v.verdict when 'rejected' then 'rejected' else 'review' end as verdict,
+        'CUSTOMER_NOT_CREATED' as reason, null::text as record_id,
+        jsonb_strip_nulls(jsonb_build_object('creator', c.run_id, 'because', case when v.reason is not null
+          then jsonb_build_object('code', v.reason, 'facts', v.facts) end)) as facts
+      from (${STAGED}) s join ledger.inputs c on c.run_id = $2 and c.source_id = ${NAME('s')}
+        left join ledger.verdicts v on v.run_id = c.run_id and v.n = c.n
+      where s.client_id is null`,
+    values: [creatorId],
+  });
 }
 
 async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise<number> {
   await prepareSetWork(db, run.id);
-  const staged = await db.query(
-    `with missing as (
-       select ${NAME('s')} as called, s.* from ledger.rows s
-       where s.run_id = $1 and s.state = 'staged' and s.client_id is null
-     ), chosen as (
+  await db.query(
+    `with missing as (select ${NAME('s')} as called, s.* from (${STAGED}) s where s.client_id is null), chosen as (
        select distinct on (called) * from missing m
        where not (m.email is null and m.phone is not null
            and m.phone in (select phone from missing where email is not null and phone is not null))
@@ -127,10 +136,12 @@ async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise
            and m.name in (select name from missing where coalesce(email, phone) is not null and name is not null))
        order by called, num_nulls(email, phone, name, org), n
      )
-     insert into ledger.rows (run_id, source_id, n, label, email, phone, name, org, fields, state, action)
+     insert into ledger.inputs (run_id, source_id, n, label, email, phone, name, org, fields)
      select $2, called, n, coalesce(customer->>'full_name' || ' <' || (customer->>'email') || '>', customer->>'full_name',
-       customer->>'email', customer->>'phone_number'), email, phone, name, org, customer, 'ready', 'create' from chosen`,
+       customer->>'email', customer->>'phone_number'), email, phone, name, org, customer from chosen`,
     [run.id, creatorId],
   );
-  return staged.rowCount ?? 0;
+  return planRows(db, creatorId, {
+    sql: `select n, 'create' as action, null::text as record_id, null::jsonb as fields from ledger.inputs where run_id = $1`,
+  });
 }

@@ -1,0 +1,124 @@
+/**
+ * Decides every row that has its customer and its key, before the first order is sent: its order exists, is to be created or
+ * updated, or is for a person. One pass over the rows of the run (`s`) and the orders that its baseline kept (`k`).
+ */
+import { prepareSetWork } from '../records.ts';
+import type { Queryable, Run } from '../runs.ts';
+import { planRows, settleRows, unplanRows } from '../transitions.ts';
+import { differ, differences } from './differences.ts';
+import { keyScopeOf } from './order-keys.ts';
+import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
+
+export interface Planned {
+  /** Rows that are to be sent, by what is done with them. */
+  readonly create: number;
+  readonly update: number;
+  /** Rows that stay undecided because they have no customer, and because another load holds their key. */
+  readonly withoutCustomer: number;
+  readonly waiting: number;
+}
+
+/** `isWhole`: what the list of orders does not show does not exist. */
+export interface Deciding {
+  readonly existing: 'skip' | 'update' | 'fail';
+  readonly isWhole: boolean;
+}
+
+/**
+ * Decides; to be run in one transaction, safe to repeat. Rows without a customer, or whose key another load holds, stay
+ * undecided.
+ */
+export async function decideOrders(db: Queryable, run: Run, { existing, isWhole }: Deciding): Promise<Planned> {
+  await findInvisible(db, run);
+  await prepareSetWork(db, run.id);
+  await db.query(DECIDE, [run.id, keyScopeOf(run), existing, isWhole]);
+  const { id } = run;
+  await settleRows(db, id, {
+    sql: 'select n, verdict, fate as reason, facts, record_id from decided where verdict is not null',
+  });
+  await planRows(db, id, {
+    sql: `select n, fate as action, record_id, fields from decided where fate in ('create', 'update')`,
+  });
+  const counted = await db.query<Planned>(
+    `with open as (
+       select count(*) filter (where action = 'create') as create, count(*) filter (where action = 'update') as update
+       from ledger.plans p
+       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
+     )
+     select open.create::int, open.update::int, (count(*) filter (where not d.has_customer))::int as "withoutCustomer",
+       (count(*) filter (where d.has_customer))::int as waiting
+     from open left join decided d on d.fate is null and d.n is not null group by 1, 2`,
+    [id],
+  );
+  await db.query('drop table invisible, decided');
+  return counted.rows[0] ?? { create: 0, update: 0, withoutCustomer: 0, waiting: 0 };
+}
+
+/**
+ * Orders that other loads have sent and no list has shown: sent again they would exist twice, and no list would tell. Few of
+ * all rows, so they are looked up one by one before `prepareSetWork` forbids that.
+ */
+async function findInvisible(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `create temp table invisible on commit drop as
+     select distinct on (client_id, label) * from (
+       select ${CUSTOMER} as client_id, i.label, v.reason, v.run_id
+       from ledger.verdicts v join ledger.runs u on u.id = v.run_id and u.scope = $2 and u.job = 'orders'
+         join ${ORDERS} on i.run_id = v.run_id and i.n = v.n
+       where v.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') and v.run_id <> $1) o`,
+    [run.id, run.scope],
+  );
+  await db.query('analyze invisible');
+}
+
+/** An update sends the order that exists with what the row says over it: what the row leaves out is not emptied. */
+const DECIDE = `create temp table decided on commit drop as
+  with staged as (${STAGED}), doubled as (
+    select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
+    from ledger.records where run_id = $1 and kind = 'order' and label is not null
+    group by client_id, label having count(*) > 1
+  )
+  select s.n, f.fate, s.client_id is not null as has_customer, case when d.ids is null then k.record_id end as record_id,
+    case f.fate when 'update' then k.fields || s.fields end as fields,
+    case when f.fate is null or f.fate in ('create', 'update') then null when f.fate = 'ORDER_EXISTS' then 'rejected'
+      when f.fate = 'EXISTS' then 'existing' else 'review' end as verdict,
+    case f.fate
+      when 'DUPLICATE' then jsonb_build_object('before', true, 'what', 'order', 'ids', d.ids)
+      when 'OTHER_LETTERS' then jsonb_build_object('order', k.record_id, 'name', k.name)
+      when 'EXISTS' then jsonb_strip_nulls(jsonb_build_object('order', k.record_id,
+        'hidesAmount', case when s.fields ? 'amount' and not k.fields ? 'amount' then true end))
+      when 'LIST_PARTIAL' then jsonb_build_object('what', 'order')
+      when i.reason then jsonb_build_object('earlier', i.run_id, 'what', 'order')
+      else case when f.fate in ('ORDER_EXISTS', 'DIFFERS')
+        then jsonb_strip_nulls(jsonb_build_object('order', k.record_id, 'differences', ${differences()})) end
+    end as facts
+  from staged s
+    left join doubled d on d.client_id = s.client_id and d.label = s.label
+    left join ledger.records k on k.run_id = $1 and k.kind = 'order' and k.client_id = s.client_id and k.label = s.label
+      and d.ids is null
+    left join invisible i on i.client_id = s.client_id and i.label = s.label
+    left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
+    cross join lateral (select case
+      when d.ids is not null then 'DUPLICATE'
+      when k.name is not null then 'OTHER_LETTERS'
+      when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} then 'EXISTS'
+        when $3 = 'skip' then 'DIFFERS' else 'update' end
+      when i.reason is not null then i.reason
+      when o.run_id is null then null
+      when not $4::boolean then 'LIST_PARTIAL'
+      else 'create' end as fate) f`;
+
+/** Takes back what was planned and not sent: it is decided again from what exists by then. */
+export async function undecide(db: Queryable, { id }: Run): Promise<void> {
+  await unplanRows(db, id, { sql: 'select n from ledger.plans where run_id = $1' });
+}
+
+/** A dry run says what it would have done; an order without a customer would have been created after that. */
+export async function planOnly(db: Queryable, { id }: Run): Promise<void> {
+  await settleRows(db, id, {
+    sql: `select i.n, case p.action when 'update' then 'updated' else 'created' end as verdict, 'PLANNED' as reason,
+        case when ${CUSTOMER} is null then '{"createsCustomer": true}'::jsonb else '{}' end as facts, p.record_id
+      from ${ORDERS} left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
+      where i.run_id = $1 and not ${IS_SETTLED}`,
+  });
+}

@@ -1,0 +1,132 @@
+/**
+ * Finds the customer of each row among those the run has read: by id, else by what names people, strongest first. Many
+ * rows may name one customer; a row that may mean several is for a person. Set-based: each name is looked up once, however
+ * many rows give it.
+ */
+import { prepareSetWork } from '../records.ts';
+import type { Queryable, Run } from '../runs.ts';
+import { matchRows, settleRows } from '../transitions.ts';
+import { type Level, levelsFor } from './customer-levels.ts';
+import { STAGED } from './staged-orders.ts';
+
+/** SQL: two rows `a` and `b` name a customer in the same words. */
+const SAME_WORDS = (a: string, b: string) =>
+  ['email', 'phone', 'name', 'org'].map((key) => `coalesce(${a}.${key}, '') = coalesce(${b}.${key}, '')`).join(' and ');
+
+/** SQL: what an id looks like, in words. */
+const ID_FORM = (id: string) => `case when ${id} ~ '^[0-9]+$' then 'numbers'
+  when ${id} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then 'UUIDs' else 'words' end`;
+
+/** SQL: the customers `k` that the run has read. */
+const CUSTOMERS = `(select * from ledger.records where run_id = $1 and kind = 'customer') k`;
+
+/** A file seldom tells the organization: a name alone is enough where one customer has it. */
+const BY_NAME: Level = {
+  by: 'name',
+  agrees: 's.name = k.name and (s.org is null or k.org is null) and s.email is null and s.phone is null',
+};
+
+/** Of several candidates, the one that agrees in all the row says is meant. */
+const AGREES_IN_ALL = ['email', 'phone', 'name', 'org']
+  .map((key) => `(s.${key} is null or s.${key} = k.${key})`)
+  .join(' and ');
+
+/** `isWhole`: what the list of customers does not show does not exist. `keepMissing`: missing customers are to be created. */
+export interface Resolving {
+  readonly keepMissing: boolean;
+  readonly isWhole: boolean;
+}
+
+/**
+ * Resolves all undecided rows; to be run in one transaction, safe to repeat. Rows whose customer is missing are rejected,
+ * or left undecided where missing customers are to be created. Answers how many those are.
+ */
+export async function resolveCustomers(db: Queryable, run: Run, resolving: Resolving): Promise<number> {
+  await prepareSetWork(db, run.id);
+  await checkIds(db, run, resolving.isWhole);
+  await collectReferences(db, run);
+  for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) await matchLevel(db, run, level);
+  await keepFound(db, run, resolving);
+  await db.query('drop table refs');
+  const missing = await db.query<{ n: number }>(
+    `select count(*)::int as n from (${STAGED}) s where client_id is null`,
+    [run.id],
+  );
+  return missing.rows[0]?.n ?? 0;
+}
+
+/** Ids are compared as text. A spreadsheet may have put zeros before a number, and nothing else has that form. */
+async function checkIds(db: Queryable, run: Run, isWhole: boolean): Promise<void> {
+  await matchRows(db, run.id, {
+    sql: `select s.n, 'customer' as kind, k.record_id, 'id' as by
+      from (${STAGED}) s join ${CUSTOMERS} on k.record_id = ltrim(s.client_id, '0')
+      where s.client_id ~ '^0+[1-9][0-9]*$' and not exists (select from ledger.records e
+        where e.run_id = $1 and e.kind = 'customer' and e.record_id = s.client_id)`,
+  });
+  await settleRows(db, run.id, {
+    sql: `select s.n, f.fate as reason, case f.fate when 'LIST_PARTIAL' then 'review' else 'rejected' end as verdict,
+        null::text as record_id, jsonb_strip_nulls(case f.fate
+          when 'CUSTOMER_CONTRADICTS' then jsonb_build_object('customer', s.client_id, 'is', k.email, 'expected', s.email)
+          when 'LIST_PARTIAL' then jsonb_build_object('what', 'customer', 'customer', s.client_id)
+          else jsonb_build_object('customer', s.client_id,
+            'idsAre', case when s.client_id is not null and ${ID_FORM('s.client_id')} <> known.form then known.form end) end) as facts
+      from (select mode() within group (order by form) as form
+          from (select ${ID_FORM('record_id')} as form from ${CUSTOMERS} limit 1000) shown) known
+        cross join (${STAGED}) s left join ${CUSTOMERS} on k.record_id = s.client_id
+        cross join lateral (select case
+          when s.client_id is null then case when coalesce(s.email, s.phone, s.name) is null then 'CUSTOMER_UNKNOWN' end
+          when k.record_id is null then case when $2 then 'CUSTOMER_UNKNOWN' else 'LIST_PARTIAL' end
+          when s.given_id is not null and s.email <> k.email then 'CUSTOMER_CONTRADICTS' end as fate) f
+      where f.fate is not null`,
+    values: [isWhole],
+  });
+}
+
+async function collectReferences(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `create temp table refs on commit drop as
+     select row_number() over () as id, email, phone, name, org,
+       null::text as record_id, null::text as by, null::text[] as candidates
+     from (select distinct email, phone, name, org from (${STAGED}) s where client_id is null) named`,
+    [run.id],
+  );
+  await db.query('analyze refs');
+}
+
+async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
+  await db.query(
+    `with pairs as (
+       select s.id, k.record_id, ${AGREES_IN_ALL} as in_all from refs s join ${CUSTOMERS} on ${level.agrees} where s.by is null
+     ), judged as (
+       select id, count(*) as n, count(*) filter (where in_all) as n_in_all, min(record_id) as one,
+         min(record_id) filter (where in_all) as one_in_all,
+         (array_agg(record_id order by length(record_id), record_id))[1:10] as candidates
+       from pairs group by id
+     )
+     update refs set by = $2::text, record_id = case when n = 1 then one when n_in_all = 1 then one_in_all end,
+       candidates = judged.candidates
+     from judged where refs.id = judged.id`,
+    [run.id, level.by],
+  );
+}
+
+/** A customer that an incomplete list does not show may exist: made again, it would exist twice. */
+async function keepFound(db: Queryable, run: Run, { keepMissing, isWhole }: Resolving): Promise<void> {
+  await settleRows(db, run.id, {
+    sql: `select s.n, f.fate as reason, case f.fate when 'CUSTOMER_UNKNOWN' then 'rejected' else 'review' end as verdict,
+        null::text as record_id, case f.fate
+          when 'AMBIGUOUS_CUSTOMER' then jsonb_build_object('by', r.by, 'customers', r.candidates)
+          when 'LIST_PARTIAL' then jsonb_build_object('what', 'customer')
+          else jsonb_build_object('customer',
+            coalesce(s.customer->>'email', s.customer->>'phone_number', s.customer->>'full_name')) end as facts
+      from (${STAGED}) s join refs r on ${SAME_WORDS('s', 'r')}
+        cross join lateral (select case when r.by is not null then 'AMBIGUOUS_CUSTOMER' when not $2 then 'LIST_PARTIAL'
+          when not $3 then 'CUSTOMER_UNKNOWN' end as fate) f
+      where s.client_id is null and r.record_id is null and f.fate is not null`,
+    values: [isWhole, keepMissing],
+  });
+  await matchRows(db, run.id, {
+    sql: `select s.n, 'customer' as kind, r.record_id, r.by from (${STAGED}) s join refs r on ${SAME_WORDS('s', 'r')}
+      where s.client_id is null and r.record_id is not null`,
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * An order's key is its customer and its order_id. While a load is unfinished its keys are its own, so that loads side by
+ * side never create one order twice; the keys of a load that has ended are anybody's.
+ */
+import { oweForEarlierSends } from '../debts.ts';
+import { endedUnsettledForMs } from '../horizon.ts';
+import { prepareSetWork } from '../records.ts';
+import type { Queryable, Run } from '../runs.ts';
+import { settleRows } from '../transitions.ts';
+import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
+
+/** Whose keys they are: the scope's, or the run's own where it only plans. */
+export function keyScopeOf({ scope, dryRun, id }: Run): string {
+  return dryRun ? id : scope;
+}
+
+/**
+ * Takes the keys of all rows that have a customer and are undecided, and settles those whose key is not theirs alone; to be
+ * run in one transaction. What ended loads had left to be sent under these keys is theirs no more. Answers how long what an
+ * earlier load has sent may still appear, in milliseconds: where that is not 0, nothing was taken, and no baseline can be read.
+ */
+export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promise<number> {
+  await db.query('savepoint before_keys');
+  // A failed load that is being resumed at this moment waits, and then finds its rows settled below. One that fails only
+  // now keeps its keys: it may be resumed before its rows are settled.
+  const failed = await db.query<{ id: string }>(
+    `select id from ledger.runs where scope = $1 and job = $2 and status = 'failed' and phase is not null
+     order by id for update`,
+    [run.scope, run.job],
+  );
+  const failedIds = failed.rows.map(({ id }) => id);
+  await prepareSetWork(db, run.id);
+  await db.query(
+    `delete from ledger.order_keys k where k.scope = $1 and k.run_id in (
+       select held.run_id from (select distinct run_id from ledger.order_keys where scope = $1) held
+       left join ledger.runs u on u.id = held.run_id where u.id is null or u.status in ('done', 'cancelled'))`,
+    [keyScopeOf(run)],
+  );
+  // In one order for all, so that two loads never wait for each other.
+  const counted = await db.query<{ rows: number; taken: number }>(
+    `with staged as materialized (select client_id, label from (${STAGED}) s where client_id is not null), taken as (
+       insert into ledger.order_keys (scope, client_id, label, run_id)
+       select distinct $2, client_id, label, $1 from staged order by client_id, label
+       on conflict (scope, client_id, label) do update set run_id = excluded.run_id
+         where ledger.order_keys.run_id = any($3)
+           or exists (select 1 from ledger.runs u where u.id = ledger.order_keys.run_id and u.phase is null)
+       returning 1
+     )
+     select (select count(*) from staged)::int as rows, (select count(*) from taken)::int as taken`,
+    [run.id, keyScopeOf(run), failedIds],
+  );
+  // After the keys: a load that was cancelled meanwhile has given its keys away, and its calls may be on their way.
+  const inMs = await endedUnsettledForMs(db, run, settleMs);
+  if (inMs > 0) {
+    await db.query('rollback to savepoint before_keys');
+    return inMs;
+  }
+  if (!run.dryRun) await settleDisowned(db, run, failedIds);
+  const [count] = counted.rows;
+  const isEachItsOwn = !run.dryRun && count?.taken === count?.rows; // new keys, as many of them as rows
+  if (!isEachItsOwn) await reviewForeignKeys(db, run);
+  return 0;
+}
+
+/**
+ * Rows whose key a load holds that makes no progress, for a person (of a dry run, which cannot wait, any unfinished load's);
+ * and of rows with one key all but one: what is decided stays. Rows whose key a running load holds wait for it.
+ */
+async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
+  await settleRows(db, run.id, {
+    sql: `select s.n, 'review' as verdict, 'ORDER_IN_ANOTHER_LOAD' as reason, null::text as record_id,
+        jsonb_build_object('load', k.run_id, 'customer', k.client_id) as facts
+      from (${STAGED}) s join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+        join ledger.runs u on u.id = k.run_id
+      where k.run_id <> $1 and u.status = any($3)`,
+    values: [run.scope, run.dryRun ? ['running', 'paused'] : ['paused']],
+  });
+  await settleRows(db, run.id, {
+    sql: `select r.n, 'review' as verdict, 'ORDER_REPEATED' as reason, null::text as record_id,
+        jsonb_build_object('other', r.first) as facts
+      from (select i.n, p.n is null as is_staged,
+          first_value(i.n) over (partition by ${CUSTOMER}, i.label order by p.n is null, i.n) as first
+        from ${ORDERS} left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
+        where i.run_id = $1 and ${CUSTOMER} is not null and not ${IS_SETTLED}) r
+      where r.first <> r.n and r.is_staged`,
+  });
+}
+
+/**
+ * Whether every key of what is to be decided is held, by this load or by a running one that is waited for: a load that has
+ * failed and was resumed may have lost some.
+ */
+export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
+  const lost = await db.query(
+    `select 1 from (${STAGED}) s
+       left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+       left join ledger.runs u on u.id = k.run_id and (u.id = $1 or u.status = 'running')
+     where s.client_id is not null and u.id is null limit 1`,
+    [run.id, keyScopeOf(run)],
+  );
+  return lost.rowCount === 0;
+}
+
+/**
+ * The load that rows of this one wait for, because it is sending their orders; `ended` where it is over by now and their keys
+ * can be taken; undefined where none waits.
+ */
+export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | undefined> {
+  const found = await db.query<{ id: string | null }>(
+    `select max(k.run_id) as id from (${STAGED}) s
+       left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
+     where s.client_id is not null and k.run_id is distinct from $1
+     having count(*) > 0`,
+    [run.id, keyScopeOf(run)],
+  );
+  const [waiting] = found.rows;
+  return waiting && (waiting.id ?? 'ended');
+}
+
+/** Whether all that is undecided waits for loads that are sending: then there is nothing to read the orders for. */
+export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
+  const found = await db.query<{ is: boolean }>(
+    `select count(*) > 0 and coalesce(bool_and(u.id is not null), false) as is from (${STAGED}) s
+       left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label and k.run_id <> $1
+       left join ledger.runs u on u.id = k.run_id and u.status = 'running' and u.phase is not null
+     where exists (select from ledger.runs o
+       where o.scope = $3 and o.job = $4 and o.id <> $1 and o.status = 'running' and o.phase is not null)`,
+    [run.id, keyScopeOf(run), run.scope, run.job],
+  );
+  return found.rows[0]?.is ?? false;
+}
+
+/** Adds audit debts for orders that this load is about to send although they were sent before, with an unknown outcome. */
+export function oweForEarlierOrders(db: Queryable, run: Run, settleMs: number): Promise<void> {
+  const same = 'k.client_id = s.client_id and k.label = s.label';
+  return oweForEarlierSends(db, run, { resource: 'orders', settleMs, runs: `u.job = 'orders'`, same });
+}
+
+export async function releaseKeys(db: Queryable, run: Run): Promise<void> {
+  await db.query('delete from ledger.order_keys where run_id = $1', [run.id]);
+}
+
+/** `failed`: loads that could be resumed; one at a time, for what the planner then knows of each. */
+async function settleDisowned(db: Queryable, run: Run, failed: readonly string[]): Promise<void> {
+  for (const id of failed) {
+    await settleRows(db, id, {
+      sql: `select i.n, 'review' as verdict, 'ORDER_IN_ANOTHER_LOAD' as reason, null::text as record_id,
+          jsonb_build_object('taken', true, 'load', k.run_id) as facts
+        from ${ORDERS} join ledger.plans p on p.run_id = i.run_id and p.n = i.n
+          join ledger.runs u on u.id = i.run_id and not u.dry_run
+          join ledger.order_keys k on k.scope = $3 and k.client_id = ${CUSTOMER} and k.label = i.label and k.run_id = $2
+        where i.run_id = $1 and not ${IS_SETTLED}`,
+      values: [run.id, run.scope],
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/** Rows whose order_id the file has twice: known only when all of it is staged, and settled then, before anything is sent. */
+import type { Queryable } from '../runs.ts';
+import { reviseRows, settleRows } from '../transitions.ts';
+
+/** A row that differs from the `other` line with the same order_id. */
+export interface Repeat {
+  readonly line: number;
+  readonly other: number;
+}
+
+/**
+ * Settles rows that repeat an order_id: a row with the content of the first one is its copy; where rows differ, nobody can say
+ * which is meant, and none is sent. Content is what would be sent, and the customer that is named. An invalid row counts too,
+ * and keeps its own verdict. `labels`: what the names of orders begin with that the file gives none. Answers the first `shown`
+ * of the rows that differ.
+ */
+export async function settleRepeats(
+  db: Queryable,
+  runId: string,
+  { labels, shown }: { readonly labels: string; readonly shown: number },
+): Promise<readonly Repeat[]> {
+  const given = `i.run_id = $1 and i.label <> $2::text || '-' || i.n`;
+  await settleRows(db, runId, {
+    sql: `with named as (
+        select i.n, i.label, jsonb_build_array(i.fields, i.client_id, i.customer, i.email) as content from ledger.inputs i
+        where ${given} and i.label in (select i.label from ledger.inputs i where ${given} group by i.label having count(*) > 1)
+      ), compared as (
+        select n, first_value(n) over same as first, content is distinct from first_value(content) over same as differs
+        from named window same as (partition by label order by n)
+      ), told as (
+        select n, first, min(n) filter (where differs) over (partition by first) as other, differs from compared
+      )
+      select n, case when n = first or differs then 'invalid' else 'existing' end as verdict,
+        case when n = first or differs then 'ORDER_ID_REPEATED' else 'DUP_IN_FILE' end as reason,
+        jsonb_build_object('line', n, 'other', case when n = first then other else first end) as facts, null::text as record_id
+      from told where n <> first or other is not null`,
+    values: [labels],
+  });
+  const differing = await db.query<Repeat>(
+    `select n::float8 as line, (facts->'other')::float8 as other from ledger.verdicts
+     where run_id = $1 and reason = 'ORDER_ID_REPEATED' order by n limit $2`,
+    [runId, shown],
+  );
+  return differing.rows;
+}
+
+/** A copy of a row shares the fate of the row that was decided: an order that failed does not exist under its copy either. */
+export async function settleCopies(db: Queryable, runId: string): Promise<void> {
+  await reviseRows(db, runId, {
+    sql: `select * from (
+        select copy.n, coalesce(case when first.verdict in ('created', 'updated', 'unchanged') then 'existing'
+            else first.verdict end, 'unknown') as verdict, copy.reason, copy.record_id, copy.verdict as was, copy.facts as known,
+          copy.facts - 'because' || case when first.verdict in ('created', 'updated', 'unchanged', 'existing') then '{}'
+            else jsonb_build_object('because', jsonb_build_object('code', coalesce(first.reason, 'UNKNOWN'),
+              'facts', coalesce(first.facts, '{}'))) end as facts
+        from ledger.verdicts copy left join ledger.verdicts first
+          on first.run_id = copy.run_id and first.n = (copy.facts->>'other')::bigint
+        where copy.run_id = $1 and copy.reason = 'DUP_IN_FILE') c
+      where (verdict, facts) is distinct from (was, known)`,
+  });
+}

@@ -1,0 +1,169 @@
+/** The rows of a load: staged as its file is read, decided, and paged through for its results. */
+import type pg from 'pg';
+import { absenceAfterMs } from '../../../absence.ts';
+import type { Facts } from '../../../reasons/reason.ts';
+import type { RowState, Verdict } from '../rows.ts';
+import type { Queryable } from '../runs.ts';
+import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
+
+/** A row of a file, as the ledger names its columns. */
+export interface StagedOrder {
+  /** The line where it begins. */
+  readonly n: number;
+  /** JSON; text, because it may hold what jsonb cannot. */
+  readonly cells: string;
+  readonly label: string | undefined;
+  readonly client_id: string | undefined;
+  readonly email: string | undefined;
+  readonly phone: string | undefined;
+  readonly name: string | undefined;
+  readonly org: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+  readonly customer: Readonly<Record<string, unknown>> | undefined;
+  /** Where nothing is left to decide. */
+  readonly verdict: Verdict | undefined;
+  readonly reason: string | undefined;
+  readonly facts: Facts | undefined;
+}
+
+/** A row with what became of it, for the results. */
+export interface LoadedRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+  readonly state: RowState;
+  /** Undefined while nothing is decided. */
+  readonly verdict: Verdict | undefined;
+  readonly reason: string | undefined;
+  readonly facts: Facts | undefined;
+  /** The service's id of the order. */
+  readonly recordId: string | undefined;
+}
+
+/** SQL: the customer of row `i`: whom it was matched with, else whom the file names; `m` is its match. */
+export const CUSTOMER = 'coalesce(m.record_id, i.client_id)';
+
+/** SQL: the inputs `i` of run `$1`, each with the match `m` of its customer. */
+export const ORDERS = `ledger.inputs i
+  left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'`;
+
+const HAS = (table: string) => `exists (select from ledger.${table} t where t.run_id = i.run_id and t.n = i.n)`;
+
+/** SQL: row `i` is settled. */
+export const IS_SETTLED = HAS('verdicts');
+
+/** SQL: rows of run `$1` that nothing is decided about, with their customer in `client_id`; `given_id` is the file's own. */
+export const STAGED = `select i.n, i.label, i.fields, i.customer, i.email, i.phone, i.name, i.org, i.client_id as given_id,
+    ${CUSTOMER} as client_id
+  from ${ORDERS} where i.run_id = $1 and not ${IS_SETTLED} and not ${HAS('plans')}`;
+
+/** Adds rows to a load that is being received; false where it is not received any more, and nothing was added. */
+export async function stageOrders(db: Queryable, runId: string, rows: readonly StagedOrder[]): Promise<boolean> {
+  const kept = await db.query(
+    `with load as (
+       select l.run_id from ledger.loads l join ledger.runs u on u.id = l.run_id
+       where l.run_id = $1 and u.status = 'paused' and not l.is_received for share of l
+     ), t as materialized (
+       select t.* from load, json_to_recordset($2) t (n bigint, cells text, label text, client_id text, email text, phone text,
+         name text, org text, fields jsonb, customer jsonb, verdict text, reason text, facts jsonb)
+     ), kept as (
+       insert into ledger.inputs (run_id, n, cells, label, client_id, email, phone, name, org, fields, customer)
+       select $1, n, cells::json, label, client_id, email, phone, name, org, fields, customer from t
+     ), judged as (
+       insert into ledger.verdicts (run_id, n, verdict, reason, facts)
+       select $1, n, verdict, reason, facts from t where verdict is not null
+     )
+     select 1 from load`,
+    [runId, JSON.stringify(rows)],
+  );
+  return kept.rowCount !== 0;
+}
+
+/** Whether anything is left to decide or to send. */
+export async function isAnyUnsettled(db: Queryable, runId: string): Promise<boolean> {
+  const found = await db.query(`select from ledger.inputs i where run_id = $1 and not ${IS_SETTLED} limit 1`, [runId]);
+  return found.rowCount === 1;
+}
+
+/** Whether anything is left to decide. */
+export async function isAnyStaged(db: Queryable, runId: string): Promise<boolean> {
+  const found = await db.query(`select from (${STAGED}) s limit 1`, [runId]);
+  return found.rowCount === 1;
+}
+
+const PAGE = 1_000;
+
+/**
+ * All rows in the order of the file, a page at a time, from one connection that is held meanwhile: the rows are sorted once,
+ * where a query for each page would go through all of them each time.
+ */
+export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<LoadedRow> {
+  const db = await pool.connect();
+  try {
+    await db.query('begin read only');
+    await db.query(
+      `declare loaded no scroll cursor for
+       select n::float8 as line, cells, state, verdict, reason, facts, record_id as "recordId" from ledger.rows
+       where run_id = $1 order by n`,
+      [runId],
+    );
+    for (;;) {
+      const found = await db.query<{ [K in keyof LoadedRow]: LoadedRow[K] | null } & { line: number }>(
+        `fetch ${PAGE} from loaded`,
+      );
+      for (const { line, cells, state, verdict, reason, facts, recordId } of found.rows) {
+        yield {
+          line,
+          cells: cells ?? [],
+          state: state ?? 'settled',
+          verdict: verdict ?? undefined,
+          reason: reason ?? undefined,
+          facts: facts ?? undefined,
+          recordId: recordId ?? undefined,
+        };
+      }
+      if (found.rows.length < PAGE) return;
+    }
+  } finally {
+    const broken = await db.query('rollback').then(
+      () => undefined,
+      (error: Error) => error, // the reader has its own error; this connection cannot be used any more
+    );
+    db.release(broken);
+  }
+}
+
+/**
+ * Rows to be decided again. Duplicates and orders that were sent and differ exist, and orders that the list cannot show may
+ * exist: sending them again helps nothing. Copies of a row follow it.
+ */
+const FAILED = (more = ''): Selection => ({
+  sql: `select i.n, 'customer' as kind from ledger.inputs i
+      left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+    where i.run_id = $1 ${more} and (v.n is null or v.verdict in ('rejected', 'review', 'unknown'))
+      and coalesce(v.reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST', 'DUP_IN_FILE')`,
+});
+
+/**
+ * Has the failed rows of a load decided again, and counts what is still settled. A name that gave a row its customer is looked
+ * up again; an id that the file gave stays. Answers how many rows.
+ */
+export async function reopenOrders(db: Queryable, runId: string): Promise<number> {
+  await unmatchRows(db, runId, FAILED('and i.customer is not null'));
+  const reopened = await reopenRows(db, runId, FAILED());
+  await db.query(
+    `update ledger.runs set rows_settled = (select count(distinct a.n) from ledger.attempts a
+       join ledger.verdicts v on v.run_id = a.run_id and v.n = a.n where a.run_id = $1 and a.sends > 0) where id = $1`,
+    [runId],
+  );
+  return reopened;
+}
+
+/** How long until what the undecided rows of a load have sent before has settled: milliseconds, 0 when it has. */
+export async function sentBeforeUnsettledForMs(db: Queryable, runId: string, settleMs: number): Promise<number> {
+  const found = await db.query<{ ms: number }>(
+    `select coalesce(greatest(0, extract(epoch from max(i.at) - clock_timestamp()) * 1000 + $2), 0)::float8 as ms
+     from ledger.attempts i where i.run_id = $1 and not ${IS_SETTLED} and not ${HAS('plans')}`,
+    [runId, absenceAfterMs(settleMs)],
+  );
+  return found.rows[0]?.ms ?? 0;
+}
