@@ -3,7 +3,9 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
+import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { sentenceFor } from '../../src/reasons/reasons.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -35,10 +37,8 @@ async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Pa
   const { id } = begun.run;
   for (const [n, row] of rows.entries()) {
     const [sourceId, verdict, reason, ...label] = row.split(' ');
-    await database.pool.query(
-      `insert into ledger.rows (run_id, source_id, n, state, verdict, reason, label) values ($1, $2, $3, 'settled', $4, $5, $6)`,
-      [id, sourceId, n, verdict, reason, label.join(' ')],
-    );
+    const settled = { verdict: verdict as Verdict, ...(reason !== undefined && { reason }) };
+    await addRows(database.pool, id, [{ n, sourceId: sourceId ?? '', label: label.join(' '), ...settled }]);
   }
   if (end)
     await endRun(database.pool, id, end, end === 'failed' ? { code: 'SERVICE_AWAY', message: 'away' } : undefined);
@@ -94,10 +94,7 @@ test('the newest runs are listed, as many as asked for', async () => {
 
 test('rows without a verdict are open while their run goes on, and unknown to scripts and once it has failed', async () => {
   const id = await runWith(['1 created -']);
-  await database.pool.query(
-    `insert into ledger.rows (run_id, source_id, n, state) values ($1, 'waiting', 1, 'ready')`,
-    [id],
-  );
+  await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
   expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 open\n$/);
   expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });

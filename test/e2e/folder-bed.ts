@@ -1,6 +1,8 @@
 /** A bed with a sync of type orders, and the folder that it watches. */
+
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { wordedRows } from '../support/worded-rows.ts';
 import { type CommandBed, openCommandBed } from './orders-bed.ts';
 
 export interface FolderBed extends CommandBed {
@@ -42,11 +44,10 @@ export async function openFolderBed(account: string): Promise<FolderBed> {
     },
     names: async (dir = '.') => (await readdir(path.join(folder, dir))).sort(),
     async verdicts(run) {
-      const found = await bed.database.pool.query<FileRow & { label: string }>(
-        'select label, verdict, reason, detail from ledger.rows where run_id = $1',
-        [run],
+      const rows = await wordedRows(bed.database.pool, { id: run });
+      return new Map(
+        rows.map(({ label, verdict, reason, detail }) => [label ?? '', { verdict, reason: reason ?? '', detail }]),
       );
-      return new Map(found.rows.map(({ label, ...row }) => [label, row]));
     },
     async reset() {
       await bed.reset();

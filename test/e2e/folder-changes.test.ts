@@ -82,7 +82,7 @@ test('files that arrive all the time are for later runs: the run ends, and its c
   expect([code, json.counts.in, await bed.orderCommits()]).toEqual([0, 1, eachOnce(20)]);
   expect(arrived).toBeGreaterThan(20);
   const { rows } = await bed.database.pool.query('select checkpoint from ledger.runs where id = $1', [json.run]);
-  expect(rows[0].checkpoint).toEqual({ isListed: true, files: {} });
+  expect(rows[0].checkpoint).toEqual({ job: 'watch-orders', isListed: true, files: {} });
 });
 
 test('a load that waits for a person stops no other file, and its own file is filed once it has ended', async () => {
@@ -131,7 +131,7 @@ const failpoints: readonly (readonly [string, Failpoint])[] = [
   ['its load has begun, and the folder’s run does not know', keeping('load')],
   ['its orders are being sent', unanswered(CREATE, 5, { isPassedOn: true })],
   ['its load has ended, and where it goes is being kept', keeping('end')],
-  ['it has been moved, and its row is being written', writing('ledger.rows', 'insert', `new.label = 'may.csv'`)],
+  ['it has been moved, and its row is being written', writing('ledger.inputs', 'insert', `new.label = 'may.csv'`)],
 ];
 
 test.each(failpoints)('killed when %s: nothing is lost, and nothing is loaded twice', async (_when, failpoint) => {

@@ -27,22 +27,19 @@ function failingOnce(): Between {
 }
 
 const failpoints: readonly (readonly [string, Failpoint])[] = [
-  ['a part of its rows is staged', writing('ledger.rows', 'insert', `new.source_id = '1100'`)],
+  ['a part of its rows is staged', writing('ledger.inputs', 'insert', 'new.n = 1100')],
   ['all rows are staged, and it is not released', writing('ledger.loads', 'update', 'new.is_received')],
   ['its customers are being read', unanswered(CUSTOMERS)],
   ['its keys are being taken', writing('ledger.order_keys', 'insert', `new.label = 'O-30'`)],
   ['the orders that are there are being read', unanswered(ORDERS)],
-  ['rows are being decided', writing('ledger.rows', 'update', `new.state = 'ready' and new.n = 20`)],
-  ['a claim is being written', writing('ledger.rows', 'update', `new.state = 'intent' and new.n = 20`)],
+  ['rows are being decided', writing('ledger.plans', 'insert', 'new.n = 20')],
+  ['a claim is being written', writing('ledger.chunks', 'insert', '20 = any(new.rows)')],
   ['an order is on its way, and not made', unanswered(CREATE, 5)],
   ['an order is made, and its answer is on its way', unanswered(CREATE, 5, { isPassedOn: true })],
-  [
-    'orders are answered, and that is being written',
-    writing('ledger.rows', 'update', `new.state = 'acked' and new.n = 4`),
-  ],
+  ['orders are answered, and that is being written', writing('ledger.attempts', 'insert', 'new.n = 4')],
   ['orders are asked for to read them back', unanswered(ORDERS, 2)],
   ['what is read back is being kept', writing('ledger.records', 'insert', 'new.first_pass > 0')],
-  ['what is read back is being settled', writing('ledger.rows', 'update', `new.state = 'settled' and new.n = 20`)],
+  ['what is read back is being settled', writing('ledger.verdicts', 'insert', 'new.n = 20')],
   ['the audit reads', unanswered(ORDERS, 3, { isPassedOn: false, otherwise: failingOnce() })],
   ['its keys are being given back', writing('ledger.order_keys', 'delete', `old.label = 'O-20'`)],
 ];
@@ -67,7 +64,7 @@ test.each(failpoints)('killed when %s: nothing is lost and nothing doubled', asy
 
 test('killed while its rows are staged: resuming it is refused with the remedy, and that loads the file whole', async () => {
   await bed.file('orders.csv', ordersCsv(1_200));
-  const { reached, release } = await writing('ledger.rows', 'insert', `new.source_id = '1100'`).arm(bed);
+  const { reached, release } = await writing('ledger.inputs', 'insert', 'new.n = 1100').arm(bed);
   const victim = bed.start(...LOAD);
   await reached;
   victim.signal('SIGKILL');

@@ -1,7 +1,9 @@
 /** The life of contacts and customers over several runs, against the embedded service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, type NewRun, type Run, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
@@ -115,10 +117,10 @@ describe('a sync that runs again and again', () => {
     await bed.addContacts([ann, ben]);
     const failed = await inTransaction(bed.database.pool, async (db) => {
       const begun = await startRun(db, { ...RUN, phase: 'import-customers' });
-      await db.query(
-        `insert into ledger.rows (run_id, source_id, n, state, action, fields) values ($1, '1', 1, 'ready', 'import', '{}')`,
-        [begun.run.id],
-      );
+      await addRows(db, begun.run.id, [{ n: 1, label: 'Ann', fields: {} }]);
+      await planRows(db, begun.run.id, {
+        sql: `select 1 as n, 'import' as action, null as record_id, null::jsonb as fields`,
+      });
       await endRun(db, begun.run.id, 'failed', { code: 'SERVICE_AWAY', message: 'it was away' });
       return begun.run;
     });

@@ -71,7 +71,7 @@ test('an update that failed is decided from what its row says, not from what the
 });
 
 test.each(again)('what failed or was left open is decided anew: $state $verdict $reason', async (row) => {
-  const run = await endedWith([{ ...row, detail: 'x' }], 'cancelled');
+  const run = await endedWith([{ ...row, facts: { said: 'x' } }], 'cancelled');
   expect(await reopenLoad(database.pool, run.id)).toBe(1);
   expect(await rowsOf(database, run)).toMatchObject([
     { state: 'staged', verdict: null, reason: null, facts: null, action: null, client_id: '7' },

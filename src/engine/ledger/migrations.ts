@@ -11,7 +11,6 @@ import { auditDebts } from './migrations/008-audit-debts.ts';
 import { attended } from './migrations/011-attended.ts';
 import { setClock } from './migrations/012-set-clock.ts';
 import { writtenOnce } from './migrations/014-written-once.ts';
-import { legacy } from './migrations/015-legacy.ts';
 import { reads } from './migrations/016-reads.ts';
 import { unchanged } from './migrations/017-unchanged.ts';
 
@@ -27,7 +26,6 @@ export const ledgerMigrations: readonly Migration[] = [
   attended,
   setClock,
   writtenOnce,
-  legacy,
   reads,
   unchanged,
 ];

@@ -5,10 +5,12 @@ import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { makeRowsWritable } from '../../support/writable-rows.ts';
 
 export async function freshLedger(): Promise<FreshDatabase> {
   const database = await freshDatabase();
   await migrate(database.pool, 'ledger', ledgerMigrations);
+  await makeRowsWritable(database.pool);
   return database;
 }
 

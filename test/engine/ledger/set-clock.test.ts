@@ -22,6 +22,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   clock = await settableClock(database);
   await migrate(database.pool, 'ledger', ledgerMigrations);
+  await makeRowsWritable(database.pool);
 });
 afterAll(() => database.close());
 

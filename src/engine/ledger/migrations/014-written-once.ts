@@ -219,7 +219,7 @@ export const writtenOnce: Migration = {
           when g.run_id is not null or p.n >= u.next_n then 'ready' when c.is_held then 'intent'
           when a.outcome = 'acked' then 'acked' when a.outcome in ('unknown', 'lost') then 'unknown' else 'ready' end as state,
         case when a.outcome <> 'unsent' and a.id > p.attempts_before then a.action else p.action end as action, v.verdict, w.reason, coalesce(w.facts, case when i.fields ? 'event' then jsonb_build_object('event', i.fields->'event') end) as facts,
-        w.facts->>'said' as detail, i.label, i.email, i.phone, i.name, i.org, i.hash, i.customer, i.cells, coalesce(p.fields, i.fields) as fields,
+        i.label, i.email, i.phone, i.name, i.org, i.hash, i.customer, i.cells, coalesce(p.fields, i.fields) as fields,
         coalesce(m.record_id, i.client_id) as client_id,
         -- A contact that has one of several customers, by count, has a match and a verdict without a record.
         coalesce(v.record_id, p.record_id, case when v.run_id is null or u.job = 'orders' then o.record_id end) as record_id,

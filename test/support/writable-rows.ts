@@ -1,9 +1,9 @@
-/** For the time of the change: statements that still write rows through their view. */
-import type { Migration } from '../../../database/migrate.ts';
+/** Rows that a test arranges by hand: writes to the view ledger.rows become what the ledger keeps of such a row. */
+import type pg from 'pg';
 
-export const legacy: Migration = {
-  name: '015-legacy',
-  sql: `
+/** Once in a database. */
+export async function makeRowsWritable(pool: pg.Pool): Promise<void> {
+  await pool.query(`
     create function ledger.write_row() returns trigger language plpgsql as $$
     declare
       v_next bigint;
@@ -52,7 +52,7 @@ export const legacy: Migration = {
           select run_id, n, verdict, reason, facts, record_id, at from ledger.verdicts where run_id = new.run_id and n = new.n;
         insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id)
           values (new.run_id, new.n, new.verdict, new.reason,
-            case when new.detail is not null then jsonb_build_object('said', new.detail) end, new.record_id)
+            new.facts, new.record_id)
           on conflict (run_id, n) do update set verdict = excluded.verdict, reason = excluded.reason, facts = excluded.facts,
             record_id = excluded.record_id, at = excluded.at;
       else
@@ -82,11 +82,11 @@ export const legacy: Migration = {
           values (new.run_id, new.n, coalesce(new.since, clock_timestamp()), new.action,
             case when new.state in ('acked', 'unknown') then new.state else 'unsent' end, coalesce(new.sends, 0),
             case when new.state <> 'settled' then new.reason end,
-            case when new.state <> 'settled' and new.detail is not null then jsonb_build_object('said', new.detail) end);
+            case when new.state <> 'settled' then new.facts end);
       end if;
       return new;
     end $$;
     create trigger write_row instead of insert or update or delete on ledger.rows
       for each row execute function ledger.write_row();
-  `,
-};
+  `);
+}
