@@ -1,4 +1,5 @@
 /** What waits in the ledger while the database's clock is set. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
 import { makePool } from '../../../src/database/pool.ts';
@@ -11,6 +12,7 @@ import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
 import { askToProbe, suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type SettableClock, settableClock } from '../../support/settable-clock.ts';
+import { makeRowsWritable } from '../../support/writable-rows.ts';
 import { aRun, claimOn, putRows, readyRows, WORKER } from './fresh-ledger.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
