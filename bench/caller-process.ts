@@ -1,14 +1,14 @@
 /**
- * Callers of one key in a process of their own, each calling again as soon as it has its answer, through the budget.
+ * Callers of one key, or of many, in a process of their own, each calling again as soon as it has its answer, through the budget.
  *   node caller-process.ts CALLER_JSON
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { BudgetLimits, BudgetStore, Lane } from '../src/budget/budget.ts';
+import type { Budget, BudgetLimits, BudgetStore, Lane } from '../src/budget/budget.ts';
 import { createBudget } from '../src/budget/key-budget.ts';
 import { openPostgresStore } from '../src/budget/postgres-store.ts';
 import { createRedisStore } from '../src/budget/redis-store.ts';
-import { createClient } from '../src/client/client.ts';
+import { type Client, createClient } from '../src/client/client.ts';
 import { autoDialect } from '../src/client/dialect.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { quantile } from './processes.ts';
@@ -16,6 +16,8 @@ import { quantile } from './processes.ts';
 export interface Caller {
   readonly url: string;
   readonly key: string;
+  /** How many keys, each with a budget and callers of its own. */
+  readonly keys: number;
   readonly limits: BudgetLimits;
   readonly dataDir: string;
   readonly redisUrl?: string;
@@ -36,16 +38,19 @@ export interface CallerFigures {
 
 const caller: Caller = JSON.parse(process.argv[2] ?? '{}');
 const { store, close } = await openStore();
-const budget = createBudget({ key: caller.key, limits: caller.limits, store });
-const client = createClient({
-  account: 'bench',
-  baseUrl: caller.url,
-  apiKey: 'bench',
-  prefix: '/api/v1',
-  timeoutMs: 10_000,
-  concurrency: caller.limits.concurrency,
-  budget,
-  dialect: autoDialect,
+const keys = Array.from({ length: caller.keys }, (_, nth) => {
+  const budget = createBudget({ key: `${caller.key}-${nth}`, limits: caller.limits, store });
+  const client = createClient({
+    account: 'bench',
+    baseUrl: caller.url,
+    apiKey: String(nth),
+    prefix: '/api/v1',
+    timeoutMs: 10_000,
+    concurrency: caller.limits.concurrency,
+    budget,
+    dialect: autoDialect,
+  });
+  return { budget, client };
 });
 const stop = new AbortController();
 const calls: Record<Lane, number> = { interactive: 0, batch: 0 };
@@ -53,30 +58,37 @@ const waitsMs: number[] = [];
 
 process.send?.('ready');
 process.once('message', async () => {
-  const working = (['interactive', 'batch'] as const).flatMap((lane) =>
-    Array.from({ length: caller.saturating[lane] ?? 0 }, () => saturate(lane)),
+  const working = keys.flatMap(({ client }) =>
+    (['interactive', 'batch'] as const).flatMap((lane) =>
+      Array.from({ length: caller.saturating[lane] ?? 0 }, () => saturate(client, lane)),
+    ),
   );
-  if (caller.person) working.push(behave(caller.person));
+  for (const { budget } of keys) if (caller.person) working.push(behave(budget, caller.person));
   await delay(caller.forMs);
   stop.abort();
   await Promise.all(working);
-  const { storeCalls, used } = budget.stats();
-  await client.close();
-  await budget.close();
+  const stats = keys.map(({ budget }) => budget.stats());
+  await Promise.all(keys.map(({ client }) => client.close()));
+  await Promise.all(keys.map(({ budget }) => budget.close()));
   await close();
-  const figures: CallerFigures = { calls, storeCalls, used, waitP50Ms: quantile(waitsMs, 0.5) };
+  const figures: CallerFigures = {
+    calls,
+    storeCalls: stats.reduce((sum, one) => sum + one.storeCalls, 0),
+    used: stats.reduce((sum, one) => sum + one.used, 0),
+    waitP50Ms: quantile(waitsMs, 0.5),
+  };
   process.send?.(figures);
   process.disconnect?.();
 });
 
-async function saturate(lane: Lane): Promise<void> {
+async function saturate(client: Client, lane: Lane): Promise<void> {
   while (!stop.signal.aborted) {
     const outcome = await client.call('contacts.getall', { lane, stopWaiting: stop.signal });
     if (outcome.status === 'applied') calls[lane]++;
   }
 }
 
-async function behave({ lane, pauseMs }: { lane: Lane; pauseMs: number }): Promise<void> {
+async function behave(budget: Budget, { lane, pauseMs }: { lane: Lane; pauseMs: number }): Promise<void> {
   while (!stop.signal.aborted) {
     const askedAtMs = performance.now();
     const taken = await budget.take({ lane, signal: stop.signal }).catch(() => undefined);

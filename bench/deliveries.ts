@@ -16,24 +16,24 @@ export async function deliveries(): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
   const receiver = run('deliveries-receiver-process.ts', [String(LATENCY_MS)]);
   const [url] = await once(receiver, 'message');
-  const post = (mode: 'courier' | 'bare', data = dir) => {
+  const post = (mode: 'deliver' | 'bare', data = dir) => {
     const args = [mode, String(url), String(COUNT), String(CONCURRENCY), data];
     return figuresOf<DeliveryFigures>(run('deliveries-process.ts', args));
   };
-  const trials: { readonly bareMs: number; readonly courierMs: number }[] = [];
+  const trials: { readonly bareMs: number; readonly deliverMs: number }[] = [];
   try {
     for (let trial = 0; trial < TRIALS; trial++) {
       const bareMs = (await post('bare')).ms;
-      trials.push({ bareMs, courierMs: (await post('courier', path.join(dir, String(trial)))).ms });
+      trials.push({ bareMs, deliverMs: (await post('deliver', path.join(dir, String(trial)))).ms });
     }
   } finally {
     receiver.disconnect();
     await once(receiver, 'exit');
     await rm(dir, { recursive: true, force: true });
   }
-  const ratio = median(trials.map(({ bareMs, courierMs }) => bareMs / courierMs));
+  const ratio = median(trials.map(({ bareMs, deliverMs }) => bareMs / deliverMs));
   const seconds = trials.map(
-    ({ bareMs, courierMs }) => `${(courierMs / 1000).toFixed(1)}/${(bareMs / 1000).toFixed(1)} s`,
+    ({ bareMs, deliverMs }) => `${(deliverMs / 1000).toFixed(1)}/${(bareMs / 1000).toFixed(1)} s`,
   );
   return [
     {

@@ -16,7 +16,7 @@ export interface LimitedBench {
   close(): Promise<void>;
 }
 
-type CallerOptions = Pick<Caller, 'limits' | 'forMs' | 'saturating'>;
+type CallerOptions = Pick<Caller, 'limits' | 'forMs' | 'saturating'> & Partial<Pick<Caller, 'keys'>>;
 
 export async function openLimitedBench(): Promise<LimitedBench> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
@@ -34,7 +34,7 @@ export async function openLimitedBench(): Promise<LimitedBench> {
     async call(processes, options, first = {}) {
       const { REDIS_URL: redisUrl } = process.env;
       const key = `bench-${process.pid}-${++keys}`;
-      const common: Caller = { url: told.url, key, dataDir, ...(redisUrl && { redisUrl }), ...options };
+      const common: Caller = { url: told.url, key, keys: 1, dataDir, ...(redisUrl && { redisUrl }), ...options };
       const callers = Array.from({ length: processes }, (_, i) =>
         run('caller-process.ts', [JSON.stringify(i === 0 ? { ...common, ...first } : common)]),
       );

@@ -1,5 +1,5 @@
 /**
- * A service that does nothing but keep a limit, to the token, in a process of its own: a token bucket, 429 with
+ * A service that does nothing but keep a limit, to the token, in a process of its own: a token bucket for each key, 429 with
  * Retry-After beyond it, and an empty list otherwise. Asked over IPC: starts anew with a limit, or tells what arrived.
  */
 import { createServer } from 'node:http';
@@ -21,14 +21,16 @@ export interface LimitedAnswer {
   readonly worstSecond: number;
 }
 
+/** Whose values are the numbers of the keys here. */
+const API_KEY = 'api_key';
 const EMPTY = Buffer.from('{"status":"success","content":[],"message":"OK"}');
 const traffic = recordTraffic();
 let admit = rateLimiter(undefined, false);
 
-const server = createServer((_request, response) => {
+const server = createServer((request, response) => {
   const nowMs = performance.now();
   traffic.arrived(1, 'any', nowMs);
-  const { allowed, headers } = admit(1, nowMs);
+  const { allowed, headers } = admit(Number(request.headers[API_KEY]), nowMs);
   if (!allowed) traffic.wasLimited(1);
   response.writeHead(allowed ? 200 : 429, { 'content-type': 'application/json', ...headers });
   response.end(allowed ? EMPTY : undefined);

@@ -1,34 +1,45 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- contacts|budget|limits|discover|csv|orders|orders-rivals|orders-million|tasks|deliveries|mirror|lists]
+ *   npm run bench [-- NAME…], with the names below
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
+import { contactsUnchanged, manyContactsUnchanged } from './contacts-unchanged.ts';
 import { csv } from './csv.ts';
 import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
+import { fewOrders, fewOrdersAmongAMillion } from './few-orders.ts';
 import { limits } from './limits.ts';
 import { longLists } from './long-lists.ts';
 import { mirror } from './mirror.ts';
 import { orders } from './orders.ts';
+import { ordersCpu } from './orders-cpu.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
+import { service, serviceSearch } from './service.ts';
 import { type Row, render } from './table.ts';
 import { taskScan } from './task-scan.ts';
 
 const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   contacts: contactSync,
+  'contacts-unchanged': contactsUnchanged,
+  'contacts-unchanged-many': manyContactsUnchanged,
   budget: budgetUse,
   limits,
   discover,
   csv,
   orders,
+  'orders-cpu': ordersCpu,
+  'few-orders': fewOrders,
+  'few-orders-million': fewOrdersAmongAMillion,
   'orders-rivals': ordersRivals,
   'orders-million': ordersMillion,
   deliveries,
   tasks: taskScan,
   mirror,
   lists: longLists,
+  service,
+  'service-search': serviceSearch,
 };
 
 const wanted = process.argv.slice(2);

@@ -15,6 +15,7 @@ export interface Posting {
 
 export interface PostingFigures {
   readonly ms: number;
+  readonly cpuMs: number;
 }
 
 const { url, key, customers, numbers, concurrency }: Posting = JSON.parse(process.argv[2] ?? '{}');
@@ -23,8 +24,10 @@ const headers = { API_KEY: key, 'content-type': 'application/json' };
 let next = numbers.from;
 
 const startedAt = performance.now();
+const cpuBefore = process.cpuUsage();
 await Promise.all(Array.from({ length: concurrency }, post));
-const figures: PostingFigures = { ms: performance.now() - startedAt };
+const { user, system } = process.cpuUsage(cpuBefore);
+const figures: PostingFigures = { ms: performance.now() - startedAt, cpuMs: (user + system) / 1000 };
 await pool.close();
 process.send?.(figures);
 process.disconnect?.();

@@ -14,6 +14,7 @@ import { codeOf } from '../src/errors.ts';
 import { receiveLoad } from '../src/orders/receive-load.ts';
 import { writeResults } from '../src/orders/results.ts';
 import { parseSettings } from '../src/settings/parse.ts';
+import { type Cost, measureCost } from './cost.ts';
 
 export interface Loading {
   readonly dataDir: string;
@@ -40,6 +41,8 @@ export interface LoadingFigures {
   readonly aloneMs: readonly number[];
   readonly behindMs: readonly number[];
   readonly peakRssMb: number;
+  /** Of loading `file`, without its results. */
+  readonly cost: Cost;
   /** The most rows that the queue's tables ever held. */
   readonly queued: Queued;
 }
@@ -73,14 +76,16 @@ for (const file of loading.alone ?? []) {
   await delay(1_000); // the budget fills up again
 }
 const { behind } = loading;
+const costOf = await measureCost(pool);
 const { ms, run } =
   behind === undefined ? await load(loading.file, 'batch', phases) : await loadBehind(loading.file, behind);
+const cost = await costOf();
 if (loading.withResults)
   await timed('results', () => writeResults(pool, run.id, { dir: path.join(dataDir, 'results') }));
 const { created } = await countRows(pool, run.id);
 await workspace.close();
 const peakRssMb = process.resourceUsage().maxRSS / 1024;
-const figures: LoadingFigures = { ms, calls: run.calls, created, phases, aloneMs, behindMs, peakRssMb, queued };
+const figures: LoadingFigures = { ms, calls: run.calls, created, phases, aloneMs, behindMs, peakRssMb, cost, queued };
 process.send?.(figures);
 process.disconnect?.();
 

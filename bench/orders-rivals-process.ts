@@ -16,7 +16,7 @@ export interface Rival extends Posting {
   readonly timeoutMs: number;
 }
 
-export interface RivalFigures extends PostingFigures {
+export interface RivalFigures extends Pick<PostingFigures, 'ms'> {
   /** The most keys that its Redis held, where it has one. */
   readonly queued: number;
 }

@@ -1,11 +1,12 @@
 /**
- * A service that does nothing but keep orders in memory, in a process of its own: what takes time is the load. It knows
- * so many customers, with the ids 1 and up.
- *   node orders-tiny-process.ts CUSTOMERS
+ * A service that only keeps orders in memory, in a process of its own, so that what takes time is the load. It has so many
+ * customers, with the ids 1 and up, and begins with so many orders. LATENCY_MS delays the answer to each create.
+ *   node orders-tiny-process.ts CUSTOMERS [LATENCY_MS] [ORDERS]
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { orderAt } from './orders-sheet.ts';
 
 export interface TinyAnswer {
   readonly url: string;
@@ -17,11 +18,11 @@ export interface TinyAnswer {
 const CREATED = Buffer.from('{"status":"success","content":null,"message":"OK"}');
 const LISTED = 10_000;
 
-const customers = Array.from(
-  { length: Number(process.argv[2]) },
-  (_, i) => `{"id":${i + 1},"full_name":"No ${i + 1}"}`,
-);
-let orders: string[] = [];
+const [howMany = 0, latencyMs = 0, existing = 0] = process.argv.slice(2).map(Number);
+const ids = Array.from({ length: howMany }, (_, i) => i + 1);
+const customers = ids.map((id) => `{"id":${id},"full_name":"No ${id}"}`);
+const first = Array.from({ length: existing }, (_, i) => recordOf(i + 1, JSON.stringify(orderAt(i, ids))));
+let orders = [...first];
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
@@ -33,11 +34,20 @@ const server = createServer((request, response) => {
     body += text;
   });
   request.on('end', () => {
-    orders.push(`{"id":${orders.length + 1},${body.slice(1)}`);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': CREATED.length });
-    response.end(CREATED);
+    orders.push(recordOf(orders.length + 1, body));
+    if (latencyMs === 0) created(response);
+    else setTimeout(created, latencyMs, response);
   });
 });
+
+function recordOf(id: number, body: string): string {
+  return `{"id":${id},${body.slice(1)}`;
+}
+
+function created(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': CREATED.length });
+  response.end(CREATED);
+}
 
 async function list(response: ServerResponse, records: readonly string[]): Promise<void> {
   const length = records.length; // what comes meanwhile is not in it
@@ -58,7 +68,7 @@ function answer(): TinyAnswer {
 
 server.listen(0, '127.0.0.1', () => process.send?.(answer()));
 process.on('message', (ask) => {
-  if (ask === 'empty') orders = [];
+  if (ask === 'empty') orders = [...first];
   process.send?.(answer());
 });
 process.once('disconnect', () => {

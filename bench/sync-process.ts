@@ -8,6 +8,7 @@ import { openWorkspace } from '../src/cli/wire.ts';
 import { countRows } from '../src/engine/ledger/rows.ts';
 import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
+import { type Cost, measureCost } from './cost.ts';
 
 export interface SyncFigures {
   readonly runs: readonly {
@@ -15,6 +16,7 @@ export interface SyncFigures {
     readonly calls: number;
     readonly created: number;
     readonly scan: string;
+    readonly cost: Cost;
   }[];
   readonly peakRssMb: number;
 }
@@ -32,13 +34,15 @@ if (role === 'help') {
 } else {
   const runs = [];
   for (let i = 0; i < Number(times); i++) {
+    const costOf = await measureCost(workspace.database.pool);
     const startedAt = performance.now();
     const begun = await workspace.startSync('contacts', { lane: 'batch', dryRun: false });
     await runner.attend(begun.run);
     const run = await untilEnded(begun.run.id);
     if (run.status !== 'done') throw new Error(`the run ended as ${run.status}: ${run.error}`);
     const { created } = await countRows(workspace.database.pool, run.id);
-    runs.push({ ms: performance.now() - startedAt, calls: run.calls, created, scan: run.scan ?? 'none' });
+    const ms = performance.now() - startedAt;
+    runs.push({ ms, calls: run.calls, created, scan: run.scan ?? 'none', cost: await costOf() });
   }
   await workspace.close();
   const figures: SyncFigures = { runs, peakRssMb: process.resourceUsage().maxRSS / 1024 };

@@ -1,6 +1,6 @@
 /**
  * The last phase of a run that mirrors tasks: waits until each of its changes has reached its targets, or has been tried
- * and waits for its retry, and settles the run's rows by what became of them. The courier delivers, in this process or
+ * and waits for its retry, and settles the run's rows by what became of them. The dispatchers deliver, in this process or
  * in another one.
  */
 import { setTimeout as delay } from 'node:timers/promises';

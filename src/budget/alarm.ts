@@ -1,4 +1,4 @@
-/** One timer that is set for the earliest time anybody asked for. */
+/** One timer for the earliest of several times. */
 
 /** setTimeout fires at once for more than this. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -12,7 +12,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Rings at `atMs` or before, never for Infinity; whoever hears it sets the next. Without work it keeps no process alive. */
+  /** Rings at `atMs` or before, once; never for Infinity. Without work it keeps no process alive. */
   set(atMs: number, nowMs: number, isForWork: boolean): void {
     if (atMs === Number.POSITIVE_INFINITY) {
       this.clear();

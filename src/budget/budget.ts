@@ -7,7 +7,7 @@ import type { RateHint } from './hints.ts';
 /** A person waits for `interactive` work; `batch` work takes what is left and never less than a tenth. */
 export type Lane = 'interactive' | 'batch';
 
-/** `fixed`: the owner knows what the service allows. `discover`: nobody does, the rate is found by trying (learning.ts). */
+/** `fixed`: the owner knows what the service allows. `discover`: the rate is found by trying. */
 export type BudgetMode = 'fixed' | 'discover';
 
 /**
@@ -42,19 +42,19 @@ export interface RateBound {
   readonly forMs: number;
 }
 
-/** One process's part of the calls that may be in flight: what it holds on to and what it could use (slots.ts). */
+/** One process's part of the calls that may be in flight: what it keeps and what it could use. */
 export interface SlotAsk {
   /** Names the process, as long as it lives. */
   readonly holder: string;
   /** Counts this holder's asks: one that arrives after a later one changes nothing. */
   readonly seq: number;
-  /** It has no more calls in flight until it hears the answer. */
+  /** Slots it keeps until the answer: it has no more calls in flight. */
   readonly holding: number;
-  /** In flight and waiting; 0 with nothing held gives all back. */
+  /** In flight and waiting; 0 with nothing kept gives all back. */
   readonly wanted: number;
   /** Calls in flight at most, all processes together. */
   readonly cap: number;
-  /** Calls to grant a token each, beyond `want`, for slots that are given beyond `holding`. */
+  /** Calls that need a slot and a token: a token more than `want` for each slot given beyond `holding`. */
   readonly extra: number;
 }
 
@@ -73,7 +73,7 @@ export interface AcquireRequest {
   readonly successes?: number;
 }
 
-/** What a store answers to `acquire`; times are delays in milliseconds from `storeNowMs`, with fractions. */
+/** What a store answers to `acquire`. Times are delays in milliseconds from `storeNowMs`, with fractions. */
 export interface Grant {
   /** Calls granted, 0 … want + extra. */
   readonly granted: number;
@@ -82,7 +82,7 @@ export interface Grant {
   /** When the first granted call may be made; each next one `intervalMs` later. Negative: it already may. */
   readonly usableInMs: number;
   readonly intervalMs: number;
-  /** When asking for the calls that were not granted makes sense: this process's turn among those that wait. */
+  /** When to ask again for the calls that were not granted: this process's turn among the waiting ones. */
   readonly retryInMs: number;
   /** > 0 while the key is blocked: tokens granted earlier must not be used either. */
   readonly blockedForMs: number;
@@ -92,17 +92,17 @@ export interface Grant {
   readonly ratePerSecond: number;
 }
 
-/** A 429, as a store is told of it. */
+/** A 429 answer, as it is reported to the store. */
 export interface Congestion {
   /** No token for anyone until then. */
   readonly forMs: number;
-  /** When the refused call was let go, on the store's clock. */
+  /** When the refused call was sent, on the store's clock. */
   readonly admittedAtMs: number;
   readonly pace: Pace;
 }
 
 export interface Cut {
-  /** False where the call was let go before an earlier cut took hold: it was of the same congestion. */
+  /** False where the call was sent before an earlier cut took effect: it belongs to the same congestion. */
   readonly isCut: boolean;
   readonly ratePerSecond: number;
   /** As in Grant. */
@@ -110,10 +110,11 @@ export interface Cut {
 }
 
 /**
- * Where the budget of all keys lives: twins in Redis and Postgres that pass one suite and mirror arithmetic.ts.
+ * Where the budget of all keys is decided: Redis or Postgres (docs/adr/0001-budget-stores.md). Both pass one suite, which compares
+ * them with one pure function.
  * Each method is atomic, on the store's clock. A key is an account's name, never the API key itself.
- * Every method throws when the store is away: the budget fails closed, nothing is sent without a token.
- * What was learnt about the rate survives restarts. A store uses a connection that its caller opened and closes.
+ * Every method throws when the store is away: the budget fails closed, and nothing is sent without a token.
+ * What was learnt about the rate survives restarts. The caller opens and closes the connection.
  */
 export interface BudgetStore {
   /** For messages: what and where, without credentials. */
@@ -127,7 +128,7 @@ export interface BudgetStore {
   limited(key: string, congestion: Congestion): Promise<Cut>;
   /** The processes that slots are counted for. */
   holders(key: string): Promise<readonly string[]>;
-  /** Gives back the slots of a process that is no more; otherwise they are free once it was silent for 15 s. */
+  /** Gives back the slots of a process that has ended; otherwise they are free after 15 s without an ask. */
   forget(key: string, holder: string): Promise<void>;
   /** Takes one retry; `successes` as in `acquire`. */
   retry(key: string, successes: number): Promise<RetryTaken>;
@@ -140,11 +141,11 @@ export interface Permit {
   /** Ends the call in flight; idempotent. */
   release(): void;
   /**
-   * The call was answered with 429: everyone stops for `retryAfterMs`, other processes within 250 ms, and goes on slower.
+   * The call was answered with 429: all calls stop for `retryAfterMs`, in other processes within 250 ms, and continue slower.
    * Throws BUDGET_STORE_AWAY.
    */
   limited(retryAfterMs: number): Promise<void>;
-  /** What the answer's headers say of the limit; it only ever lowers the rate. Throws BUDGET_STORE_AWAY. */
+  /** What the answer's headers say about the limit; it only ever lowers the rate. Throws BUDGET_STORE_AWAY. */
   hinted(hint: RateHint): Promise<void>;
   /** The call went well. */
   succeeded(): void;
@@ -156,7 +157,7 @@ export interface TakeOptions {
   readonly cost?: number;
   readonly signal?: AbortSignal;
   /**
-   * How long the caller can wait in place; past it the answer is `wait` and no token is kept. Default: no limit.
+   * How long the caller can wait; after that the answer is `wait` and no token is kept. Default: no limit.
    * The store's answer is awaited in any case: with 0, a token that is free now is taken.
    */
   readonly maxWaitMs?: number;
@@ -166,13 +167,13 @@ export type Taken =
   | { readonly status: 'taken'; readonly permit: Permit }
   | { readonly status: 'wait'; readonly retryAfterMs: number };
 
-/** Within 5%; undefined where nobody has waited yet. */
+/** Within 1%; undefined before the first caller. */
 export interface WaitStats {
   readonly p50Ms: number | undefined;
   readonly p99Ms: number | undefined;
 }
 
-/** Of this process, but for the rate. */
+/** Figures of this process; the rate is shared. */
 export interface BudgetStats {
   /** Tokens used. */
   readonly used: number;
@@ -189,7 +190,7 @@ export interface BudgetStats {
   readonly storeCalls: number;
   /** Retries granted and refused. */
   readonly retries: { readonly granted: number; readonly empty: number };
-  /** How long callers that got a token waited for it. */
+  /** How long callers waited that got a token. */
   readonly waits: Readonly<Record<Lane, WaitStats>>;
 }
 

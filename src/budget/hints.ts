@@ -1,8 +1,8 @@
 /**
- * What follows from the rate-limit headers of an answer. They are believed only where they ask for less than is done
- * anyway; a service whose headers promise more than its limiter keeps is common, and the owner's word counts.
+ * What follows from the rate-limit headers of an answer. They only ever lower the rate: headers that promise more than the limiter
+ * allows are common, and the configured limit counts.
  *
- * - Nothing remaining, and a reset more than a second away: no token until then. It is no 429: nothing is cut.
+ * - Nothing remaining, and a reset more than a second away: no token until then. The rate is not cut, as after a 429.
  * - Something remaining: no more than remaining ÷ reset until then.
  * - A reset of a second or less says nothing: it is rounded to whole seconds, and at 200/s a second is 200 calls.
  * - A limit for a window, where the service names the window: no more than limit ÷ window. Of a window longer than 15

@@ -16,15 +16,14 @@ import type {
   TakeOptions,
 } from './budget.ts';
 import { assertCost, closedError } from './errors.ts';
-import { Forecast } from './forecast.ts';
-import { HeldPermit, type PermitOwner } from './held-permit.ts';
 import { Leases } from './leases.ts';
+import { HeldPermit, type PermitOwner } from './permit.ts';
+import { RecentUse } from './recent-use.ts';
 import { safeLimits } from './safe-limits.ts';
 import { type Load, type ProcessName, SlotLease } from './slot-lease.ts';
-import { Spacing } from './spacing.ts';
-import { Turn, type TurnKeeper } from './turn.ts';
+import { nextStartMs } from './spacing.ts';
+import { Waiter, WaitQueue } from './wait-queue.ts';
 import { WaitTimes } from './wait-times.ts';
-import { Waiting } from './waiting.ts';
 
 export interface BudgetOptions {
   /** The account's name; never the API key. */
@@ -35,20 +34,20 @@ export interface BudgetOptions {
   readonly now?: () => number;
   /** How long the store may take to answer before it counts as away. Default 2 s. */
   readonly storeTimeoutMs?: number;
-  /** Default: one that nobody else can tell from others; what it holds when it is killed is free after 15 s. */
+  /** Default: a random name; the slots it holds when it is killed are free after 15 s. */
   readonly process?: ProcessName;
 }
 
 const LANES: readonly Lane[] = ['interactive', 'batch'];
-/** So long the tokens at hand have to last: the time that an answer of the store may take. */
+/** How long the tokens held have to last: the time that an answer of the store may take. */
 const LOW_MS = 10;
 /** A batch lease is renewed this long before its last token's time. */
 const RENEW_AHEAD_MS = 50;
-/** No Retry-After is obeyed for longer without asking the service again. */
+/** The longest Retry-After that is obeyed without asking the service again. */
 const MAX_BLOCK_MS = 15 * 60 * 1000;
-/** The answer to a caller whose patience ended while nobody knew when its turn comes. */
+/** The answer to a caller whose time is up while it is not known when it can be served. */
 const UNKNOWN_WAIT_MS = 100;
-/** What one lease can bring: no more slots are wanted ahead of the tokens for them. */
+/** The longest lease: no more slots are asked for than it has tokens. */
 const LEASE_S = 0.25;
 
 export function createBudget(options: BudgetOptions): Budget {
@@ -62,17 +61,19 @@ class KeyBudget implements Budget {
   readonly #leases: Leases;
   /** How long one lease can last if all of it may be used at once. */
   readonly #horizonMs: number;
-  readonly #waiting = new Waiting();
-  readonly #forecasts: Readonly<Record<Lane, Forecast>> = { interactive: new Forecast(), batch: new Forecast() };
+  readonly #queue = new WaitQueue();
+  readonly #used: Readonly<Record<Lane, RecentUse>> = { interactive: new RecentUse(), batch: new RecentUse() };
   readonly #waits: Readonly<Record<Lane, WaitTimes>> = { interactive: new WaitTimes(), batch: new WaitTimes() };
   readonly #slots: SlotLease;
-  readonly #spacing = new Spacing();
+  /** No call starts before (spacing.ts). */
+  #startsAtMs = 0;
   readonly #counts = { used: 0, limited: 0 };
   readonly #retries = { granted: 0, empty: 0 };
   #inFlight = 0;
   #soon: NodeJS.Immediate | undefined;
   readonly #alarm = new Alarm(() => this.#pump());
-  readonly #keeper: TurnKeeper & PermitOwner;
+  readonly #owner: PermitOwner;
+  readonly #onDeadline = () => this.#pump();
   #isClosed = false;
 
   constructor({ key, limits, store, now = elapsedMs, storeTimeoutMs = 2000, ...more }: BudgetOptions) {
@@ -83,15 +84,7 @@ class KeyBudget implements Budget {
     this.#slots = new SlotLease(limits.concurrency, more.process);
     this.#leases = new Leases({ key, store, safe, slots: this.#slots, now, storeTimeoutMs });
     this.#horizonMs = safe.graceMs;
-    this.#keeper = {
-      now,
-      admit: (lane, cameAtMs, nowMs) => {
-        this.#waits[lane].add(nowMs - cameAtMs);
-        this.#inFlight++;
-        return new HeldPermit(this.#keeper, nowMs);
-      },
-      left: (turn) => this.#waiting.remove(turn),
-      lookAgain: () => this.#pump(),
+    this.#owner = {
       ended: () => {
         this.#inFlight--;
         this.#pump();
@@ -112,7 +105,8 @@ class KeyBudget implements Budget {
       options.signal?.throwIfAborted();
       if (this.#isClosed) throw closedError(this.#key);
       assertCost(this.#key, options.cost ?? 1, this.limits.burst);
-      this.#waiting.add(new Turn(options, this.#keeper, resolve, reject));
+      const given = { queue: this.#queue, nowMs: this.#now(), onDeadline: this.#onDeadline };
+      new Waiter(options, given, resolve, reject);
       this.#pump();
     });
   }
@@ -148,7 +142,7 @@ class KeyBudget implements Budget {
     if (giveBack) await this.#leases.refresh(giveBack).catch(() => undefined);
   }
 
-  /** Gives out what is due now; whatever else there is to do waits for the other callers of this turn of the loop. */
+  /** Gives out what is due now; the rest waits for the other callers of this turn of the event loop. */
   #pump(): void {
     if (this.#isClosed) return;
     this.#giveOut(this.#now());
@@ -159,22 +153,25 @@ class KeyBudget implements Budget {
   }
 
   #giveOut(nowMs: number): void {
-    const expired = this.#leases.expire(nowMs);
-    if (expired > 0 && this.#waiting.size === 0)
-      for (const lane of LANES) this.#forecasts[lane].wasTooHigh(expired, nowMs);
-    while (this.#waiting.size > 0 && this.#slots.room(this.#inFlight) > 0) {
+    this.#leases.expire(nowMs);
+    while (this.#queue.size > 0 && this.#slots.room(this.#inFlight) > 0) {
       const token = this.#leases.due(nowMs);
-      if (token === undefined) break;
-      if (this.#spacing.holds(nowMs)) return;
-      const waiter = this.#waiting.next(token.cost);
-      if (waiter === undefined) break;
+      if (token === undefined || nowMs < this.#startsAtMs) return;
+      const waiter = this.#queue.next(token.cost);
+      if (waiter === undefined) return;
       this.#leases.use();
-      this.#counts.used++;
-      this.#forecasts[waiter.lane].used(nowMs);
-      this.#spacing.started(nowMs);
-      waiter.give(nowMs);
+      this.#admit(waiter, nowMs);
     }
-    this.#spacing.letGo();
+  }
+
+  #admit(waiter: Waiter, nowMs: number): void {
+    this.#counts.used++;
+    this.#inFlight++;
+    this.#waits[waiter.lane].add(nowMs - waiter.sinceMs);
+    this.#used[waiter.lane].add(nowMs);
+    const perMs = LANES.reduce((sum, lane) => sum + this.#used[lane].perMs(nowMs), 0);
+    this.#startsAtMs = nextStartMs(this.#startsAtMs, nowMs, perMs);
+    waiter.answer({ status: 'taken', permit: new HeldPermit(this.#owner, nowMs) });
   }
 
   /** Asks the store where that makes sense now, and sets the timer for what comes next. */
@@ -183,15 +180,15 @@ class KeyBudget implements Budget {
     this.#giveOut(nowMs); // time has passed since
     this.#slots.see(this.#load(), nowMs);
     let nextAtMs = this.#askForMore(nowMs);
-    if (this.#waiting.hasImpatient) this.#sendAwayTheImpatient(nowMs);
-    if (this.#waiting.size > 0 && this.#slots.room(this.#inFlight) > 0) {
+    if (this.#queue.hasImpatient) this.#sendAwayImpatient(nowMs);
+    if (this.#queue.size > 0 && this.#slots.room(this.#inFlight) > 0) {
       if (this.#leases.mustRefresh(nowMs)) this.#refresh();
       nextAtMs = Math.min(nextAtMs, this.#leases.attentionAtMs(nowMs));
-      if (this.#spacing.isHolding) nextAtMs = Math.min(nextAtMs, this.#spacing.startsAtMs);
+      if (nowMs < this.#startsAtMs) nextAtMs = Math.min(nextAtMs, this.#startsAtMs);
     }
     if (this.#slots.mustTell(this.#load(), nowMs)) this.#refresh();
     nextAtMs = Math.min(nextAtMs, this.#slots.attentionAtMs(this.#load(), nowMs));
-    this.#alarm.set(nextAtMs, nowMs, this.#waiting.size > 0);
+    this.#alarm.set(nextAtMs, nowMs, this.#queue.size > 0);
   }
 
   /** Asks in each lane that has callers ready to send and no token for them; gives when to look again. */
@@ -202,13 +199,13 @@ class KeyBudget implements Budget {
     let coveredBefore = 0;
     let nextAtMs = Number.POSITIVE_INFINITY;
     for (const lane of LANES) {
-      const first = this.#waiting.first(lane);
+      const first = this.#queue.first(lane);
       if (first === undefined) continue;
-      const inRoom = this.#waiting.alike(lane, room);
-      const ready = this.#waiting.alike(lane, room + more);
+      const inRoom = this.#queue.alike(lane, room);
+      const ready = this.#queue.alike(lane, room + more);
       const covered = Math.min(ready, Math.max(0, this.#leases.covers(first.cost) - coveredBefore));
       coveredBefore += covered;
-      const inLane = this.#waiting.in(lane);
+      const inLane = this.#queue.in(lane);
       const isLow = inLane > room && this.#isRunningLow(lane, first.cost, nowMs);
       more -= Math.min(more, Math.max(0, inLane - room));
       room -= Math.min(room, inLane);
@@ -218,21 +215,21 @@ class KeyBudget implements Budget {
       if (askAtMs <= nowMs) this.#ask(lane, first.cost, { uncovered, extra: ready - covered - uncovered }, nowMs);
       else nextAtMs = Math.min(nextAtMs, askAtMs);
     }
-    // Tokens are in hand and only slots are wanting.
+    // There are tokens, and only slots are missing.
     if (isShortOfSlots && coveredBefore > this.#slots.room(this.#inFlight)) this.#refresh();
     return nextAtMs;
   }
 
   /**
-   * While callers wait for slots, tokens are asked for before the last one is used: no slot stands still for the answer. Where
-   * the rate lets all callers go at once, they go in bunches, at worst as many as are in flight; but more than half of what a
-   * lease can last is never kept in hand.
+   * While callers wait for slots, tokens are asked for before the last one is used: no slot is idle while the store answers. Where
+   * the rate lets all callers go at once, they go in bunches, at worst as many as are in flight; but never more tokens are kept
+   * than are used in half the time that a lease can last.
    */
   #isRunningLow(lane: Lane, cost: number, nowMs: number): boolean {
-    const forecast = this.#forecasts[lane];
+    const use = this.#used[lane];
     const isPaced = (this.#leases.endAtMs ?? nowMs) > nowMs;
-    const bunch = isPaced ? 0 : Math.min(this.#inFlight, forecast.tokens(nowMs, this.#horizonMs / 2));
-    return this.#leases.covers(cost) < Math.max(bunch, forecast.tokens(nowMs, LOW_MS));
+    const bunch = isPaced ? 0 : Math.min(this.#inFlight, use.expected(nowMs, this.#horizonMs / 2));
+    return this.#leases.covers(cost) < Math.max(bunch, use.expected(nowMs, LOW_MS));
   }
 
   /** Batch callers come back one by one: their lease is renewed for all of them at once, shortly before it ends. */
@@ -242,9 +239,9 @@ class KeyBudget implements Budget {
   }
 
   #ask(lane: Lane, cost: number, calls: { readonly uncovered: number; readonly extra: number }, nowMs: number): void {
-    const patienceMs = this.#waiting.patienceMs(lane) - nowMs;
+    const patienceMs = this.#queue.patienceMs(lane) - nowMs;
     const withinMs = patienceMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, patienceMs);
-    const expected = patienceMs > this.#horizonMs ? this.#forecasts[lane].tokens(nowMs, this.#horizonMs) : 0;
+    const expected = patienceMs > this.#horizonMs ? this.#used[lane].expected(nowMs, this.#horizonMs) : 0;
     const slots = this.#askForSlots(calls.extra);
     if (calls.uncovered === 0 && slots === undefined) return; // the other lane asks for the slots
     const want = calls.uncovered === 0 ? 0 : Math.max(calls.uncovered, expected);
@@ -262,7 +259,7 @@ class KeyBudget implements Budget {
 
   #load(): Load {
     const soon = Math.ceil((this.#leases.ratePerSecond ?? this.limits.ratePerSecond) * LEASE_S) + 1;
-    return { inFlight: this.#inFlight, waiting: Math.min(this.#waiting.size, soon) };
+    return { inFlight: this.#inFlight, waiting: Math.min(this.#queue.size, soon) };
   }
 
   async #hear(answer: Promise<void>): Promise<void> {
@@ -273,24 +270,28 @@ class KeyBudget implements Budget {
       this.#failAll(error);
     }
     const isGone = this.#slots.whoIsGone(this.#now());
-    if (isGone) void this.#leases.forgetThoseGone(isGone).catch(() => undefined); // their slots expire all the same
+    if (isGone) void this.#leases.forgetGone(isGone).catch(() => undefined); // their slots expire all the same
     this.#pump();
   }
 
-  /** Answers `wait` to callers whose turn is known to come too late, or whose patience has ended and no answer is due. */
-  #sendAwayTheImpatient(nowMs: number): void {
-    let place = 0;
-    for (const waiter of this.#waiting.inOrder()) {
-      const turnInMs = this.#leases.earliestAtMs(place, waiter.lane) - nowMs;
+  /** Answers `wait` to callers that are known to be served too late, or whose time is up while no answer is due. */
+  #sendAwayImpatient(nowMs: number): void {
+    let position = 0;
+    for (const waiter of this.#queue.inOrder()) {
+      const servedInMs = this.#leases.earliestAtMs(position, waiter.lane) - nowMs;
       const patienceMs = Math.max(0, waiter.deadlineMs - nowMs);
-      const isOver = patienceMs === 0 && !this.#leases.isAsking(waiter.lane) && !this.#spacing.isHolding;
-      if (turnInMs > patienceMs) waiter.sendAway(turnInMs);
-      else if (isOver) waiter.sendAway(UNKNOWN_WAIT_MS);
-      else place++;
+      const isOver = patienceMs === 0 && !this.#leases.isAsking(waiter.lane) && nowMs >= this.#startsAtMs;
+      if (servedInMs > patienceMs) waiter.answer(comeBackIn(servedInMs));
+      else if (isOver) waiter.answer(comeBackIn(UNKNOWN_WAIT_MS));
+      else position++;
     }
   }
 
   #failAll(error: unknown): void {
-    for (const waiter of this.#waiting.inOrder()) waiter.fail(error);
+    for (const waiter of this.#queue.inOrder()) waiter.fail(error);
   }
+}
+
+function comeBackIn(ms: number): Taken {
+  return { status: 'wait', retryAfterMs: Math.max(1, Math.ceil(ms)) };
 }

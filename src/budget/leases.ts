@@ -1,17 +1,16 @@
 /**
- * The tokens this process has leased from the store, and what the store last said: when our turn comes, and whether the
- * key is blocked. No token is used on the word of a store that was not heard for 250 ms: a 429 seen by one process
- * stops all of them that fast.
- * A token that expires is not given back: its time is past, and the service's bucket may have overflowed in that time.
- * A store whose clock was set forward takes that for a long pause and grants the burst again, which this process refuses.
+ * The tokens this process has leased from the store, and what the store last said: when to ask again, and whether the key is
+ * blocked. No token is used unless the store answered within the last 250 ms, so that a 429 stops all processes that fast.
+ * An expired token is not returned: its time has passed, and the service's bucket may have overflowed meanwhile.
+ * A store whose clock was set forward takes the step for a long pause and grants the burst again; this process refuses it.
  */
 import type { BudgetStore, Grant, Lane, RetryTaken, SlotAsk } from './budget.ts';
-import { Hand, type Token } from './hand.ts';
+import { orStoreAway } from './errors.ts';
 import { Bounds, type RateHint, stopOf } from './hints.ts';
 import type { SafeLimits } from './safe-limits.ts';
 import type { SlotLease } from './slot-lease.ts';
-import { orStoreAway } from './store-away.ts';
 import { createStoreClock } from './store-clock.ts';
+import { type Token, TokenBuffer } from './token-buffer.ts';
 
 export interface LeasesOptions {
   readonly key: string;
@@ -32,16 +31,16 @@ export interface LeaseRequest {
 }
 
 const FRESH_MS = 250;
-/** A store not heard lately is asked again this long before the next token's time. */
+/** A store that has not answered lately is asked again this long before the next token's time. */
 const REFRESH_AHEAD_MS = 20;
 /** A discovered rate may be slow, and a token dear: it may be late by this part of its interval. */
 const DISCOVERED_GRACE = 0.25;
-/** Headers round to whole seconds: a stop that ends so little later is the one that is known. */
+/** Headers round to whole seconds: a stop that ends this little later is the known one. */
 const SAME_STOP_MS = 1000;
 
 export class Leases {
   readonly #options: LeasesOptions;
-  readonly #hand = new Hand();
+  readonly #tokens = new TokenBuffer();
   readonly #clock = createStoreClock();
   readonly #asking = new Set<Lane | 'refresh'>();
   readonly #turnAtMs: Record<Lane, number> = { interactive: 0, batch: 0 };
@@ -67,7 +66,7 @@ export class Leases {
 
   /** When the last token held may be used; undefined where none is held. */
   get endAtMs(): number | undefined {
-    return this.#hand.last?.usableAtMs;
+    return this.#tokens.at(-1)?.usableAtMs;
   }
 
   isAsking(asking: Lane | 'refresh'): boolean {
@@ -81,51 +80,49 @@ export class Leases {
 
   /** How many calls of this cost the tokens held are good for. */
   covers(cost: number): number {
-    return this.#hand.covers(cost);
+    return this.#tokens.covers(cost);
   }
 
-  /** The earliest time at which the caller at this place in the order can be served, as far as is known. */
-  earliestAtMs(place: number, lane: Lane): number {
-    const held = this.#hand.at(place);
+  /** The earliest time at which the caller at this position can be served, as far as is known. */
+  earliestAtMs(position: number, lane: Lane): number {
+    const held = this.#tokens.at(position);
     if (held !== undefined) return held.usableAtMs;
-    const last = this.#hand.last;
+    const last = this.#tokens.at(-1);
     const intervalMs = 1000 / (this.#ratePerSecond ?? this.#options.safe.pace.ratePerSecond);
-    const afterLastMs = last === undefined ? 0 : last.usableAtMs + (place - this.#hand.size + 1) * intervalMs;
+    const afterLastMs = last === undefined ? 0 : last.usableAtMs + (position - this.#tokens.size + 1) * intervalMs;
     return Math.max(this.#turnAtMs[lane], afterLastMs);
   }
 
   /** The next token, if it may be used now. */
   due(nowMs: number): Token | undefined {
-    const token = this.#hand.at(0);
+    const token = this.#tokens.at(0);
     return token !== undefined && token.usableAtMs <= nowMs && this.#isFresh(nowMs) ? token : undefined;
   }
 
-  /** Takes out the token that `due` gave. */
+  /** Removes the token that `due` gave. */
   use(): void {
-    this.#hand.use();
+    this.#tokens.use();
   }
 
-  /** Lets go of tokens past their grace; gives their number. */
-  expire(nowMs: number): number {
-    const expired = this.#hand.expire(nowMs);
-    this.#counts.expired += expired;
-    return expired;
+  /** Removes tokens past their grace. */
+  expire(nowMs: number): void {
+    this.#counts.expired += this.#tokens.expire(nowMs);
   }
 
   drop(): void {
-    this.#counts.expired += this.#hand.drop();
+    this.#counts.expired += this.#tokens.drop();
   }
 
-  /** When the next token wants attention: its time, or before it the time to hear the store again. */
+  /** When to look at the next token: at its time, or earlier to ask the store again. */
   attentionAtMs(nowMs: number): number {
-    const token = this.#hand.at(0);
+    const token = this.#tokens.at(0);
     if (token === undefined) return Number.POSITIVE_INFINITY;
     if (token.usableAtMs <= nowMs) return this.mustRefresh(nowMs) ? nowMs : token.expiresAtMs;
     return this.#isFresh(token.usableAtMs) ? token.usableAtMs : token.usableAtMs - REFRESH_AHEAD_MS;
   }
 
   mustRefresh(nowMs: number): boolean {
-    const token = this.#hand.at(0);
+    const token = this.#tokens.at(0);
     if (token === undefined || this.#asking.size > 0) return false;
     return token.usableAtMs - REFRESH_AHEAD_MS <= nowMs && !this.#isFresh(Math.max(nowMs, token.usableAtMs));
   }
@@ -140,7 +137,7 @@ export class Leases {
     return this.#ask(request.lane, request);
   }
 
-  /** A 429 for a call let go at that time: stops this process at once and, through the store, all others. Throws BUDGET_STORE_AWAY. */
+  /** A 429 for a call sent at that time: stops this process at once and, through the store, all others. Throws BUDGET_STORE_AWAY. */
   async limited(forMs: number, admittedAtMs: number): Promise<void> {
     const { key, store, safe, now } = this.#options;
     this.#blockUntil(now() + forMs);
@@ -150,7 +147,7 @@ export class Leases {
     this.#ratePerSecond = ratePerSecond;
   }
 
-  /** Bounds go with the next ask; only a stop that is news is told at once. Throws BUDGET_STORE_AWAY. */
+  /** Bounds go with the next ask; only a new stop is told at once. Throws BUDGET_STORE_AWAY. */
   async hinted(hint: RateHint): Promise<void> {
     const { key, store, now } = this.#options;
     this.#bounds.hear(hint, now());
@@ -161,13 +158,13 @@ export class Leases {
     if (!isKnown) await this.#call(store.block(key, forMs));
   }
 
-  /** The store hears of it with the next ask. */
+  /** Told to the store with the next ask. */
   succeeded(): void {
     this.#successes++;
   }
 
-  /** Gives back the slots of processes that are no more. Throws BUDGET_STORE_AWAY. */
-  async forgetThoseGone(isGone: (holder: string) => boolean): Promise<void> {
+  /** Gives back the slots of processes that have ended. Throws BUDGET_STORE_AWAY. */
+  async forgetGone(isGone: (holder: string) => boolean): Promise<void> {
     const { key, store } = this.#options;
     const holders = await this.#call(store.holders(key));
     for (const holder of holders.filter(isGone)) await this.#call(store.forget(key, holder));
@@ -230,7 +227,7 @@ export class Leases {
     for (let index = 0; index < grant.granted; index++) {
       const inMs = grant.usableInMs + index * grant.intervalMs;
       const expiresAtMs = decidedAtMs + Math.max(0, inMs) + Math.max(safe.graceMs, lateMs);
-      this.#hand.add({ cost, usableAtMs: decidedAtMs + inMs, expiresAtMs });
+      this.#tokens.add({ cost, usableAtMs: decidedAtMs + inMs, expiresAtMs });
     }
   }
 

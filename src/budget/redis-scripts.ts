@@ -1,29 +1,7 @@
 /**
- * The budget's decisions in Lua, on Redis's clock. They mirror arithmetic.ts, learning.ts, slots.ts and retries.ts line by
- * line; the numbers are theirs. Numbers are kept and given as strings of 17 digits: a Lua number would lose its fraction.
+ * The budget's decisions in Lua, on Redis's clock: the same as the functions in migrations, to the bit, which
+ * test/budget/store-suite.ts checks. Numbers are kept and given as strings of 17 digits: a Lua number would lose its fraction.
  */
-import {
-  DISCOVERED_BURST_S,
-  EPSILON,
-  INTERACTIVE_AHEAD_US,
-  LATE_US,
-  LEASE_US,
-  MAX_TURNS,
-  TURN_US,
-} from './arithmetic.ts';
-import {
-  CUT_TO,
-  DOUBLING_S,
-  FLOOR_RATE,
-  HEARD_AFTER_US,
-  PROBING,
-  PROBING_FASTER,
-  REMEMBERED,
-  RETURN_S,
-  START_RATE,
-} from './learning.ts';
-import { MAX_TENTHS, RETRY_TENTHS } from './retries.ts';
-import { SLOTS_EXPIRE_US, SLOTS_TURN_US } from './slots.ts';
 
 /** A forgotten key starts without its burst and without what it learnt: only one out of use for longer than a week is. */
 export const KEEP_MS = 8 * 24 * 60 * 60 * 1000;
@@ -58,28 +36,28 @@ local function rateNow(ceiling, mode)
   if rateAtCut > 0 then
     local grownFor = math.max(0, now - recoverFrom) / 1000000
     if mode == 'discover' then grownFor = grown / 1000000 end
-    if grownFor < ${RETURN_S} then
-      local left = 1 - grownFor / ${RETURN_S}
-      rate = rateAtCut * (${REMEMBERED} - ${REMEMBERED - CUT_TO} * left * left * left)
+    if grownFor < 20 then
+      local left = 1 - grownFor / 20
+      rate = rateAtCut * (0.95 - 0.25 * left * left * left)
     else
-      local probed = grownFor - ${RETURN_S}
+      local probed = grownFor - 20
       if mode == 'discover' then
-        rate = rateAtCut * (${REMEMBERED} + ${PROBING} * probed + ${PROBING_FASTER} * probed * probed * probed)
+        rate = rateAtCut * (0.95 + 0.0025 * probed + 0.000001 * probed * probed * probed)
       else
-        rate = ${REMEMBERED} * rateAtCut + ${PROBING} * ceiling * probed
+        rate = 0.95 * rateAtCut + 0.0025 * ceiling * probed
       end
     end
   elseif mode == 'discover' then
-    local doublings = grown / 1000000 / ${DOUBLING_S}
-    rate = ${START_RATE}
+    local doublings = grown / 1000000 / 4
+    rate = 1
     while doublings >= 1 and rate < ceiling do
       rate = rate * 2
       doublings = doublings - 1
     end
     rate = rate * (1 + math.min(1, doublings))
   end
-  rate = math.min(ceiling, math.max(rate, ${FLOOR_RATE}))
-  if now < boundUntil then rate = math.min(rate, math.max(boundRate, ${FLOOR_RATE})) end
+  rate = math.min(ceiling, math.max(rate, (1 / 60)))
+  if now < boundUntil then rate = math.min(rate, math.max(boundRate, (1 / 60))) end
   return rate
 end
 `;
@@ -100,7 +78,7 @@ if saidRate > 0 and (now >= boundUntil or saidRate <= boundRate) then
 end
 local rate = rateNow(ceiling, mode)
 local interval = 1000000 / rate
-if mode == 'discover' then burst = math.min(burst, 1 + rate * ${DISCOVERED_BURST_S}) end
+if mode == 'discover' then burst = math.min(burst, 1 + rate * 0.0025) end
 
 local slots = 0
 if holder ~= '' then
@@ -111,8 +89,8 @@ if holder ~= '' then
   for i = 1, #all, 2 do
     local words = {}
     for word in string.gmatch(all[i + 1], '%S+') do words[#words + 1] = tonumber(word) end
-    if words[5] > now + ${SLOTS_EXPIRE_US} then
-      words[4], words[5] = math.min(words[4], now), now + ${SLOTS_EXPIRE_US}
+    if words[5] > now + 15000000 then
+      words[4], words[5] = math.min(words[4], now), now + 15000000
       redis.call('HSET', KEYS[2], all[i], table.concat({exact(words[1]), exact(words[2]), exact(words[3]),
         exact(words[4]), exact(words[5])}, ' '))
     end
@@ -129,7 +107,7 @@ if holder ~= '' then
     local isWaiting = own == nil or own.slots == 0
     local since = now
     if own then since = own.since end
-    local isTurnOver = not isWaiting and now - since >= ${SLOTS_TURN_US}
+    local isTurnOver = not isWaiting and now - since >= 500000
     local wanting = 0
     if wanted > 0 then wanting = 1 end
     for _, other in ipairs(others) do
@@ -148,25 +126,25 @@ if holder ~= '' then
     local held = math.max(holding, slots)
     if (held > 0) == isWaiting then since = now end
     redis.call('HSET', KEYS[2], holder, table.concat({exact(seq), exact(held), exact(wanted),
-      exact(since), exact(now + ${SLOTS_EXPIRE_US})}, ' '))
-    redis.call('PEXPIRE', KEYS[2], ${SLOTS_EXPIRE_US / 1000} + 1000)
+      exact(since), exact(now + 15000000)}, ' '))
+    redis.call('PEXPIRE', KEYS[2], 15000 + 1000)
   end
 end
 
 local bucket = redis.call('HMGET', KEYS[1], 'tat', lane .. 'Turns', 'share', 'retries')
 local cell = cost * interval
 local room = math.max(burst, cost) * interval
-local ahead = ${INTERACTIVE_AHEAD_US}
+local ahead = 1000000
 if lane ~= 'interactive' then
-  local afterFirst = math.max(0, math.floor(${TURN_US} / cell) - 1) * cell
-  ahead = afterFirst + math.max(0, ${LATE_US} - (burst - 1) * interval)
+  local afterFirst = math.max(0, math.floor(50000 / cell) - 1) * cell
+  ahead = afterFirst + math.max(0, 50000 - (burst - 1) * interval)
 end
 ahead = math.min(ahead, within)
 local tat = math.max(tonumber(bucket[1]) or 0, now, blockedUntil + (burst - 1) * interval)
 local turns = tonumber(bucket[2]) or 0
 local shareAt = tonumber(bucket[3]) or 0
-local retries = math.min(${MAX_TENTHS}, (tonumber(bucket[4]) or ${MAX_TENTHS}) + tonumber(ARGV[11]))
-local leaseCalls = math.max(1, math.floor(${LEASE_US} / cell))
+local retries = math.min(1000, (tonumber(bucket[4]) or 1000) + tonumber(ARGV[11]))
+local leaseCalls = math.max(1, math.floor(250000 / cell))
 
 local granted, retry = 0, 0
 local first = tat - now + cell - room
@@ -175,14 +153,14 @@ local blocked = math.max(0, blockedUntil - now)
 if blocked > 0 then
   retry = blocked
 else
-  local free = math.floor((ahead - first) / cell + 1 + ${EPSILON})
+  local free = math.floor((ahead - first) / cell + 1 + 0.001)
   granted = math.max(0, math.min(want, free, leaseCalls))
   if share > 0 then
-    local span = math.max(${LEASE_US}, cell / share)
+    local span = math.max(250000, cell / share)
     shareAt = math.max(shareAt, now - span)
     if granted == 0 then
-      local earned = math.floor(((now - shareAt) * share) / cell + ${EPSILON})
-      local inTime = math.floor((within - first) / cell + 1 + ${EPSILON})
+      local earned = math.floor(((now - shareAt) * share) / cell + 0.001)
+      local inTime = math.floor((within - first) / cell + 1 + 0.001)
       granted = math.max(0, math.min(want, earned, inTime, leaseCalls))
     end
     shareAt = math.min(shareAt + (granted * cell) / share, now + span)
@@ -192,17 +170,17 @@ else
 
   if granted < want then
     local left = want - granted
-    local turn = math.min(left, math.max(1, math.floor(${TURN_US} / cell))) * cell
-    local turnEnd = math.min(math.max(turns, tat), tat + ${MAX_TURNS - 1} * turn) + turn
+    local turn = math.min(left, math.max(1, math.floor(50000 / cell))) * cell
+    local turnEnd = math.min(math.max(turns, tat), tat + 15 * turn) + turn
     retry = turnEnd - now - room - ahead
     local byShare = math.huge
     if share > 0 then
-      local shareCalls = math.min(left, math.max(1, math.floor((${TURN_US} * share) / cell)))
+      local shareCalls = math.min(left, math.max(1, math.floor((50000 * share) / cell)))
       byShare = math.max(shareAt + (shareCalls * cell) / share, tat + cell - room - within) - now
     end
     if byShare < retry then retry = byShare else turns = turnEnd end
     retry = math.max(0, retry)
-    waitedForUntil = math.max(waitedForUntil, now + retry + ${LATE_US})
+    waitedForUntil = math.max(waitedForUntil, now + retry + 50000)
   end
 end
 
@@ -232,7 +210,7 @@ local isCut, takesHold = 0, recoverFrom
 blockedUntil = math.max(blockedUntil, now + tonumber(ARGV[1]))
 if tonumber(ARGV[2]) >= recoverFrom then
   isCut = 1
-  takesHold = now + ${HEARD_AFTER_US}
+  takesHold = now + 250000
   rateAtCut = rateBefore
   grown = 0
 end
@@ -248,14 +226,14 @@ return {isCut, exact(rateNow(ceiling, mode)), exact(now)}
 // gives {isGranted, retryInUs, now}
 export const RETRY = `${COMMON}
 local before = redis.call('HMGET', KEYS[1], 'retries', 'retryAsked')
-local tenths = math.min(${MAX_TENTHS}, (tonumber(before[1]) or ${MAX_TENTHS}) + tonumber(ARGV[1]))
-if tenths < ${RETRY_TENTHS} then
-  tenths = math.min(${RETRY_TENTHS}, tenths + math.max(0, now - (tonumber(before[2]) or 0)) / 1000000)
+local tenths = math.min(1000, (tonumber(before[1]) or 1000) + tonumber(ARGV[1]))
+if tenths < 10 then
+  tenths = math.min(10, tenths + math.max(0, now - (tonumber(before[2]) or 0)) / 1000000)
 end
-local isGranted, retryIn = 0, (${RETRY_TENTHS} - tenths) * 1000000
-if tenths >= ${RETRY_TENTHS} - ${EPSILON} then
+local isGranted, retryIn = 0, (10 - tenths) * 1000000
+if tenths >= 10 - 0.001 then
   isGranted, retryIn = 1, 0
-  tenths = math.max(0, tenths - ${RETRY_TENTHS})
+  tenths = math.max(0, tenths - 10)
 end
 redis.call('HSET', KEYS[1], 'retries', exact(tenths), 'retryAsked', exact(now))
 keep(now)

@@ -23,7 +23,7 @@ export interface SafeLimits {
   readonly graceMs: number;
 }
 
-/** Below the allowed rate, so that the service's bucket fills again after a jitter larger than planned. */
+/** Below the allowed rate, so that the service's bucket refills after a larger jitter than planned. */
 const RATE_SHARE = 0.99;
 /** What part of the service's tolerance goes to jitter; the rest stays a burst for callers after a pause. */
 const JITTER_SHARE = 0.95;
@@ -32,7 +32,7 @@ const MIN_JITTER_MS = 10;
 const MAX_JITTER_MS = 500;
 /** A third of the jitter may be ours, the rest is for the way to the service. */
 const GRACE_SHARE = 1 / 3;
-/** A service of unknown limits is taken to forgive this much, and is learnt from where it does not. */
+/** The jitter that a service of unknown limits is assumed to forgive; where it does not, the rate is learnt from its 429s. */
 const DISCOVERED_JITTER_MS = 50;
 
 export function safeLimits(limits: Omit<BudgetLimits, 'concurrency'>): SafeLimits {

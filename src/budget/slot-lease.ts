@@ -1,7 +1,11 @@
 /**
- * The calls this process may have in flight: its part of the key's cap, leased from the store with the tokens (slots.ts
- * says how it is parted). What is not wanted is let go of first and told then, so that the store never counts less than
- * there is. One ask for slots is under way at a time: two answers could cross.
+ * The calls this process may have in flight: its part of the key's cap, leased from the store with the tokens. The process stops
+ * using a slot before it tells the store, so that the store never counts fewer calls than there are. Only one ask for slots is
+ * under way at a time, because two answers could cross.
+ *
+ * The store counts a slot for a process until the process says that it holds fewer, or is silent for 15 s. Each process gets the
+ * slots that are neither held by another process nor part of its equal share. Where there are more processes than slots they take
+ * turns of half a second, the longest waiting first.
  */
 import { randomUUID } from 'node:crypto';
 import type { SlotAsk } from './budget.ts';
@@ -14,17 +18,17 @@ export interface Load {
 /** How processes that share a key know one another. */
 export interface ProcessName {
   readonly name: string;
-  /** Whether the process of that name is certainly no more. */
+  /** Whether the process of that name has certainly ended. */
   readonly isGone: (name: string) => boolean;
 }
 
-/** Callers that come back one by one are counted as wanting what they had at once lately. */
+/** Callers that come back one by one need the slots that they lately used at once. */
 const LATELY_MS = 100;
-/** How soon after the last word to the store it hears that slots are free again. */
+/** How long after the last ask the store is told that slots are free again. */
 const TELL_AFTER_MS = 200;
 /** The same where others wait for them. */
 const TELL_SOON_MS = 20;
-/** A third of the time after which the store takes a silent process for dead. */
+/** A third of the time after which the store frees the slots of a silent process. */
 const RENEW_AFTER_MS = 5_000;
 /** How often a process that is short of slots looks for others that were killed. */
 const LOOK_FOR_GONE_MS = 1_000;
@@ -54,7 +58,7 @@ export class SlotLease {
     this.#process = process;
   }
 
-  /** Slots that are wanting may be counted for processes that were killed: how to tell, where it is time to look. */
+  /** Missing slots may be counted for processes that were killed: how to tell them, when it is time to look. */
   whoIsGone(nowMs: number): ProcessName['isGone'] | undefined {
     if (!this.#isCrowded || nowMs < this.#lookedForGoneAtMs + LOOK_FOR_GONE_MS) return undefined;
     this.#lookedForGoneAtMs = nowMs;
@@ -72,7 +76,7 @@ export class SlotLease {
     return Math.max(0, Math.min(waiting, this.#cap - inFlight) - this.room(inFlight));
   }
 
-  /** To be seen with every change, so that it is known what was in use lately. */
+  /** Called with every change, to know what was in use lately. */
   see({ inFlight, waiting }: Load, nowMs: number): void {
     this.#turn(nowMs);
     this.#peak = Math.max(this.#peak, inFlight + waiting);
@@ -114,14 +118,14 @@ export class SlotLease {
     }
   }
 
-  /** The store did not answer. What it may have given expires there; what we hold goes with the next ask. */
+  /** The store did not answer. Slots it may have given expire there; the next ask says what is held. */
   failed(): void {
     this.#isAsking = false;
     this.#counted = 0;
     this.#toldWanted = 0;
   }
 
-  /** Whether the store is due to hear that we need less, or that we are still there. */
+  /** Whether it is time to tell the store that fewer slots are needed, or that the process is alive. */
   mustTell(load: Load, nowMs: number): boolean {
     return !this.#isAsking && nowMs >= this.#tellAtMs(load, nowMs);
   }

@@ -4,21 +4,21 @@
  * loop, a slow network) does not shift the times of the tokens it carries: they are late, and expire if too late.
  */
 
-/** How fast what was learnt grows old: clocks are slewed by up to 500 µs a second. */
+/** How fast an estimate ages: clocks are slewed by up to 500 µs a second. */
 const DRIFT = 0.0005;
-/** After this long without an answer, all is learnt anew. */
+/** After this long without an answer the estimate starts again. */
 const VOID_AFTER_MS = 10_000;
-/** So many answers in a row are not all slow by accident: then it is the way that takes long. */
+/** This many answers in a row are not all slow by accident: the way to the store takes that long. */
 const ENOUGH_ANSWERS = 3;
 
 export interface StoreClock {
-  /** How far the store's clock is certainly ahead of where it should be by now: it was set forward. 0 where it is not. */
+  /** By how much the store's clock was certainly set forward; 0 where it was not. */
   observe(sentAtMs: number, receivedAtMs: number, storeNowMs: number): number;
   /** Whether times can be told within `errorMs`, or as well as the way to the store allows. */
   isSettled(errorMs: number): boolean;
   /** This process's time for a time of the store; only after an observation. */
   toOwn(storeMs: number): number;
-  /** The other way round, too early rather than too late. */
+  /** The store's time for a time of this process: too early rather than too late. */
   toStore(ownMs: number): number;
 }
 

@@ -1,6 +1,8 @@
 /** The wording of a run's summary: what came of its rows, what a person has to look at, and how to go on. */
-import type { ReportedRow, Verdict } from '../engine/ledger/rows.ts';
+import type { Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
+import type { Hints } from '../reasons/reasons.ts';
+import { hintsFor, remedyLines, rowLine } from './reasons.ts';
 import { firstRows, PROBLEMS, problemsIn, type RunReport } from './run-report.ts';
 import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
 
@@ -105,26 +107,16 @@ function formatRate(perSecond: number): string {
   return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
 }
 
-/** `AMBIGUOUS_MATCH  Jürgen Müller <office@…>: by e-mail it could be …` */
-export function rowLine(row: ReportedRow): string {
-  const detail = row.detail === null ? '' : `: ${row.detail}`;
-  return `  ${row.reason ?? row.verdict}  ${row.label ?? row.sourceId}${detail}`;
-}
-
 /** The first rows that a person has to look at, and the commands that show all of them. */
-export async function problemLines(
-  db: Queryable,
-  report: RunReport,
-  hint: (command: string) => string,
-): Promise<readonly string[]> {
+export async function problemLines(db: Queryable, report: RunReport, hints: Hints): Promise<readonly string[]> {
   if (problemsIn(report.counts) === 0) return [];
   const lines: string[] = [];
   for (const verdict of PROBLEMS.filter((one) => report.counts[one] > 0)) {
     const rows = await firstRows(db, report.run, SHOWN_PROBLEMS, verdict);
     const count = report.counts[verdict];
-    lines.push('', `${plural(count, 'row')} ${VERDICT_WORDS[verdict]}:`, ...rows.map(rowLine));
+    lines.push('', `${plural(count, 'row')} ${VERDICT_WORDS[verdict]}:`, ...rows.map((row) => rowLine(row, hints)));
     const more = count > rows.length ? `${formatCount(count - rows.length)} more; ` : '';
-    lines.push(`  ${more}all of them: ${exportCommand(report, verdict, hint)}`);
+    lines.push(`  ${more}all of them: ${exportCommand(report, verdict, hints.command)}`, ...remedyLines(rows, hints));
   }
   return lines;
 }
@@ -160,6 +152,6 @@ export async function summaryLines(
   hint: (command: string) => string,
 ): Promise<readonly string[]> {
   const plans = report.dryRun && report.status === 'done' ? await plannedLines(db, report, hint) : [];
-  const problems = report.status === 'running' ? [] : await problemLines(db, report, hint);
+  const problems = report.status === 'running' ? [] : await problemLines(db, report, hintsFor(hint, run));
   return [headline(report, run.title), ...figures(report, run.notes), ...plans, ...problems];
 }

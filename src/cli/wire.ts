@@ -9,8 +9,8 @@ import { createRedisStore } from '../budget/redis-store.ts';
 import { type Console, startConsole } from '../console/server.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Database } from '../database/open.ts';
-import { startCourier } from '../deliveries/courier.ts';
 import { creationLog } from '../deliveries/creations.ts';
+import { startDelivering } from '../deliveries/delivering.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { startRun } from '../engine/ledger/runs.ts';
 import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
@@ -146,8 +146,15 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       // As many again wait at the target's budget, which lets no more be in flight: so there is one for every token.
       const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
       const open = (name: string) => targets.open(name);
-      const courier = startCourier({ pool: database.pool, worker, runs, targets: { open, concurrencyOf }, names, log });
-      closers.push(() => courier.close());
+      const delivering = startDelivering({
+        pool: database.pool,
+        worker,
+        runs,
+        targets: { open, concurrencyOf },
+        names,
+        log,
+      });
+      closers.push(() => delivering.close());
       const syncs = Object.values(settings.syncs).filter((sync) => sync.job === 'tasks');
       const reporting = startReporting({ pool: database.pool, accounts, syncs, targets, names, runs, log });
       closers.push(() => reporting.close());

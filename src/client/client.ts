@@ -6,21 +6,21 @@
  * whatever the network or the service do is an outcome.
  */
 import { setMaxListeners } from 'node:events';
-import type { Budget, Lane, Permit } from '../budget/budget.ts';
+import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { elapsedMs } from '../clock.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../contract/operations.ts';
 import { LockstepError, messageOf } from '../errors.ts';
-import { classify } from './classify.ts';
+import { type Call, classify } from './classify.ts';
 import { unpacked } from './content-encoding.ts';
 import type { Dialect } from './dialect.ts';
 import { type BodySink, type Exchanged, exchange } from './exchange.ts';
-import { type Inspected, type InspectOptions, seen, withCredentials, withMethod } from './inspect.ts';
+import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import { type OnRecords, pourList } from './list-pouring.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
 import { openPool } from './pool.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
-import { buildRequest, endpointOf, type LabelledRequest, redact } from './request.ts';
+import { buildRequest, endpointOf, redact, type Wire } from './request.ts';
 
 type Ended = Outcome | StreamOutcome;
 
@@ -96,13 +96,19 @@ export interface Client {
 
 const DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-interface Allowed {
-  readonly status: 'taken';
-  readonly permit: Permit;
+type Allowed = Extract<Taken, { status: 'taken' }>;
+
+/** How the answer to one request is taken: what `call`, `stream` and `inspect` differ in. */
+interface Taking<T> {
+  /** Takes the body as it arrives. */
+  readonly sink?: BodySink;
+  /** Sorts what came. */
+  finish(exchanged: Exchanged, call: Call, durationMs: number): T | Promise<T>;
 }
 
-/** Sends one request and sorts what came of it. */
-type Send<T> = (labelled: LabelledRequest, permit: Permit) => Promise<T>;
+type Take<T> = (call: Call) => Taking<T>;
+
+const SORTED: Taking<Outcome> = { finish: (exchanged, call) => classify(call, exchanged) };
 
 /** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID where the settings cannot be used. */
 export function createClient(config: ClientConfig): Client {
@@ -117,13 +123,13 @@ export function createClient(config: ClientConfig): Client {
   async function callAnyPrefix<T extends Ended>(
     operation: OperationName,
     options: CallOptions,
-    send: Send<T>,
+    take: Take<T>,
   ): Promise<T | NotSent> {
     const prefix = prefixes.first(operation);
-    const first = await callOnce(operation, options, prefix, send);
+    const first = await callOnce(operation, options, { endpoint, dialect, prefix }, take);
     const other = prefixes.other(operation, prefix, first);
     if (other === undefined) return first;
-    const second = await callOnce(operation, options, other, send);
+    const second = await callOnce(operation, options, { endpoint, dialect, prefix: other }, take);
     const bothLackIt = prefixes.other(operation, other, second) !== undefined;
     // Of two refusals the service's own is worth more than a framework's page.
     return bothLackIt && !saysJson(second) ? first : second;
@@ -131,23 +137,38 @@ export function createClient(config: ClientConfig): Client {
 
   async function callOnce<T extends Ended>(
     operation: OperationName,
-    options: CallOptions,
-    prefix: Prefix,
-    send: Send<T>,
+    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
+    wire: Wire,
+    take: Take<T>,
   ): Promise<T | NotSent> {
-    const labelled = buildRequest(operation, options, { endpoint, prefix, dialect });
-    const waited = await takePermit(operation, options, labelled.label);
+    const call = buildRequest(operation, options, wire);
+    const waited = await takePermit(operation, options, call.label);
     if (waited.status !== 'taken') return withoutSecrets(waited);
+    const { permit } = waited;
     const startedAt = performance.now();
     try {
-      const outcome = withoutSecrets(await send(labelled, waited.permit));
-      prefixes.saw(operation, prefix, outcome);
-      if (outcome.status === 'limited') await slowDown(waited.permit, outcome.retryAfterMs);
-      if (outcome.status === 'applied') waited.permit.succeeded();
+      const { timeoutMs = config.timeoutMs, maxBodyBytes = config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES } = options;
+      const { signal, dispatchBefore } = options;
+      const taking = take(call);
+      const { sink } = taking;
+      const exchanged = await exchange(pool, call.request, { timeoutMs, maxBodyBytes, signal, dispatchBefore, sink });
+      if (exchanged.dispatched) counts.calls++;
+      const hint = exchanged.head && rateHintOf(exchanged.head);
+      // Where the budget's store is away, the next `take` says so; the outcome of this call is known all the same.
+      if (hint !== undefined) await permit.hinted(hint).catch(() => {});
+      const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
+      const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
+      const outcome = withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt));
+      prefixes.saw(operation, wire.prefix, outcome);
+      if (outcome.status === 'limited') {
+        counts.limited++;
+        await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
+      }
+      if (outcome.status === 'applied') permit.succeeded();
       config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
       return outcome;
     } finally {
-      waited.permit.release();
+      permit.release();
     }
   }
 
@@ -155,18 +176,13 @@ export function createClient(config: ClientConfig): Client {
     const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
     const signal = options.stopWaiting ?? options.signal;
     const leftMs = dispatchBefore - elapsedMs();
-    const patienceMs = Math.max(0, Math.min(maxWaitMs, leftMs));
     if (leftMs <= 0) return notSent(label, 'deadline', 'the time to send it is over');
     if (signal?.aborted) return notSent(label, 'aborted', 'aborted');
     // One signal stops all calls of a run, and each call takes its listeners off again: no leak to be warned of.
     if (signal !== undefined) setMaxListeners(0, signal);
     try {
-      const taken = await budget.take({
-        lane,
-        cost: config.costOf?.(operation) ?? 1,
-        ...(signal !== undefined && { signal }),
-        ...(Number.isFinite(patienceMs) && { maxWaitMs: patienceMs }),
-      });
+      const cost = config.costOf?.(operation) ?? 1;
+      const taken = await budget.take({ lane, cost, signal, maxWaitMs: Math.max(0, Math.min(maxWaitMs, leftMs)) });
       if (taken.status === 'taken') return taken;
       return { ...notSent(label, 'budget', 'no token of the rate budget in time'), retryAfterMs: taken.retryAfterMs };
     } catch (error) {
@@ -176,67 +192,30 @@ export function createClient(config: ClientConfig): Client {
     }
   }
 
-  async function slowDown(permit: Permit, retryAfterMs: number): Promise<void> {
-    counts.limited++;
-    await permit.limited(retryAfterMs).catch(() => {
-      // The store is away: the next `take` says so, while the outcome of this call is known all the same.
-    });
-  }
-
-  async function runExchange(
-    { request }: LabelledRequest,
-    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
-    permit: Permit,
-    sink?: BodySink,
-  ): Promise<Exchanged> {
-    const { signal, dispatchBefore } = options;
-    const maxBodyBytes = options.maxBodyBytes ?? config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
-    const exchanged = await exchange(pool, request, {
-      timeoutMs: options.timeoutMs ?? config.timeoutMs,
-      maxBodyBytes,
-      ...(signal !== undefined && { signal }),
-      ...(dispatchBefore !== undefined && { dispatchBefore }),
-      ...(sink !== undefined && { sink }),
-    });
-    if (exchanged.dispatched) counts.calls++;
-    const hint = exchanged.head && rateHintOf(exchanged.head);
-    if (hint !== undefined) await permit.hinted(hint).catch(() => {}); // as in slowDown
-    const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
-    return isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
-  }
-
   function withoutSecrets<T extends Ended>(outcome: T): T {
     if (!('message' in outcome)) return outcome;
     return { ...outcome, message: redact(outcome.message, endpoint.secrets) };
   }
 
   return {
-    call(operation, options) {
-      return callAnyPrefix<Outcome>(operation, options, async (labelled, permit) => {
-        const exchanged = await runExchange(labelled, options, permit);
-        return classify({ operation, label: labelled.label }, exchanged);
-      });
-    },
+    call: (operation, options) => callAnyPrefix(operation, options, () => SORTED),
     async stream(operation, options) {
       assertList(operation);
-      return callAnyPrefix<StreamOutcome>(operation, options, async (labelled, permit) => {
-        const call = { operation, label: labelled.label };
-        const pouring = pourList(call, dialect, (records) => options.onRecords(records));
-        return pouring.finish(await runExchange(labelled, options, permit, pouring.sink));
-      });
+      return callAnyPrefix(operation, options, (call) => pourList(call, dialect, options.onRecords));
     },
     async inspect(operation, options) {
-      const prefix = options.prefix ?? prefixes.first(operation);
+      const wire: Wire = {
+        endpoint: withCredentials(endpoint, options.credentials),
+        dialect: { ...dialect, completeMethod: options.completeMethod ?? dialect.completeMethod },
+        prefix: options.prefix ?? prefixes.first(operation),
+      };
       let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
-      const outcome = await callOnce<Outcome>(operation, options, prefix, async (_, permit) => {
-        const asked = withMethod(dialect, options.completeMethod);
-        const { label, request } = buildRequest(operation, options, { endpoint, prefix, dialect: asked });
-        const startedAt = performance.now();
-        const sent = { label, request: withCredentials(request, options.credentials) };
-        const exchanged = await runExchange(sent, options, permit);
-        found = seen(exchanged, { endpoint, durationMs: performance.now() - startedAt });
-        return classify({ operation, label }, exchanged);
-      });
+      const outcome = await callOnce<Outcome>(operation, options, wire, () => ({
+        finish(exchanged, call, durationMs) {
+          found = seen(exchanged, { endpoint, durationMs });
+          return classify(call, exchanged);
+        },
+      }));
       return { ...found, outcome };
     },
     stats: () => ({ ...counts }),

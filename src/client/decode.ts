@@ -33,12 +33,11 @@ export type Decoded =
   | { readonly status: 'unreadable'; readonly looks: string; readonly html: boolean };
 
 const BYTE_ORDER_MARK = '\uFEFF';
-const UTF8 = new TextDecoder();
 
 /** Decodes a whole body. Blank counts as empty; a byte order mark is passed over. */
 export function decodeBody(body: Uint8Array): Decoded {
   if (!isUtf8(body)) return { status: 'unreadable', looks: 'bytes that are not UTF-8', html: false };
-  const decoded = UTF8.decode(body);
+  const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
   if (text.trim() === '') return { status: 'empty' };
   try {

@@ -16,17 +16,11 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-const perKind = (value: z.ZodDefault<z.ZodString>) =>
-  z
-    .strictObject({
-      contacts: value,
-      customers: value,
-      orders: value,
-      tasks: value,
-      subtasks: value,
-      pipelines: value,
-    })
-    .prefault({});
+type Setting = z.ZodDefault<z.ZodString>;
+
+/** The same setting for each kind of records. */
+const perKind = (value: Setting) =>
+  z.strictObject(Object.fromEntries(KINDS.map((kind) => [kind, value])) as Record<Kind, Setting>).prefault({});
 
 const auto = z.string().trim().default('auto');
 const paramName = z.string().regex(/^[A-Za-z0-9_.~-]+$/, 'expected the name of a query parameter');

@@ -14,7 +14,7 @@ export interface WireRequest {
   /** With the query; begins with a slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 /** Takes the body of an answer as it arrives, in place of its being collected. */
@@ -69,8 +69,7 @@ const LONGEST_STREAM_MS = 60 * 60 * 1000;
 /** Sends one request; never rejects. With a sink, it ends after the sink's last write has. */
 export function exchange(pool: Dispatcher, request: WireRequest, options: ExchangeOptions): Promise<Exchanged> {
   const handler = new ExchangeHandler(options);
-  const { method, path, headers, body } = request;
-  pool.dispatch({ method, path, headers: { ...headers }, body: body ?? null }, handler);
+  pool.dispatch(request, handler);
   return options.sink === undefined ? handler.result : afterWriting(handler);
 }
 
@@ -86,7 +85,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   writing: Promise<void> | undefined;
   readonly #options: ExchangeOptions;
   readonly #timesOutAtMs: number;
-  #settle: (exchanged: Exchanged) => void = () => {};
+  #settle: ((exchanged: Exchanged) => void) | undefined;
   #settled = false;
   #controller: Dispatcher.DispatchController | undefined;
   #dispatched = false;
@@ -96,23 +95,21 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #bytes = 0;
   readonly #silence: NodeJS.Timeout;
   readonly #longest: NodeJS.Timeout | undefined;
-  readonly #onAbort = () => this.#stop(new StoppedError('aborted', 'aborted by the caller'));
+  readonly #onAbort: (() => void) | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    const { timeoutMs, sink } = options;
+    const { timeoutMs, sink, signal } = options;
     this.#timesOutAtMs = elapsedMs() + timeoutMs;
-    const limit = sink === undefined ? `no whole answer within ${timeoutMs} ms` : `nothing came for ${timeoutMs} ms`;
-    this.#silence = setTimeout(() => this.#stop(new StoppedError('timeout', limit)), timeoutMs);
-    if (sink !== undefined) {
-      const endless = () => this.#stop(new StoppedError('timeout', 'the answer goes on for more than an hour'));
-      this.#longest = setTimeout(endless, LONGEST_STREAM_MS);
-    }
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (options.signal?.aborted) this.#onAbort();
+    this.#silence = setTimeout(() => this.#timeOut(), timeoutMs);
+    if (sink !== undefined) this.#longest = setTimeout(() => this.#endTooLong(), LONGEST_STREAM_MS);
+    if (signal === undefined) return;
+    this.#onAbort = () => this.#stop(new StoppedError('aborted', 'aborted by the caller'));
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) this.#onAbort();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -180,6 +177,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
   }
 
+  #timeOut(): void {
+    const { timeoutMs, sink } = this.#options;
+    const limit = sink === undefined ? `no whole answer within ${timeoutMs} ms` : `nothing came for ${timeoutMs} ms`;
+    this.#stop(new StoppedError('timeout', limit));
+  }
+
+  #endTooLong(): void {
+    this.#stop(new StoppedError('timeout', 'the answer goes on for more than an hour'));
+  }
+
   #refreshSilence(): void {
     if (this.#options.sink !== undefined) this.#silence.refresh();
   }
@@ -196,13 +203,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#settled = true;
     clearTimeout(this.#silence);
     clearTimeout(this.#longest);
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    const body = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.#settle({
-      dispatched: this.#dispatched,
-      ...(this.#head !== undefined && { head: this.#head }),
-      body: body ?? new Uint8Array(),
-      ...(error !== undefined && { error }),
-    });
+    if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    const [first] = this.#chunks;
+    const body = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#settle?.({ dispatched: this.#dispatched, head: this.#head, body, error });
   }
 }

@@ -1,13 +1,13 @@
 /**
  * A client behind its breaker: while the breaker is open, batch work and repeated calls come back at once as `not-sent`
- * with the time to return, and when the pause is over one read shows whether the service is back. What a person waits
- * for is tried all the same, the first time.
+ * with the time to return, and when the pause is over one read shows whether the service is back. A create is never what
+ * finds out. What a person waits for is tried all the same, the first time.
  */
 import type { OperationName } from '../contract/operations.ts';
-import { type Admission, type Breaker, FAILURES_TO_OPEN } from './breaker.ts';
+import { type Breaker, FAILURES_TO_OPEN, type Health } from './breaker.ts';
 import { isRead } from './classify.ts';
 import type { CallOptions, Client } from './client.ts';
-import type { NotSent, Outcome, StreamOutcome } from './outcome.ts';
+import type { NotSent, Outcome, StreamOutcome, UnknownReason } from './outcome.ts';
 
 export interface Guard {
   readonly breaker: Breaker;
@@ -17,41 +17,54 @@ export interface Guard {
   readonly now: () => number;
 }
 
+/** A caller waits no longer than this for a probe that another caller makes. */
+const PROBE_MS = 1_000;
+
+const FAILING: ReadonlySet<UnknownReason | undefined> = new Set(['server-error', 'timeout', 'broken-off']);
+
 /** `client` with a breaker in front of its calls. */
 export function guardClient(client: Client, { breaker, probe, now }: Guard): Client {
+  let isProbing = false;
+  let lastFailure = '';
+
   async function guarded<T extends Outcome | StreamOutcome>(
     operation: OperationName,
     options: CallOptions,
     send: () => Promise<T>,
   ): Promise<T | NotSent> {
     const isFirstTryOfPerson = options.lane === 'interactive' && options.isRetry !== true;
-    const admission: Admission = isFirstTryOfPerson ? { status: 'go' } : breaker.admit(now());
-    if (admission.status === 'wait') return heldBack(breaker, admission.forMs);
-    if (admission.status === 'go') {
-      const outcome = await send();
-      breaker.saw(outcome, now());
-      return outcome;
+    if (isFirstTryOfPerson) return watched(send);
+    const admission = breaker.admit(now());
+    if (admission.status === 'wait') return heldBack(admission.forMs);
+    if (admission.status === 'go') return watched(send);
+    if (isProbing) return heldBack(PROBE_MS);
+    isProbing = true;
+    try {
+      if (isRead(operation)) return await watched(send);
+      await watched(() => probe(options));
+    } finally {
+      isProbing = false;
     }
-    if (isRead(operation)) return probing(() => watched(send));
-    await probing(() => watched(() => probe(options)));
     const after = breaker.admit(now());
     if (after.status === 'go') return watched(send);
-    if (after.status === 'probe') breaker.passOnProbe(now()); // it said nothing, such as for want of budget
-    return heldBack(breaker, after.status === 'wait' ? after.forMs : 0);
+    return heldBack(after.status === 'wait' ? after.forMs : 0); // 0: the probe said nothing, such as for want of budget
   }
 
   async function watched<T extends Outcome | StreamOutcome>(send: () => Promise<T>): Promise<T> {
     const outcome = await send();
-    breaker.saw(outcome, now());
+    const health = healthIn(outcome);
+    if (health === 'fails' && 'message' in outcome) lastFailure = outcome.message;
+    if (health !== undefined) breaker.saw(health, now());
     return outcome;
   }
 
-  async function probing<T>(probe: () => Promise<T>): Promise<T> {
-    try {
-      return await probe();
-    } finally {
-      breaker.passOnProbe(now());
-    }
+  function heldBack(forMs: number): NotSent {
+    return {
+      status: 'not-sent',
+      reason: 'breaker',
+      message: `held back after ${FAILURES_TO_OPEN} calls in a row that failed, the last one so: ${lastFailure}`,
+      retryAfterMs: Math.max(1, Math.ceil(forMs)),
+    };
   }
 
   return {
@@ -61,11 +74,22 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
   };
 }
 
-function heldBack(breaker: Breaker, forMs: number): NotSent {
-  return {
-    status: 'not-sent',
-    reason: 'breaker',
-    message: `held back after ${FAILURES_TO_OPEN} calls in a row that failed, the last one so: ${breaker.lastFailure()}`,
-    retryAfterMs: Math.max(1, Math.ceil(forMs)),
-  };
+/**
+ * A failure is a call that a working service would have answered: 5xx, silence, a broken or refused connection. Every
+ * other answer, a refusal or a 429 too, shows that the service works. Undefined: it says nothing of the service.
+ */
+function healthIn(outcome: Outcome | StreamOutcome): Health | undefined {
+  switch (outcome.status) {
+    case 'applied':
+    case 'refused':
+    case 'limited':
+      return 'answers';
+    case 'unknown':
+      if (outcome.reason === 'aborted') return undefined;
+      return FAILING.has(outcome.reason) ? 'fails' : 'answers';
+    case 'not-sent':
+      return outcome.reason === 'unreachable' ? 'fails' : undefined;
+    default:
+      return outcome satisfies never;
+  }
 }

@@ -4,9 +4,9 @@
  */
 import type { Prefix } from '../contract/operations.ts';
 import type { Dialect } from './dialect.ts';
-import type { Exchanged, Head, WireRequest } from './exchange.ts';
+import type { Exchanged, Head } from './exchange.ts';
 import type { Outcome } from './outcome.ts';
-import { type Endpoint, redact } from './request.ts';
+import { type Endpoint, redact, withBodyHeaders } from './request.ts';
 
 /** Which credentials a call carries; `wrong-key` is a key that no service can have given out. */
 export type Credentials = 'own' | 'wrong-key' | 'no-key' | 'no-authorization';
@@ -38,20 +38,16 @@ export interface Inspected {
 
 const WRONG_KEY = 'lockstep-doctor-not-a-key';
 
-/** The request with other credentials. */
-export function withCredentials(request: WireRequest, credentials: Credentials = 'own'): WireRequest {
-  switch (credentials) {
-    case 'own':
-      return request;
-    case 'wrong-key':
-      return { ...request, headers: { ...request.headers, API_KEY: WRONG_KEY } };
-    case 'no-key':
-      return { ...request, headers: without('API_KEY', request.headers) };
-    case 'no-authorization':
-      return { ...request, headers: without('authorization', request.headers) };
-    default:
-      return credentials satisfies never;
-  }
+/** The endpoint with other credentials. */
+export function withCredentials(endpoint: Endpoint, credentials: Credentials = 'own'): Endpoint {
+  const { headers } = endpoint;
+  const changed: Readonly<Record<Credentials, Endpoint['headers']>> = {
+    own: headers,
+    'wrong-key': { ...headers, API_KEY: WRONG_KEY },
+    'no-key': without('API_KEY', headers),
+    'no-authorization': without('authorization', headers),
+  };
+  return { ...endpoint, ...withBodyHeaders(changed[credentials]) };
 }
 
 /** Everything there is to see of one exchange but what it means. */
@@ -60,19 +56,12 @@ export function seen(
   { endpoint, durationMs }: { endpoint: Endpoint; durationMs: number },
 ): Omit<Inspected, 'outcome'> {
   return {
-    ...(head !== undefined && {
-      httpStatus: head.httpStatus,
-      headers: cleanHeaders(head.headers, endpoint),
-      arrivedAtMs: head.arrivedAtMs,
-    }),
+    httpStatus: head?.httpStatus,
+    headers: head && cleanHeaders(head.headers, endpoint),
+    arrivedAtMs: head?.arrivedAtMs,
     body: redact(Buffer.from(body).toString(), endpoint.secrets),
     durationMs,
   };
-}
-
-/** The dialect of one call. */
-export function withMethod(dialect: Dialect, completeMethod: Dialect['completeMethod'] | undefined): Dialect {
-  return completeMethod === undefined ? dialect : { ...dialect, completeMethod };
 }
 
 function cleanHeaders(headers: Head['headers'], { secrets }: Endpoint): Head['headers'] {
@@ -81,6 +70,6 @@ function cleanHeaders(headers: Head['headers'], { secrets }: Endpoint): Head['he
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, clean(value)]));
 }
 
-function without(name: string, headers: WireRequest['headers']): WireRequest['headers'] {
+function without(name: string, headers: Endpoint['headers']): Endpoint['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([one]) => one !== name));
 }

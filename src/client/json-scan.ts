@@ -39,8 +39,7 @@ export class OutlineWalker {
   readonly #frames: Frame[] = [];
   #arraysOpen = 0;
   #opening = false;
-  #inString = false;
-  #escaped = false;
+  readonly #text = new StringScanner();
   #keyStart: number | undefined;
   #keyIsNext = false;
 
@@ -60,7 +59,16 @@ export class OutlineWalker {
 
   walk(data: Buffer, from: number): OutlineStop {
     let copied = from;
-    for (let at = from; at < data.length; at++) {
+    let at = from;
+    while (at < data.length) {
+      if (this.#text.isOpen) {
+        at = this.#text.end(data, at);
+        if (this.#text.isOpen || this.#keyStart === undefined) continue;
+        if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
+        copied = at;
+        this.#readKey(this.#keyStart);
+        continue;
+      }
       const byte = data[at] ?? 0;
       if (this.#opening && !isSpace(byte)) {
         this.#opening = false;
@@ -68,32 +76,17 @@ export class OutlineWalker {
         if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
         return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
       }
-      if (this.#inString) {
-        if (!this.#endsString(byte)) continue;
-        if (this.#keyStart === undefined) continue;
-        if (!this.#outline.append(data.subarray(copied, at + 1))) return 'too-large';
-        copied = at + 1;
-        this.#readKey(this.#keyStart);
-      } else if (byte === QUOTE) {
-        this.#inString = true;
+      if (byte === QUOTE) {
+        this.#text.isOpen = true;
         this.#keyStart = this.#keyIsNext ? this.#outline.length + at - copied : undefined;
       } else {
         this.#step(byte);
         if (this.#frames.length > MAX_LEVELS) return 'too-deep';
       }
+      at++;
     }
     this.index = data.length;
     return this.#outline.append(data.subarray(copied)) ? 'more' : 'too-large';
-  }
-
-  #endsString(byte: number): boolean {
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === BACKSLASH) this.#escaped = true;
-    else if (byte === QUOTE) {
-      this.#inString = false;
-      return true;
-    }
-    return false;
   }
 
   #step(byte: number): void {
@@ -122,23 +115,18 @@ export class OutlineWalker {
 /** Finds the separators between the elements of one array. */
 export class ElementScanner {
   #depth = 0;
-  #inString = false;
-  #escaped = false;
+  readonly #text = new StringScanner();
 
   /** The index of the next comma, or closing bracket or brace, that belongs to the array itself; -1 where it has not arrived. */
   separator(data: Buffer, from: number): number {
-    let at = from;
-    if (this.#inString) {
-      at = this.#stringEnd(data, at);
-      if (at === -1) return -1;
-    }
-    for (; at < data.length; at++) {
+    let at = this.#text.isOpen ? this.#text.end(data, from) : from;
+    while (at < data.length) {
       const byte = data[at];
       if (byte === QUOTE) {
-        at = this.#stringEnd(data, at + 1);
-        if (at === -1) return -1;
-        at--;
-      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        at = this.#text.end(data, at + 1);
+        continue;
+      }
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         this.#depth++;
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (this.#depth === 0) return at;
@@ -146,26 +134,30 @@ export class ElementScanner {
       } else if (byte === COMMA && this.#depth === 0) {
         return at;
       }
+      at++;
     }
     return -1;
   }
+}
 
-  /** The index behind the quote that ends the string; -1, and the state kept, where it has not arrived. */
-  #stringEnd(data: Buffer, from: number): number {
+/** Finds the end of a string, which may be in a later chunk. */
+class StringScanner {
+  isOpen = false;
+  #escaped = false;
+
+  /** The index behind the closing quote; the length of `data`, and `isOpen`, where it has not arrived. */
+  end(data: Buffer, from: number): number {
     let escaped = this.#escaped;
-    for (let at = from; at < data.length; at++) {
+    let at = from;
+    for (; at < data.length; at++) {
       const byte = data[at];
       if (escaped) escaped = false;
       else if (byte === BACKSLASH) escaped = true;
-      else if (byte === QUOTE) {
-        this.#inString = false;
-        this.#escaped = false;
-        return at + 1;
-      }
+      else if (byte === QUOTE) break;
     }
-    this.#inString = true;
+    this.isOpen = at === data.length;
     this.#escaped = escaped;
-    return -1;
+    return this.isOpen ? at : at + 1;
   }
 }
 

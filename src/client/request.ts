@@ -4,7 +4,7 @@
 import { createRequire } from 'node:module';
 import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../contract/operations.ts';
 import { LockstepError } from '../errors.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, isJsonObject } from './dialect.ts';
 import type { WireRequest } from './exchange.ts';
 import { wireJson } from './json.ts';
 
@@ -26,11 +26,21 @@ export interface Endpoint {
   /** Without a slash at its end. */
   readonly basePath: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The same for a request with a body. */
+  readonly bodyHeaders: Readonly<Record<string, string>>;
   /** What must not be seen in any message. */
   readonly secrets: readonly string[];
 }
 
+/** Where a request goes, and how. */
+export interface Wire {
+  readonly endpoint: Endpoint;
+  readonly prefix: Prefix;
+  readonly dialect: Dialect;
+}
+
 export interface LabelledRequest {
+  readonly operation: OperationName;
   readonly request: WireRequest;
   /** Method and URL without ids and query, for messages. */
   readonly label: string;
@@ -52,38 +62,44 @@ export function endpointOf(account: Account): Endpoint {
     headers.authorization = headerValue(account.account, 'authorization', `${scheme} ${token}`.trim());
     secrets.push(token);
   }
-  return { origin, basePath, headers, secrets };
+  return { origin, basePath, ...withBodyHeaders(headers), secrets };
+}
+
+/** The headers of requests without and with a body. */
+export function withBodyHeaders(headers: Endpoint['headers']): Pick<Endpoint, 'headers' | 'bodyHeaders'> {
+  return { headers, bodyHeaders: { ...headers, 'content-type': 'application/json' } };
 }
 
 /** Throws PARAMETER_MISSING where the path needs one that is not given. */
 export function buildRequest(
   name: OperationName,
   { path = {}, query = {}, body }: Parameters,
-  { endpoint, prefix, dialect }: { endpoint: Endpoint; prefix: Prefix; dialect: Dialect },
+  { endpoint, prefix, dialect }: Wire,
 ): LabelledRequest {
   const operation: Operation = operations[name];
   const method = name === 'tasks.complete' ? dialect.completeMethod : operation.method;
   const label = `${method} ${endpoint.origin}${endpoint.basePath}${prefix}${operation.path}`;
-  const filled = operation.path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+  const filled = operation.path.replace(PATH_PARAMETER, (_, parameter: string) => {
     const value = path[parameter];
     if (value !== undefined && value !== '') return encodeURIComponent(value);
     throw new LockstepError('PARAMETER_MISSING', `${label}: ${name} needs the path parameter ${parameter}`);
   });
   // Many servers and proxies drop a GET's body, so what it would say goes into the query.
-  const inQuery = method === 'GET' && isRecord(body) ? { ...query, ...body } : query;
+  const inQuery = method === 'GET' && isJsonObject(body) ? { ...query, ...body } : query;
   const content = method === 'GET' || body === undefined ? undefined : wireJson(body);
-  const headers =
-    content === undefined ? endpoint.headers : { ...endpoint.headers, 'content-type': 'application/json' };
   return {
+    operation: name,
     label,
     request: {
       method,
       path: `${endpoint.basePath}${prefix}${filled}${queryText(inQuery)}`,
-      headers,
-      ...(content !== undefined && { body: content }),
+      headers: content === undefined ? endpoint.headers : endpoint.bodyHeaders,
+      body: content,
     },
   };
 }
+
+const PATH_PARAMETER = /\{(\w+)\}/g;
 
 /** Shorter ones are no secrets, and would turn every text into a riddle. */
 const MIN_SECRET_LENGTH = 4;
@@ -120,17 +136,15 @@ function headerValue(account: string, name: 'api-key' | 'authorization', value: 
 }
 
 function queryText(query: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(query)
-    .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  let text = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    text += `${text === '' ? '?' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`;
+  }
+  return text;
 }
 
 function version(): string {
   const manifest: unknown = createRequire(import.meta.url)('../../package.json');
-  return isRecord(manifest) && typeof manifest.version === 'string' ? manifest.version : '0';
+  return isJsonObject(manifest) && typeof manifest.version === 'string' ? manifest.version : '0';
 }

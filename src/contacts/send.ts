@@ -3,7 +3,7 @@ import type { Lane } from '../budget/budget.ts';
 import { importBody, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
-import type { SendRow, SentRow } from '../worker/pump.ts';
+import type { SendRow, SentRow } from '../worker/row-source.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 import { afterRefusal, IMPORT_REFUSED, type ImportMode } from './import-mode.ts';
@@ -31,8 +31,9 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
         return { ...created, calls: report.calls + created.calls, limited: report.limited + created.limited };
       }
       case 'wait': {
-        const { httpStatus: http, message: detail } = written;
-        return sent(report, { ...spent(row, 'import'), outcome: 'unknown', reason: IMPORT_REFUSED, http, detail });
+        const { httpStatus: http, message: answer } = written;
+        const refusal = { outcome: 'unknown', reason: IMPORT_REFUSED, facts: { http, answer } } as const;
+        return sent(report, { ...spent(row, 'import'), ...refusal });
       }
       default:
         return toSent(row, report, 'import');
@@ -53,8 +54,8 @@ async function sendUpdate(
   if (written.status === 'applied')
     return sent(report, { ...spent(row, 'update'), outcome: 'acked', verdict: 'updated' });
   if (written.status === 'refused' && written.httpStatus === 404) {
-    const detail = `customer ${row.recordId} is no longer there: ${written.message}`;
-    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'CUSTOMER_GONE', detail } as const;
+    const facts = { customer: row.recordId, answer: written.message };
+    const gone = { outcome: 'refused', verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
     return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');

@@ -31,7 +31,8 @@ const FAILING_WORDS =
  */
 export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const members = new Map<string, unknown>(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
+  const members = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(body)) members.set(name.toLowerCase(), value);
   const isRecord = members.has('id') || members.has('order_id');
   if (isRecord) return undefined;
   const framed = FRAMES.some((name) => members.has(name));

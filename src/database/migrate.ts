@@ -2,6 +2,7 @@
  * Brings a room's tables to the present: each migration runs once, in order, in one transaction under an advisory lock,
  * so that any number of processes may start at the same time.
  */
+import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 
 export interface Migration {
@@ -11,6 +12,16 @@ export interface Migration {
 }
 
 const LOCK_KEY = 0x10c5; // any constant: it only has to be the same in every Lockstep process
+
+/** The migrations in a folder of `.sql` files, in the order of their names. */
+export async function readMigrations(folder: URL): Promise<readonly Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
+  const read = async (file: string): Promise<Migration> => ({
+    name: file.slice(0, -'.sql'.length),
+    sql: await readFile(new URL(file, folder), 'utf8'),
+  });
+  return Promise.all(files.map(read));
+}
 
 /** Runs the migrations of `room` (also the name of its schema, which is created) that have not run yet. */
 export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Queryable, Run } from '../engine/ledger/runs.ts';
 import { settleSources } from '../engine/ledger/transitions.ts';
 
-/** A run waits no longer for a target that stands still, nor for a courier. */
+/** A run waits no longer for a target that stands still, nor for a worker that delivers. */
 const PATIENCE_MS = 10_000;
 
 /**

@@ -39,7 +39,7 @@ export interface EmbeddedOptions {
 }
 
 const POLL_MS = 10;
-/** Recovery after a crash reads back at most a gigabyte of log. */
+/** Recovery after a crash reads back at most what `max_wal_size` (keeper.ts) leaves on the disk. */
 const START_MS = 120_000;
 /** Between taking the lock and showing itself a starter does next to nothing. */
 const SHOWS_ITSELF_MS = 3_000;

@@ -29,6 +29,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_permissions: '0700',
   max_connections: '200',
   shared_buffers: '64MB',
+  // Bounds the write-ahead log on the disk, which grows to this size whatever the work; Postgres' own default is 1 GB.
+  max_wal_size: '192MB',
+  min_wal_size: '64MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Statements and the values in them stay out of the log: they are customers' data.

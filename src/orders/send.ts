@@ -3,7 +3,7 @@ import type { Lane } from '../budget/budget.ts';
 import { type Kind, type LongIds, toBodyId } from '../client/dialect.ts';
 import type { ClaimedRow } from '../engine/ledger/rows.ts';
 import type { Account } from '../worker/accounts.ts';
-import type { SendRow, SentRow } from '../worker/pump.ts';
+import type { SendRow, SentRow } from '../worker/row-source.ts';
 import { SENDER_PATIENCE_MS, sent, spent, toSent } from '../worker/sent.ts';
 import { type WriteOptions, write } from '../worker/writes.ts';
 
@@ -34,8 +34,8 @@ async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptio
   const report = await write(account, 'orders.update', options);
   const { written } = report;
   if (written.status === 'refused' && written.httpStatus === 404) {
-    const detail = `order ${row.recordId} is no longer there: ${written.message}`;
-    const gone = { outcome: 'refused', http: 404, verdict: 'review', reason: 'ORDER_GONE', detail } as const;
+    const facts = { order: row.recordId, answer: written.message };
+    const gone = { outcome: 'refused', verdict: 'review', reason: 'ORDER_GONE', facts } as const;
     return sent(report, { ...spent(row, 'update'), ...gone });
   }
   return toSent(row, report, 'update');

@@ -9,7 +9,7 @@ import { MIRROR_REASONS } from './mirror.ts';
 import type { Cause, Facts, Reason, Reasons } from './reason.ts';
 import { ROW_REASONS } from './rows.ts';
 import { RUN_REASONS } from './runs.ts';
-import { type Filling, fill, lacks } from './template.ts';
+import { type Filling, fill, lacks, namesIn } from './template.ts';
 
 export const REASON_AREAS = {
   'Rows of contacts, customers and orders': ROW_REASONS,
@@ -32,16 +32,19 @@ export interface Hints {
 export const PLAIN_HINTS: Hints = { command: (command) => `lockstep ${command}` };
 
 /**
- * What a person reads about one row: sentence and remedy, for each reason that the facts name. `reason` is null where a row
+ * What a person reads about one row: statement and remedy, for each reason that the facts name. `reason` is null where a row
  * needs none. What somebody else has said (`said`) brings its own remedy. Empty where there is nothing to say.
  */
 export function sentenceFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string {
-  const { also = [], ...own } = facts ?? {};
-  const causes: readonly Cause[] = Array.isArray(also) ? also : [];
-  const text = isOwnSaying(reason, own)
-    ? sayingOf(own)
-    : [statementOf(reason, own, hints), remedyFor(reason, own, hints) ?? ''].join(' ').trim();
-  return [text, ...causes.map((cause) => sentenceFor(cause.code, cause.facts ?? null, hints))].join(' ').trim();
+  return sayEach(reason, facts, (code, own) => {
+    const remedy = isOwnSaying(code, own) ? undefined : remedyFor(code, own, hints);
+    return [statementOf(code, own, hints), remedy ?? ''].join(' ').trim();
+  });
+}
+
+/** The same without remedies. */
+export function statementFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string {
+  return sayEach(reason, facts, (code, own) => statementOf(code, own, hints));
 }
 
 /** What to do about a row; undefined where there is nothing to do, or the code is unknown. */
@@ -53,21 +56,30 @@ export function remedyFor(reason: string | null, facts: Facts | null, hints: Hin
 const SAID = '[{target}: ][Run {load}: ]{said}';
 const CHANGE = '[Change: {event}.]';
 
+function sayEach(
+  reason: string | null,
+  facts: Facts | null,
+  say: (reason: string | null, facts: Facts) => string,
+): string {
+  const { also = [], ...own } = facts ?? {};
+  const causes: readonly Cause[] = Array.isArray(also) ? also : [];
+  return [say(reason, own), ...causes.map((cause) => sayEach(cause.code, cause.facts ?? null, say))].join(' ').trim();
+}
+
 function isOwnSaying(reason: string | null, facts: Facts): boolean {
   const template = REASONS.get(reason ?? '')?.sentence;
-  return typeof facts.said === 'string' && (template === undefined || lacks(template, facts));
+  if (typeof facts.said !== 'string') return false;
+  return template === undefined || !namesIn(template).includes('said') || lacks(template, facts);
 }
 
-function sayingOf(facts: Facts): string {
-  return fill(SAID, fillingOf(facts, PLAIN_HINTS));
-}
-
-/** Without the remedy. A fact that the sentence cannot do without may be missing: then the meaning has to do. */
+/** A fact that the sentence cannot do without may be missing: then the meaning has to do. */
 function statementOf(reason: string | null, facts: Facts, hints: Hints): string {
+  const filling = fillingOf(facts, hints);
+  if (isOwnSaying(reason, facts)) return fill(SAID, filling);
   const entry = REASONS.get(reason ?? '');
-  if (entry === undefined) return fill(CHANGE, fillingOf(facts, hints));
+  if (entry === undefined) return fill(CHANGE, filling);
   const { sentence, meaning } = entry;
-  const text = sentence === undefined || lacks(sentence, facts) ? '' : fill(sentence, fillingOf(facts, hints));
+  const text = sentence === undefined || lacks(sentence, facts) ? '' : fill(sentence, filling);
   if (text === '') return meaning;
   return `${placeOf(facts)}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
@@ -84,6 +96,6 @@ function fillingOf(facts: Facts, hints: Hints): Filling {
   return {
     facts: { ...hints.about, ...facts },
     command: hints.command,
-    said: ({ code, facts: own = {} }) => (isOwnSaying(code, own) ? sayingOf(own) : statementOf(code, own, hints)),
+    said: (cause) => statementFor(cause.code, cause.facts ?? null, hints),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Applies one report: looks at the item itself where that can be done, settles each task that it stands for, and writes
- * what came of it in one transaction. Killed anywhere, it is done once more: completing a task twice is completing it
- * once, and a task that is in the item's state already is only noted to be.
+ * Applies one report: looks at the item itself where that can be done, settles each task that it stands for, and answers
+ * what is to be written about it, in one transaction. Killed anywhere, it is done again: completing a task twice is
+ * completing it once, and a task that is in the item's state already is only noted to be.
  */
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
@@ -15,7 +15,16 @@ import { type Later, laterFor } from './at-service.ts';
 import { leaveNote } from './notes.ts';
 import { type Settled, settleTask } from './settle-task.ts';
 import { type LinkedTask, ledgerMoment, REPORTED, readSides, type Since, tasksOf } from './sides.ts';
-import { endReport, type PutOff, putOff, type Report, type ReportEnd, type ReportVerdict } from './waiting.ts';
+import {
+  endReport,
+  isHeld,
+  letGo,
+  type PutOff,
+  putOff,
+  type Report,
+  type ReportEnd,
+  type ReportVerdict,
+} from './waiting.ts';
 
 export interface ApplyNeeds {
   readonly pool: pg.Pool;
@@ -24,6 +33,7 @@ export interface ApplyNeeds {
   readonly target: (name: string) => Promise<Target>;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Breaks off what is in flight. */
   readonly signal: AbortSignal;
 }
 
@@ -41,28 +51,49 @@ interface Looked {
 
 type Ended = { readonly status: 'ended' } & ReportEnd;
 
-export async function applyReport(needs: ApplyNeeds, report: Report): Promise<void> {
+type Keep = (db: Queryable) => Promise<void>;
+
+/** What is to be written about a report: `keeps` first, each of a task that was settled. */
+export type ReportOutcome = { readonly report: Report } & (
+  | { readonly status: 'ended'; readonly end: ReportEnd; readonly keeps: readonly Keep[] }
+  | { readonly status: 'put-off'; readonly wait: PutOff; readonly keeps: readonly Keep[] }
+  /** It was taken, and not applied. */
+  | { readonly status: 'unsent' }
+);
+
+/** Undefined where the hold was lost. */
+export async function applyReport(needs: ApplyNeeds, report: Report): Promise<ReportOutcome | undefined> {
   const { pool } = needs;
   const syncs = needs.syncs.filter(({ targets }) => targets.includes(report.target));
-  const target = await needs.target(report.target).catch(laterFor);
-  if ('status' in target) return putOffOrEnd(needs, report, syncs, target);
   const scopes = await scopesOf(pool, syncs);
+  const end = (ended: ReportEnd): ReportOutcome => ({ report, status: 'ended', end: ended, keeps: [] });
+  const target = await needs.target(report.target).catch(laterFor);
+  if ('status' in target) return afterLater(needs, report, scopes, target);
   const tasks = await tasksOf(pool, report, scopes, { own: target.readItem === undefined });
-  if (tasks.length === 0) return endReport(pool, report, { verdict: 'not-taken', reason: 'NOT_LINKED' });
+  if (tasks.length === 0) return end({ verdict: 'not-taken', reason: 'NOT_LINKED' });
   const looked = await look(needs, target, report, tasks);
-  if (looked.status === 'later') return putOffOrEnd(needs, report, syncs, looked);
-  if (looked.status === 'ended') return endReport(pool, report, looked);
+  if (looked.status === 'later') return afterLater(needs, report, scopes, looked);
+  if (looked.status === 'ended') return end(looked);
   const settled: Settled[] = [];
   for (const task of tasks) settled.push(await settleOne(needs, report, looked, task));
-  if (settled.some(({ status }) => status === 'lost')) return;
+  if (settled.some(({ status }) => status === 'lost')) return undefined;
+  const keeps = settled.flatMap((one) => (one.status === 'settled' && one.keep ? [one.keep] : []));
   const later = settled.find((one) => one.status === 'later');
-  const whole = { ...wholeOf(settled), seen: seenOf(looked, report) };
-  await inTransaction(pool, async (db) => {
-    for (const one of settled) if (one.status === 'settled') await one.keep?.(db);
-    if (later === undefined) await endReport(db, report, whole);
-  });
   // What was settled stays so: the next time it is found to be.
-  if (later !== undefined) await putOffOrEnd(needs, report, syncs, later);
+  if (later !== undefined) return afterLater(needs, report, scopes, later, keeps);
+  return { report, status: 'ended', end: { ...wholeOf(settled), seen: seenOf(looked, report) }, keeps };
+}
+
+/** Writes what became of a report, and nothing unless it is held. */
+export async function recordReport(pool: pg.Pool, outcome: ReportOutcome): Promise<void> {
+  const { report } = outcome;
+  if (outcome.status === 'unsent') return letGo(pool, [report]);
+  await inTransaction(pool, async (db) => {
+    if (!(await isHeld(db, report))) return;
+    for (const keep of outcome.keeps) await keep(db);
+    if (outcome.status === 'ended') await endReport(db, report, outcome.end);
+    else await putOff(db, report, outcome.wait);
+  });
 }
 
 /**
@@ -147,20 +178,23 @@ function seenOf({ item, since }: Looked, { reportedAt }: Report): ReportEnd['see
   return { isCompleted: item.isCompleted, at: 'at' in since ? since.at : reportedAt };
 }
 
-async function putOffOrEnd(
-  { pool, random }: ApplyNeeds,
+function afterLater(
+  { random }: ApplyNeeds,
   report: Report,
-  syncs: readonly TasksSync[],
+  scopes: readonly TaskScope[],
   { reason, detail, isSpent, afterMs }: Later,
-): Promise<void> {
+  keeps: readonly Keep[] = [],
+): ReportOutcome {
   if (isSpent && report.attempts + 1 >= MOST_ATTEMPTS) {
     const note = `${report.target}: ${report.itemId}: given up after ${MOST_ATTEMPTS} attempts: ${detail}`;
-    return inTransaction(pool, async (db) => {
-      for (const scope of await scopesOf(db, syncs)) await leaveNote(db, scope, note);
-      await endReport(db, report, { verdict: 'not-taken', reason, detail });
-    });
+    const notes = scopes.map(
+      (scope): Keep =>
+        (db) =>
+          leaveNote(db, scope, note),
+    );
+    return { report, status: 'ended', end: { verdict: 'not-taken', reason, detail }, keeps: [...keeps, ...notes] };
   }
   const backoffMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** report.attempts) * (0.75 + random() / 2);
-  const waits: PutOff = { reason, detail, isSpent, afterMs: Math.max(afterMs ?? 0, isSpent ? backoffMs : 0) };
-  await putOff(pool, report, waits);
+  const wait: PutOff = { reason, detail, isSpent, afterMs: Math.max(afterMs ?? 0, isSpent ? backoffMs : 0) };
+  return { report, status: 'put-off', wait, keeps };
 }

@@ -7,7 +7,7 @@ import { LockstepError, messageOf } from '../errors.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import type { Account } from '../worker/accounts.ts';
 import { readCall } from '../worker/reads.ts';
-import { ComeBack, KeyRefused, RunFailed } from '../worker/trouble.ts';
+import { KeyRefused, RetryLater, RunFailed } from '../worker/trouble.ts';
 import { write } from '../worker/writes.ts';
 import type { PutOff } from './waiting.ts';
 
@@ -95,7 +95,7 @@ const NO_BUDGET: Later = {
 /** Rethrows what is a defect. */
 export function laterFor(error: unknown): Later {
   const detail = messageOf(error);
-  if (error instanceof ComeBack)
+  if (error instanceof RetryLater)
     return { status: 'later', reason: 'SERVICE_AWAY', detail, isSpent: error.isTrouble, afterMs: error.inMs };
   if (error instanceof KeyRefused)
     return { status: 'later', reason: error.code, detail, isSpent: false, afterMs: KEY_REFUSED_MS };

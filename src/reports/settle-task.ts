@@ -87,7 +87,7 @@ export async function settleTask(settling: Settling): Promise<Settled> {
 async function bringIn(settling: Settling, account: Account, note?: string): Promise<Settled> {
   const { pool, report, item, task, signal } = settling;
   const holdMs = BUDGET_PATIENCE_MS + account.timeoutMs + GUARD_MS;
-  if (!(await keepHolding(pool, report, holdMs))) return { status: 'lost' };
+  if ((await keepHolding(pool, [report], holdMs)).size === 0) return { status: 'lost' };
   const written = await completeTask(account, task.id, item.isCompleted, signal);
   switch (written.status) {
     case 'written':

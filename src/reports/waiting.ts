@@ -65,17 +65,52 @@ export async function takeDue(
   return taken.rows;
 }
 
-/** Holds it for `holdMs` from now on; false where the hold ran out, and it may be somebody else's. */
-export async function keepHolding(db: Queryable, { target, itemId, hold }: Report, holdMs: number): Promise<boolean> {
-  const kept = await db.query(
-    `update ledger.item_reports set held_until = greatest(held_until, clock_timestamp() + $4 * interval '1 ms')
-     where target = $1 and item_id = $2 and holds = $3 and held_until > clock_timestamp()`,
-    [target, itemId, hold, holdMs],
-  );
-  return kept.rowCount === 1;
+/** Names one held report among others. */
+export function holdOf({ target, itemId, hold }: Pick<Report, 'target' | 'itemId' | 'hold'>): string {
+  return JSON.stringify([target, itemId, hold]);
 }
 
-/** Ends it, or only lets go of it where a newer one has come meanwhile. Nothing happens to one that is held anew. */
+/** Holds reports for `holdMs` from now on. Answers which: a hold that ran out may be another process's by now. */
+export async function keepHolding(
+  db: Queryable,
+  reports: readonly Report[],
+  holdMs: number,
+): Promise<ReadonlySet<string>> {
+  const kept = await db.query<Pick<Report, 'target' | 'itemId' | 'hold'>>(
+    `update ledger.item_reports r set held_until = greatest(held_until, clock_timestamp() + $4 * interval '1 ms')
+     from unnest($1::text[], $2::text[], $3::int[]) as t(target, item_id, hold)
+     where r.target = t.target and r.item_id = t.item_id and r.holds = t.hold and r.held_until > clock_timestamp()
+     returning r.target, r.item_id as "itemId", r.holds as hold`,
+    [...columnsOf(reports), holdMs],
+  );
+  return new Set(kept.rows.map(holdOf));
+}
+
+/** Lets go of reports, which are due at once. */
+export async function letGo(db: Queryable, reports: readonly Report[]): Promise<void> {
+  await db.query(
+    `update ledger.item_reports r set held_until = null
+     from unnest($1::text[], $2::text[], $3::int[]) as t(target, item_id, hold)
+     where r.target = t.target and r.item_id = t.item_id and r.holds = t.hold`,
+    columnsOf(reports),
+  );
+}
+
+function columnsOf(reports: readonly Report[]): [readonly string[], readonly string[], readonly number[]] {
+  return [reports.map(({ target }) => target), reports.map(({ itemId }) => itemId), reports.map(({ hold }) => hold)];
+}
+
+/** Whether it is still held, and waits. */
+export async function isHeld(db: Queryable, { target, itemId, hold }: Report): Promise<boolean> {
+  const found = await db.query(
+    `select 1 from ledger.item_reports
+     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`,
+    [target, itemId, hold],
+  );
+  return found.rowCount !== 0;
+}
+
+/** Ends it, or only lets go of it where a newer one has come meanwhile. Nothing happens unless it is held. */
 export async function endReport(db: Queryable, report: Report, end: ReportEnd): Promise<void> {
   await db.query(
     `update ledger.item_reports set held_until = null,
@@ -85,7 +120,7 @@ export async function endReport(db: Queryable, report: Report, end: ReportEnd): 
        detail = case when revision = $4 then $7 end,
        ended_at = case when revision = $4 then clock_timestamp() end,
        seen_completed = coalesce($8, seen_completed), seen_at = coalesce($9::timestamptz, seen_at)
-     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting'`,
+     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`,
     [
       report.target,
       report.itemId,
@@ -100,6 +135,14 @@ export async function endReport(db: Queryable, report: Report, end: ReportEnd): 
   );
 }
 
+export interface PutOff {
+  readonly afterMs: number;
+  readonly reason: string;
+  readonly detail: string;
+  /** Whether it counts among the attempts, which are limited. */
+  readonly isSpent: boolean;
+}
+
 /** Lets it wait, at least so long. A newer one that has come meanwhile waits no longer than it would anyway. */
 export async function putOff(
   db: Queryable,
@@ -110,17 +153,9 @@ export async function putOff(
     `update ledger.item_reports set held_until = null,
        due_at = case when revision = $4 then clock_timestamp() + $5 * interval '1 ms' else due_at end,
        attempts = case when revision = $4 then attempts + $6 else attempts end, reason = $7, detail = $8
-     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting'`,
+     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`,
     [report.target, report.itemId, report.hold, report.revision, afterMs, isSpent ? 1 : 0, reason, detail],
   );
-}
-
-export interface PutOff {
-  readonly afterMs: number;
-  readonly reason: string;
-  readonly detail: string;
-  /** Whether it counts among the attempts, of which there are so many. */
-  readonly isSpent: boolean;
 }
 
 /** Whether any that is due has not been tried yet, and came lately enough for somebody to be at it. */

@@ -28,6 +28,12 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
   const importForm = support.status === 'form' ? support.form : undefined;
   const handlers = handlersFor({ paging: pagingOf(behaviour), importForm, importTwice: behaviour.importTwice });
   const view = { order: behaviour.order, lagMs: behaviour.readLagMs };
+  const tenants = new Map<number, Records>(); // bounded: tenants with a valid key
+  function recordsOf(tenantId: number): Records {
+    const known = tenants.get(tenantId) ?? records(pool, tenantId, view);
+    tenants.set(tenantId, known);
+    return known;
+  }
 
   return async (name, tenantId, arrived) => {
     if (name === 'customers.import' && support.status === 'refused') return dialect.refusal(support);
@@ -47,7 +53,7 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
 
     // as: the values were just checked against the schemas of this very operation, which is what its handler takes.
     const handle = handlers[name] as (call: CheckedCall) => Promise<Result>;
-    const call = { params: params.value, query: query.value, body: body.value, records: records(pool, tenantId, view) };
+    const call = { params: params.value, query: query.value, body: body.value, records: recordsOf(tenantId) };
     const result = await handle(call);
     const ignored = Object.keys(sent.value).filter((member) => !Object.hasOwn(bodySchema?.shape ?? {}, member));
     return dialect.answer(result, { onlyBody: asked.value.only_body ?? false, ignored });

@@ -13,6 +13,7 @@ import type { Run } from '../engine/ledger/runs.ts';
 import type { SyncSettings } from '../settings/settings.ts';
 import type { Target } from '../targets/target.ts';
 import type { Account } from './accounts.ts';
+import type { Stop } from './trouble.ts';
 
 export interface JobContext<Options> {
   readonly run: Run;
@@ -42,7 +43,9 @@ export type JobResult =
   /** Nothing to do here now; whoever is still at it carries the run on. */
   | { readonly status: 'idle' }
   /** The run is done. */
-  | { readonly status: 'finished' };
+  | { readonly status: 'finished' }
+  /** The run waits, pauses, fails or is suspended, as the stop says. */
+  | { readonly status: 'stopped'; readonly stop: Stop };
 
 export interface JobSpec<Options> {
   /** Kebab-case, verb first; also the name of its file, and the phase of the runs it carries on. */

@@ -5,7 +5,7 @@ import type { Outcome, Refused, StreamOutcome } from '../client/outcome.ts';
 import { type Failure, isKeyRefused } from '../client/retry-policy.ts';
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
-import { ComeBack, type KeyRefused, keyRefused, operationForbidden, type Stop, wordsOf } from './trouble.ts';
+import { type KeyRefused, keyRefused, operationForbidden, RetryLater, type Stop, wordsOf } from './trouble.ts';
 
 export type KeyFound =
   /** `by`: the read that was answered. */
@@ -50,7 +50,7 @@ export async function stopAfterRefusal(account: Account, failure: Failure, opera
     case 'refused':
       return keyRefused(account, failure, operation);
     case 'unclear':
-      return new ComeBack(`${operation}: ${wordsOf(failure)}`, UNCLEAR_MS);
+      return new RetryLater(`${operation}: ${wordsOf(failure)}`, UNCLEAR_MS);
     default:
       return key satisfies never;
   }

@@ -10,6 +10,7 @@ interface QueuedJob {
   readonly id: string;
   readonly name: string;
   readonly payload: Payload;
+  readonly isUrgent: boolean;
 }
 
 interface Worker {
@@ -40,6 +41,12 @@ export function createOwnQueue({ log }: { readonly log: Logger }): Queue {
     }
   }
 
+  function lineUp(job: QueuedJob): void {
+    if (job.isUrgent) waiting.unshift(job);
+    else waiting.push(job);
+    begin();
+  }
+
   async function perform({ processor, stop }: Worker, job: QueuedJob): Promise<void> {
     try {
       const processed = await processor(job.name, job.payload, stop.signal);
@@ -54,8 +61,7 @@ export function createOwnQueue({ log }: { readonly log: Logger }): Queue {
   function delayFor(job: QueuedJob, inMs: number): void {
     const timer = setTimeout(() => {
       delayed.delete(timer);
-      waiting.push(job);
-      begin();
+      lineUp(job);
     }, inMs);
     delayed.add(timer);
   }
@@ -64,10 +70,7 @@ export function createOwnQueue({ log }: { readonly log: Logger }): Queue {
     async add(name, payload, { id, isUrgent }) {
       if (known.has(id)) return;
       known.add(id);
-      const job = { id, name, payload };
-      if (isUrgent) waiting.unshift(job);
-      else waiting.push(job);
-      begin();
+      lineUp({ id, name, payload, isUrgent });
     },
     async limitDelays() {}, // its delays are on a clock that cannot be set
     work(processor, concurrency) {

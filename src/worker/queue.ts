@@ -17,6 +17,9 @@ const QUEUE = 'lockstep';
 /** A worker that stops answering loses its job after this long; the ledger's claims fence what it still does. */
 const LOCK_MS = 30_000;
 
+/** The lower number goes first, whenever the job comes again. */
+const URGENT = 1;
+const NOT_URGENT = 2;
 /** Clocks of machines are apart by so much. */
 const SKEW_MS = 1_000;
 
@@ -54,7 +57,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
 
   return {
     async add(name, payload, { id, isUrgent }) {
-      await queue.add(name, payload, { jobId: id, ...(isUrgent ? { lifo: true } : {}), ...FORGET });
+      await queue.add(name, payload, { jobId: id, priority: isUrgent ? URGENT : NOT_URGENT, ...FORGET });
     },
     async limitDelays() {
       const delayed = (await queue.getDelayed()).filter(isFromAhead);
@@ -70,7 +73,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
       const process = async (job: QueuedJob, token?: string) => {
         const processed = await processor(job.name, payloadSchema.parse(job.data), stop.signal);
         if (processed.status === 'over') return;
-        // The job keeps its id and spends no attempt; it goes to the end of the line.
+        // The job keeps its id and spends no attempt; it goes to the end of the line of its priority.
         await job.moveToDelayed(Date.now() + Math.ceil(processed.inMs), token);
         throw new DelayedError();
       };

@@ -10,7 +10,7 @@ import { backoffMs, decideRetry, type Failure, MAX_ATTEMPTS, type RetryDecision 
 import type { OperationName } from '../contract/operations.ts';
 import type { Account } from './accounts.ts';
 import { stopAfterRefusal } from './key-check.ts';
-import { ComeBack, stopFor } from './trouble.ts';
+import { RetryLater, stopFor } from './trouble.ts';
 
 /** A key whose quota is used up gets one such answer and waits as told; so many in a row without another come of no rate. */
 export const LIMITED_IN_A_ROW = 20;
@@ -55,9 +55,9 @@ function lastOf(operation: OperationName, failure: Failure): Exclude<RetryDecisi
 }
 
 /** The error for a service that does nothing but tell to slow down. */
-export function nothingButLimited(what: string): ComeBack {
+export function nothingButLimited(what: string): RetryLater {
   const words = `the service tells to slow down and nothing else, ${LIMITED_IN_A_ROW} times in a row`;
-  return new ComeBack(`${what}: ${words} (HTTP 429): is the key’s quota used up?`, SLOW_DOWN_MS);
+  return new RetryLater(`${what}: ${words} (HTTP 429): is the key’s quota used up?`, SLOW_DOWN_MS);
 }
 
 async function untilApplied<T extends { status: 'applied' }>(
@@ -85,7 +85,7 @@ async function untilApplied<T extends { status: 'applied' }>(
       if (!decision.isTrouble) throw stop;
       if (attempt++ >= tries) throw stopFor(lastOf(operation, outcome), outcome, account, operation);
       const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
-      if (token?.status === 'empty') throw new ComeBack(stop.message, token.retryAfterMs);
+      if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);
       waitMs = Math.min(waitMs, backoffMs({ attempt, random: Math.random() }));
     }
     await delay(waitMs, undefined, { signal }).catch(() => undefined); // aborted: the next try says so

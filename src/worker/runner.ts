@@ -28,7 +28,7 @@ import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 import { mayUse, suspend } from './suspension.ts';
-import { ComeBack, KeyRefused, OperationForbidden, RunPaused } from './trouble.ts';
+import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from './trouble.ts';
 
 /** How often the ledger is looked after. */
 const LOOK_MS = 1_000;
@@ -66,11 +66,17 @@ export interface Runner {
   close(): Promise<void>;
 }
 
+/** What a job came to: what it answered or threw on purpose, or a defect. */
+type Performed =
+  | Exclude<JobResult, { status: 'stopped' }>
+  | { readonly status: 'stopped'; readonly stop: Stop | LockstepError }
+  | { readonly status: 'broke-off'; readonly error: unknown };
+
 /** Starts working on runs, where it is every run with the unfinished ones of earlier processes. */
 export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const { pool, queue, catalog, log } = needs;
   const worker = thisWorker(randomBytes(4).toString('hex'));
-  const parking = createParking<JobResult>({
+  const parking = createParking<Performed>({
     slotMs: SLOT_MS,
     onError: (error) => log.error({ err: error }, 'a run could not be carried on'),
   });
@@ -119,85 +125,94 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
-    if (!job.waitsInPlace) return proceed(run, perform(job, run, signal));
-    const ending = async (working: Promise<JobResult>) => {
-      const processed = await proceed(run, working);
+    if (!job.waitsInPlace) return goOn(run, await perform(job, run, signal));
+    const ending = async (working: Promise<Performed>) => {
+      const processed = await goOn(run, await working);
       if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
     };
+    const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, signal), ending);
+    return performed === 'parked' ? { status: 'over' } : goOn(run, performed); // parked: the look brings its next job
+  }
+
+  /** The one place where what a job throws is caught, and becomes a value. */
+  async function perform(job: Job, run: Run, signal: AbortSignal): Promise<Performed> {
     try {
-      const result = await parking.await(`${run.id}.${name}`, () => perform(job, run, signal), ending);
-      if (result === 'parked') return { status: 'over' }; // the look brings its next job once it has ended
-      return proceed(run, Promise.resolve(result));
+      const account = await needs.accounts.open(run.account);
+      if (account.scope !== run.scope) throw otherScope(run, account.scope);
+      return await job.run({ run, account, targets: needs.targets, pool, worker, log, need, signal });
     } catch (error) {
-      return onTrouble(run, error);
+      const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
+      return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
     }
   }
 
-  /** Carries the run on by what its job came to. */
-  async function proceed(run: Run, working: Promise<JobResult>): Promise<Processed> {
-    try {
-      const result = await working;
-      if (run.troubleSince) await markTrouble(pool, run.id, false);
-      return await goOn(run, result);
-    } catch (error) {
-      return onTrouble(run, error);
-    }
-  }
-
-  async function perform(job: Job, run: Run, signal: AbortSignal): Promise<JobResult> {
-    const account = await needs.accounts.open(run.account);
-    if (account.scope !== run.scope) throw otherScope(run, account.scope);
-    return job.run({ run, account, targets: needs.targets, pool, worker, log, need, signal });
-  }
-
-  async function goOn(run: Run, result: JobResult): Promise<Processed> {
-    switch (result.status) {
+  async function goOn(run: Run, performed: Performed): Promise<Processed> {
+    if (performed.status === 'stopped') return onStop(run, performed.stop);
+    if (performed.status === 'broke-off') return onDefect(run, performed.error);
+    if (run.troubleSince) await markTrouble(pool, run.id, false);
+    switch (performed.status) {
       case 'again':
-        return result;
+        return performed;
       case 'idle':
         return { status: 'over' };
       case 'next':
-        if (run.phase && (await movePhase(pool, run.id, run.phase, result.job)))
+        if (run.phase && (await movePhase(pool, run.id, run.phase, performed.job)))
           await enqueue(await readRun(pool, run.id));
         return { status: 'over' };
       case 'finished':
         await endRun(pool, run.id, 'done');
         return { status: 'over' };
       default:
-        return result satisfies never;
+        return performed satisfies never;
     }
   }
 
-  async function onTrouble(run: Run, error: unknown): Promise<Processed> {
-    if (error instanceof KeyRefused) {
-      await suspend(needs, run.scope, error);
-      await addNote(pool, run.id, error.message);
+  async function onStop(run: Run, stop: Stop | LockstepError): Promise<Processed> {
+    if (stop instanceof RetryLater) {
+      if (!stop.isTrouble) return { status: 'again', inMs: stop.inMs };
+      return inTrouble(run, stop.message, {
+        code: 'SERVICE_AWAY',
+        inMs: stop.inMs,
+        patienceMs: needs.patienceMs(run.account),
+      });
+    }
+    const { code, message } = stop;
+    if (stop instanceof KeyRefused) {
+      await suspend(needs, run.scope, stop);
+      await addNote(pool, run.id, message);
       return { status: 'again', inMs: 0 };
     }
-    if (error instanceof RunPaused || (error instanceof LockstepError && error.code === 'IDENTITY_CHANGED')) {
-      await pauseRun(pool, run.id, { code: error.code, message: error.message });
+    if (stop instanceof RunPaused || code === 'IDENTITY_CHANGED') {
+      await pauseRun(pool, run.id, { code, message });
       return { status: 'over' };
     }
-    if (error instanceof LockstepError) {
-      // Raised on purpose, with a remedy: a secret that is missing, a record without an id. Trying again fixes none.
-      const then = error instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
-      await endRun(pool, run.id, 'failed', { code: error.code, message: `${error.message}${then}` });
-      return { status: 'over' };
-    }
-    const isDefect = !(error instanceof ComeBack);
-    if (isDefect) log.error({ err: error, run: run.id }, 'a job broke off');
-    if (!isDefect && !error.isTrouble) return { status: 'again', inMs: error.inMs };
+    // A secret that is missing, a record without an id: trying again fixes none.
+    const then = stop instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
+    await endRun(pool, run.id, 'failed', { code, message: `${message}${then}` });
+    return { status: 'over' };
+  }
+
+  function onDefect(run: Run, error: unknown): Promise<Processed> {
+    log.error({ err: error, run: run.id }, 'a job broke off');
+    const patienceMs = Math.min(needs.patienceMs(run.account), DEFECT_PATIENCE_MS);
+    return inTrouble(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
+  }
+
+  /** Comes back later and later while trouble lasts, and fails the run once it has lasted too long. */
+  async function inTrouble(
+    run: Run,
+    message: string,
+    { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
+  ): Promise<Processed> {
     const since = await markTrouble(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
-    const patienceMs = needs.patienceMs(run.account);
-    if (lastedMs > (isDefect ? Math.min(patienceMs, DEFECT_PATIENCE_MS) : patienceMs)) {
-      const message = `${messageOf(error)}. Tried for ${Math.round(lastedMs / 1000)} s; resume with: lockstep runs resume ${run.id}`;
-      await endRun(pool, run.id, 'failed', { code: isDefect ? 'JOB_BROKE_OFF' : 'SERVICE_AWAY', message });
+    if (lastedMs > patienceMs) {
+      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: lockstep runs resume ${run.id}`;
+      await endRun(pool, run.id, 'failed', { code, message: `${message}. ${tried}` });
       return { status: 'over' };
     }
-    await addNote(pool, run.id, messageOf(error));
-    if (isDefect) return { status: 'again', inMs: DEFECT_MS };
-    return { status: 'again', inMs: Math.max(error.inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };
+    await addNote(pool, run.id, message);
+    return { status: 'again', inMs: Math.max(inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };
   }
 
   await look();

@@ -1,6 +1,6 @@
-/** What became of one written row, as the pump keeps it. */
+/** What became of one written row, as the dispatcher records it. */
 import type { Attempt, ClaimedRow, RowAction } from '../engine/ledger/rows.ts';
-import type { SentRow } from './pump.ts';
+import type { SentRow } from './row-source.ts';
 import type { WriteReport } from './writes.ts';
 
 /** A sender waits this long for the budget before it gives the worker's slot back: longer waits hold up other accounts. */
@@ -13,17 +13,16 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction):
     case 'applied':
       return sent(report, { ...spent(row, action), outcome: 'acked' });
     case 'in-doubt':
-      return sent(report, { ...spent(row, action), outcome: 'unknown', detail: written.message });
+      return sent(report, { ...spent(row, action), outcome: 'unknown', facts: { answer: written.message } });
     case 'given-up': {
-      const detail = `${row.sends + report.calls} times without a clear answer: ${written.message}`;
-      return sent(report, { ...spent(row, action), outcome: 'unknown', verdict: 'review', reason: 'GAVE_UP', detail });
+      const facts = { sends: row.sends + report.calls, answer: written.message };
+      return sent(report, { ...spent(row, action), outcome: 'unknown', verdict: 'review', reason: 'GAVE_UP', facts });
     }
     case 'refused': {
       const refusal = {
         ...spent(row, action),
-        http: written.httpStatus,
         reason: 'REFUSED_BY_SERVICE',
-        detail: written.message,
+        facts: { http: written.httpStatus, answer: written.message },
       };
       // Some services answer 200 with an error and keep the record all the same: the read-back tells.
       const isToBeReadBack = written.httpStatus === 200 && action !== 'update';
@@ -52,6 +51,6 @@ export function unsent({ n, chunk, sends, action }: ClaimedRow): Attempt {
   return { n, chunk, sends, action, outcome: 'unsent' };
 }
 
-export function sent({ calls, limited }: WriteReport, result: Attempt): SentRow {
-  return { result, calls, limited };
+export function sent({ calls, limited, http, ms }: WriteReport, result: Omit<Attempt, 'http' | 'ms'>): SentRow {
+  return { result: { ...result, http, ms }, calls, limited };
 }

@@ -34,9 +34,12 @@ export class KeyRefused extends LockstepError {
   }
 }
 
-/** The run goes on later: the service, the network or the budget's store is away for now. */
-export class ComeBack extends Error {
-  override readonly name = 'ComeBack';
+/**
+ * The run goes on later: the service, the network or the budget's store is away for now. A sender returns it; a read deep
+ * inside a job throws it, as it does the other stops, and the runner catches them all in one place (docs/adr/0001).
+ */
+export class RetryLater extends Error {
+  override readonly name = 'RetryLater';
   readonly inMs: number;
   /** Whether it counts as trouble, of which a run bears only so much; waiting for the budget does not. */
   readonly isTrouble: boolean;
@@ -49,7 +52,7 @@ export class ComeBack extends Error {
 }
 
 /** Everything that stops a job, and is not a defect. */
-export type Stop = RunFailed | RunPaused | KeyRefused | ComeBack;
+export type Stop = RunFailed | RunPaused | KeyRefused | RetryLater;
 
 /** How long a run stays away whose calls were tried as often in place as made sense. */
 const GAVE_UP_MS = 2_000;
@@ -64,13 +67,13 @@ export function stopFor(
   const words = wordsOf(failure);
   switch (decision.status) {
     case 'retry':
-      return new ComeBack(`${operation}: ${words}`, decision.afterMs, { isTrouble: decision.isTrouble });
+      return new RetryLater(`${operation}: ${words}`, decision.afterMs, { isTrouble: decision.isTrouble });
     case 'settle':
-      return new ComeBack(`${operation}: ${words}`, GAVE_UP_MS);
+      return new RetryLater(`${operation}: ${words}`, GAVE_UP_MS);
     case 'give-up': {
       const { reason } = decision;
       if (reason === 'GAVE_UP' || reason === 'CANNOT_BE_CHECKED')
-        return new ComeBack(`${operation}: ${words}`, GAVE_UP_MS);
+        return new RetryLater(`${operation}: ${words}`, GAVE_UP_MS);
       if (reason !== 'REFUSED_BY_SERVICE') return new RunFailed(reason, `${operation}: ${words}`);
       const what = `the service of account "${account.name}" refused it: ${words}`;
       const answer = 'httpStatus' in failure ? { httpStatus: failure.httpStatus } : {};

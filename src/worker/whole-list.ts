@@ -48,9 +48,10 @@ export async function readWholeList(
   operation: OperationName,
   options: WholeListOptions,
 ): Promise<WholeListRead> {
-  const { first, shape, records } = await readAnswer(account, operation, options).catch((error: unknown) => {
-    // A record that changed while the answer was written may be in it twice; a second time in a row it is no chance.
-    if (codeOf(error) === 'ID_NOT_UNIQUE') return readAnswer(account, operation, options);
+  const read = (repeats: Repeats) => readAnswer(account, operation, repeats, options);
+  const { first, shape, records } = await read('refused').catch((error: unknown) => {
+    // The same record may be there twice, or have changed while the answer was written: the second read compares.
+    if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
   if (records === 0 || records > LARGEST_CAP) return { shape, scan: undefined, records };
@@ -59,12 +60,15 @@ export async function readWholeList(
   return { shape, scan: await scanPages(account, operation, records, options), records: undefined };
 }
 
-async function readAnswer(account: Account, operation: OperationName, options: WholeListOptions) {
-  let first = new Ids(account, operation);
+/** Records that share an id: not expected, or held against each other, which costs as much as reading them. */
+type Repeats = 'refused' | 'compared';
+
+async function readAnswer(account: Account, operation: OperationName, repeats: Repeats, options: WholeListOptions) {
+  let first = new Ids(account, operation, repeats);
   const { shape, records } = await readStream(account, operation, {
     ...options,
     onTry: () => {
-      first = new Ids(account, operation);
+      first = new Ids(account, operation, repeats);
     },
     onRecords: async (batch) => {
       first.note(batch);
@@ -78,19 +82,23 @@ async function readAnswer(account: Account, operation: OperationName, options: W
 class Ids {
   readonly #seen = new SeenIds();
   readonly #idOf: (record: Json) => string | undefined;
+  readonly #repeats: Repeats;
 
-  constructor({ dialect }: Account, operation: OperationName) {
-    this.#idOf = (record) => idOf(record, kindOf(operation), dialect);
+  constructor({ dialect }: Account, operation: OperationName, repeats: Repeats) {
+    const kind = kindOf(operation);
+    this.#idOf = (record) => idOf(record, kind, dialect);
+    this.#repeats = repeats;
   }
 
-  /** @throws LockstepError ID_NOT_UNIQUE where two of the records differ and carry one id: all but one would be lost */
+  /** @throws LockstepError ID_NOT_UNIQUE where two records carry one id and, where compared, differ: one would be lost */
   note(records: readonly Json[]): void {
     for (const record of records) {
       const id = this.#idOf(record);
       if (id === undefined) continue; // the consumer says what is the matter with it
-      const content = this.#seen.size < MOST_COMPARED ? JSON.stringify(record) : '';
-      if (content === '' && !this.#seen.has(id)) continue;
-      if (this.#seen.note(id, 0, content).otherwiseAt !== undefined) throw notUnique(id, 'of one answer');
+      if (this.#seen.size >= MOST_COMPARED && !this.#seen.has(id)) continue;
+      const isCompared = this.#repeats === 'compared';
+      const { lastPass, otherwiseAt } = this.#seen.note(id, 0, isCompared ? JSON.stringify(record) : '');
+      if ((isCompared ? otherwiseAt : lastPass) !== undefined) throw notUnique(id, 'of one answer');
     }
   }
 

@@ -28,6 +28,10 @@ export interface WriteReport {
   /** Calls it took, and those among them that were answered with "slow down". */
   readonly calls: number;
   readonly limited: number;
+  /** Of the last answer, where there was one. */
+  readonly http: number | undefined;
+  /** What the last call took, the wait for the rate budget included. */
+  readonly ms: number;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -40,14 +44,17 @@ export interface WriteOptions extends CallOptions {
 }
 
 export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
-  const made = { calls: 0, limited: 0 };
+  let [calls, limited] = [0, 0];
   for (let attempt = options.sends + 1; ; attempt++) {
-    const outcome = await account.client.call(operation, { ...options, isRetry: made.calls > 0 });
-    if (outcome.status !== 'not-sent') made.calls++;
-    if (outcome.status === 'limited') made.limited++;
+    const startedMs = elapsedMs();
+    const outcome = await account.client.call(operation, calls === 0 ? options : { ...options, isRetry: true });
+    const ms = elapsedMs() - startedMs;
+    const http = outcome.status === 'not-sent' ? undefined : outcome.httpStatus;
+    if (outcome.status !== 'not-sent') calls++;
+    if (outcome.status === 'limited') limited++;
     if (outcome.status === 'applied') {
       account.permissions.worked(operation);
-      return { ...made, written: { status: 'applied', outcome } };
+      return { calls, limited, http, ms, written: { status: 'applied', outcome } };
     }
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
     const isRepeatedHere = decision.status === 'retry' && decision.spendsAttempt;
@@ -55,7 +62,7 @@ export async function write(account: Account, operation: OperationName, options:
     const written: Written = isRepeatedHere
       ? { status: 'in-doubt', message: wordsOf(outcome) }
       : await writtenAfter(decision, outcome, account, operation, options.record);
-    return { ...made, written };
+    return { calls, limited, http, ms, written };
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allowedRate } from '../../src/budget/learning.ts';
+import { allowedRate } from '../support/budget-oracle.ts';
 import { useFakeClock } from './fake-clock.ts';
 import { SimulatedStore } from './simulated-store.ts';
 import { figuresOf, startTraffic } from './simulated-traffic.ts';

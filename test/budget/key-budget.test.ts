@@ -75,7 +75,7 @@ test('after a stall of the process the tokens of that time are not sent in a bun
   const served = callers(budget, 100);
   await vi.advanceTimersByTimeAsync(20);
   const before = served.length;
-  stalledMs += 95; // the hand was leased 100 ms ahead: nine tokens' times pass, six of them longer ago than the grace
+  stalledMs += 95; // the tokens were leased 100 ms ahead: nine tokens' times pass, six of them longer ago than the grace
   await vi.advanceTimersByTimeAsync(5);
   expect(served.length - before).toBeLessThanOrEqual(8);
   expect(budget.stats().expired).toBeGreaterThanOrEqual(3);

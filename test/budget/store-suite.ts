@@ -1,13 +1,11 @@
-/** What every store of the budget does: run over the Redis twin and the Postgres twin. */
-import { randomBytes } from 'node:crypto';
+/** What every store of the budget does: run over Redis and Postgres. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { type BudgetState, decide, demandOf, hear429 } from '../../src/budget/arithmetic.ts';
-import type { AcquireRequest, BudgetStore, Congestion, Grant, Lane } from '../../src/budget/budget.ts';
+import type { BudgetStore, Grant } from '../../src/budget/budget.ts';
 import { createBudget } from '../../src/budget/key-budget.ts';
-import { allowedRate, type Learnt } from '../../src/budget/learning.ts';
+import type { Learnt } from '../support/budget-oracle.ts';
 import { refusals } from './service-bucket.ts';
-import { grantOf } from './simulated-store.ts';
+import { newKey, request, SLOW, testAgainstOracle } from './store-oracle-suite.ts';
 
 export interface StoreSuite {
   /** One more store over the same place, as another process would open it. */
@@ -21,84 +19,9 @@ export interface StoreSuite {
   crash(): Promise<void>;
 }
 
-const SLOW = { ratePerSecond: 10, burst: 3 };
-
-export function testStore({ open, openAway, setLearnt, moveTimes, crash }: StoreSuite): void {
-  const newKey = () => `demo-${randomBytes(6).toString('hex')}`;
-  const request = (given: Partial<AcquireRequest>): AcquireRequest => ({
-    lane: 'batch',
-    want: 1,
-    cost: 1,
-    pace: SLOW,
-    ...given,
-  });
-
-  test('it decides what the arithmetic decides, to the bit, whatever is asked in whatever order', async () => {
-    const store = await open();
-    const { random, pick } = seeded(7);
-    for (let keys = 0; keys < 24; keys++) {
-      const key = newKey();
-      const mode = pick(['fixed', 'discover'] as const);
-      const pace = {
-        ...pick([SLOW, { ratePerSecond: 197.3, burst: 2.7 }, { ratePerSecond: 1980, burst: 12.84 }]),
-        mode,
-      };
-      const seqs = { a: 0, b: 0, c: 0 };
-      let state: BudgetState | undefined;
-      for (let step = 0; step < 40; step++) {
-        if (random() < 0.1) {
-          const admittedAtMs = pick([0, (state?.countedUntilUs ?? 0) / 1000, 9e12]);
-          const congestion = { forMs: pick([0, 0, 0.004, 2]), admittedAtMs, pace };
-          const cut = await store.limited(key, congestion);
-          const heard = hear429(state, refusalOf(congestion), Math.round(cut.storeNowMs * 1000));
-          state = heard.state;
-          expect(cut).toMatchObject({ isCut: heard.isCut, ratePerSecond: heard.rate });
-        }
-        const holder = pick(['a', 'b', 'c'] as const);
-        seqs[holder] += pick([1, 1, 1, 0]);
-        const [holding, wanted] = [pick([0, 0, 1, 4]), pick([0, 1, 4, 30])];
-        const slots = { holder, seq: seqs[holder], holding, wanted, cap: pick([2, 16]), extra: pick([0, 0, 3]) };
-        const asked: AcquireRequest = {
-          lane: pick<Lane>(['interactive', 'batch']),
-          want: pick([0, 1, 5, 300]),
-          cost: pick([1, 1, 3]),
-          withinMs: pick([1e9, 0, 40]),
-          pace,
-          slots: pick([slots, slots, undefined]),
-          bound: pick([undefined, undefined, undefined, { ratePerSecond: 7.3, forMs: 1.5 }]),
-          successes: pick([0, 3]),
-        };
-        const grant = await store.acquire(key, asked);
-        const decision = decide(state, demandOf(asked), Math.round(grant.storeNowMs * 1000));
-        state = decision.state;
-        expect(grant).toEqual(grantOf(decision, asked.cost, grant.storeNowMs));
-      }
-    }
-  });
-
-  test.each(['fixed', 'discover'] as const)(
-    'a %s rate grows in the store as in the arithmetic, to the bit, at every time after a cut',
-    async (mode) => {
-      const store = await open();
-      const key = newKey();
-      const pace = { ratePerSecond: 8123.3, burst: 3, mode };
-      const asked = request({ want: 0, pace });
-      for (const grownS of [0, 0.3, 7, 19.99, 20.01, 45.5, 300, 1e6]) {
-        for (const rateAtCut of [613.7, 0.001, 0]) {
-          const { storeNowMs } = await store.acquire(key, asked);
-          const learnt = {
-            rateAtCut,
-            recoverFromUs: Math.round((storeNowMs - grownS * 1000) * 1000),
-            grownUs: grownS * 1e6,
-          };
-          await setLearnt(key, learnt);
-          const grant = await store.acquire(key, asked);
-          const nowUs = Math.round(grant.storeNowMs * 1000);
-          expect(grant.ratePerSecond).toBe(allowedRate(learnt, pace.ratePerSecond, mode, nowUs));
-        }
-      }
-    },
-  );
+export function testStore(suite: StoreSuite): void {
+  const { open, openAway, moveTimes, crash } = suite;
+  testAgainstOracle(suite);
 
   test('a 429 slows every process down, once for all calls that had been let go before', async () => {
     const [one, other] = [await open(), await open()];
@@ -304,26 +227,4 @@ export function testStore({ open, openAway, setLearnt, moveTimes, crash }: Store
 
 function timesOf({ granted, storeNowMs, usableInMs, intervalMs }: Grant): number[] {
   return Array.from({ length: granted }, (_, call) => storeNowMs + Math.max(0, usableInMs + call * intervalMs));
-}
-
-function refusalOf({ forMs, admittedAtMs, pace }: Congestion) {
-  return {
-    forUs: forMs * 1000,
-    admittedAtUs: admittedAtMs * 1000,
-    ceiling: pace.ratePerSecond,
-    mode: pace.mode ?? 'fixed',
-  };
-}
-
-/** Mulberry32: the same numbers every run. */
-function seeded(seed: number) {
-  let state = seed;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T; // never empty
-  return { random, pick };
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
 import { endRun, type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { sentenceFor } from '../../src/reasons/reasons.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -67,7 +68,9 @@ test('a run is shown with its counts, its reasons by number, and the first rows 
   expect(json).toMatchObject({ run: id, status: 'done', counts: { in: 4, created: 1, review: 2, rejected: 1 } });
   expect(json.reasons[0]).toEqual({ verdict: 'review', reason: 'AMBIGUOUS_MATCH', count: 2 });
   const { stdout } = await runs('show', id);
-  expect(stdout).toMatch(/2 rows for a person to decide:\n {2}AMBIGUOUS_MATCH {2}Ben\n {2}AMBIGUOUS_MATCH {2}Cho\n/);
+  expect(stdout).toMatch(
+    /2 rows for a person to decide:\n {2}AMBIGUOUS_MATCH {2}Ben: The contact matches .*\n {2}AMBIGUOUS_MATCH {2}Cho: .*\n/,
+  );
   expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out rejected.csv`);
 });
 
@@ -124,7 +127,8 @@ test('rows are exported whole, to a file or to stdout, and harmless to a spreads
   expect(code).toBe(0);
   const [titles, ...rows] = (await readFile(path.join(cwd, 'all.csv'), 'utf8')).split('\r\n');
   expect(titles).toBe('source_id,label,verdict,reason,detail,record_id,action,sends');
-  expect(rows).toEqual([`1,"'=HYPERLINK(""x"")",review,NO_KEY,,,,0`, `2,"Zoé, or Zoe",created,'-,,,,0`, '']);
+  const says = sentenceFor('NO_KEY', {});
+  expect(rows).toEqual([`1,"'=HYPERLINK(""x"")",review,NO_KEY,"${says}",,,0`, `2,"Zoé, or Zoe",created,'-,,,,0`, '']);
   const created = await runs('export', id, '--verdict', 'created', '--out', '-', '--json');
   expect(created.stdout.split('\r\n').slice(0, -1)).toEqual([titles, rows[1]]);
   expect(created.json).toEqual({ run: id, verdict: 'created', rows: 1, file: null });
@@ -156,4 +160,22 @@ test('a run that is not there, or a file that cannot be written, is told', async
   expect((await runs('show', 'run-x', '--json')).json.error.code).toBe('RUN_UNKNOWN');
   const { code, json } = await runs('export', id, '--out', 'nowhere/x.csv', '--json');
   expect([code, json.error.code]).toEqual([2, 'EXPORT_NOT_WRITABLE']);
+});
+
+test('one row is shown by its id or number, and a row that is not there is wrong use', async () => {
+  const id = await runWith(['7 created - Ann', 'x review NO_KEY Ben'], 'done');
+  const { stdout } = await runs('show', id, '--row', 'x');
+  expect(stdout).toMatch(
+    /^Row 1 of run .*: x, Ben\n[\s\S]*Verdict\n {2}review NO_KEY.*\n.*\n {2}What to do: Add one of them/,
+  );
+  expect((await runs('show', id, '--row', '1', '--json')).json).toMatchObject({
+    sourceId: 'x',
+    verdict: { reason: 'NO_KEY' },
+  });
+  expect((await runs('show', id, '--row', '7', '--json')).json).toMatchObject({ n: 0, label: 'Ann' });
+  const none = await runs('show', id, '--row', '99');
+  expect([none.code, none.stderr]).toEqual([
+    2,
+    expect.stringContaining(`has no row "99". List its rows with: lockstep runs export`),
+  ]);
 });

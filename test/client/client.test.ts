@@ -58,7 +58,7 @@ test('what a call costs and who waits for it is told to the budget', async () =>
   await client.call('tasks.getall', { lane });
   expect(budget.takes).toEqual([
     { lane: 'interactive', cost: 5, maxWaitMs: 250 },
-    { lane: 'batch', cost: 1 },
+    { lane: 'batch', cost: 1, maxWaitMs: Number.POSITIVE_INFINITY },
   ]);
 });
 

@@ -7,14 +7,18 @@ import type { OperationName } from '../../src/contract/operations.ts';
 
 const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: null };
 const DOWN: Outcome = { status: 'unknown', message: 'HTTP 500', reason: 'server-error' };
+const REFUSED: Outcome = { status: 'refused', httpStatus: 404, message: 'no' };
+const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 1_000 };
+const NO_TOKEN: Outcome = { status: 'not-sent', message: 'no token', reason: 'budget' };
+const ABORTED: Outcome = { status: 'unknown', message: 'aborted', reason: 'aborted' };
 const BATCH: CallOptions = { lane: 'batch' };
 
 /** A guarded client of a service that is up or down, on a clock of its own, after it has failed so often in a row. */
 async function afterFailures(failures = FAILURES_TO_OPEN) {
-  const world = { isUp: false, nowMs: 0, seen: [] as string[] };
+  const world = { isUp: false, answers: undefined as Outcome | undefined, nowMs: 0, seen: [] as string[] };
   const answer = (operation: OperationName | 'probe') => {
     world.seen.push(operation);
-    return world.isUp ? APPLIED : DOWN;
+    return world.answers ?? (world.isUp ? APPLIED : DOWN);
   };
   const client: Client = {
     call: async (operation) => answer(operation),
@@ -75,6 +79,30 @@ describe('after a row of failures', () => {
     await call('contacts.getall', BATCH);
     expect(world.seen).toHaveLength(2);
   });
+
+  test('others wait while one probes, and a probe that says nothing is made again', async () => {
+    const { world, call } = await afterFailures();
+    world.nowMs = 1_000;
+    world.answers = NO_TOKEN;
+    const both = await Promise.all([call('orders.create', BATCH), call('orders.create', BATCH)]);
+    expect(both).toMatchObject([{ retryAfterMs: 1 }, { retryAfterMs: 1_000 }]);
+    await call('orders.create', BATCH);
+    expect(world.seen).toEqual(['probe', 'probe']);
+  });
+
+  test.each<[Outcome]>([[REFUSED], [LIMITED]])('%j shows that the service is back', async (answer) => {
+    const { world, call } = await afterFailures();
+    Object.assign(world, { nowMs: 1_000, answers: answer });
+    expect(await call('orders.create', BATCH)).toEqual(answer);
+    expect(world.seen).toEqual(['probe', 'orders.create']);
+  });
+});
+
+test.each<[Outcome]>([[NO_TOKEN], [ABORTED]])('%j is no failure of the service', async (answer) => {
+  const { world, call } = await afterFailures(0);
+  world.answers = answer;
+  for (let i = 0; i <= FAILURES_TO_OPEN; i++) await call('orders.create', BATCH);
+  expect(world.seen).toHaveLength(FAILURES_TO_OPEN + 1);
 });
 
 test('one failure less and everything is sent', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { autoDialect, dialectSchema } from '../../src/client/dialect.ts';
+import { LongInteger, storedForm } from '../../src/client/json.ts';
 import { type Account, buildRequest, endpointOf, redact } from '../../src/client/request.ts';
 
 const account: Account = { account: 'demo', baseUrl: 'https://service.example/team/', apiKey: 'k-secret' };
@@ -34,6 +35,14 @@ test('mark-complete by GET carries what its body would say in the query', () => 
     method: 'PUT',
     body: '{"isCompleted":true}',
   });
+});
+
+test('an id that no float carries goes into a body as a number, digit by digit', () => {
+  const long = new LongInteger('9007199254740993');
+  const body = { client_id: long, items: [{ id: storedForm(long) }], note: '9007199254740993', amount: 1.5 };
+  expect(buildRequest('orders.create', { body }, at).request.body).toBe(
+    '{"client_id":9007199254740993,"items":[{"id":9007199254740993}],"note":"9007199254740993","amount":1.5}',
+  );
 });
 
 test('a missing path parameter is named', () => {

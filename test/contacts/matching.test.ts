@@ -172,7 +172,7 @@ async function fates(run: Awaited<ReturnType<SyncBed['runSync']>>): Promise<read
   return rows.map(({ verdict, reason, detail, recordId }) => {
     if (verdict === 'created') return recordId === null ? 'created unlinked' : 'created new';
     if (verdict === 'existing') return `existing ${recordId}`;
-    const ids = /customer ([\d, ]+);/.exec(detail ?? '')?.[1] ?? '';
+    const ids = /customer ([\d, ]+);/.exec(detail)?.[1] ?? '';
     return [verdict, reason, ids].filter(Boolean).join(' ');
   });
 }

@@ -1,9 +1,9 @@
 /** Changes put straight into the outbox, and targets that answer as a test says. */
 import type pg from 'pg';
 import pino from 'pino';
-import type { Clock } from '../../src/deliveries/clock.ts';
-import { type Courier, startCourier } from '../../src/deliveries/courier.ts';
+import { type Delivering, startDelivering } from '../../src/deliveries/delivering.ts';
 import { queueDeliveries } from '../../src/deliveries/outbox.ts';
+import type { Clock } from '../../src/engine/dispatch/clock.ts';
 import type { Delivery, DeliveryOutcome, Target } from '../../src/targets/target.ts';
 import type { TaskChange } from '../../src/tasks/task-change.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
@@ -59,7 +59,7 @@ export function noting(into: Delivery[], answer: Answering = () => DELIVERED): A
   };
 }
 
-export interface CourierHow {
+export interface DeliveringHow {
   readonly pool: pg.Pool;
   readonly targets: Readonly<Record<string, Answering>>;
   readonly clock?: Clock;
@@ -67,9 +67,9 @@ export interface CourierHow {
   readonly open?: (name: string) => Promise<void>;
 }
 
-/** A courier over targets that answer so. */
-export function courierOf({ pool, targets, clock, concurrency = 4, open }: CourierHow): Courier {
-  return startCourier({
+/** Delivers to targets that answer so. */
+export function deliveringOf({ pool, targets, clock, concurrency = 4, open }: DeliveringHow): Delivering {
+  return startDelivering({
     pool,
     worker: WORKER,
     names: Object.keys(targets),

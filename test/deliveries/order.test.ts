@@ -4,7 +4,7 @@ import { makePool } from '../../src/database/pool.ts';
 import type { Delivery, DeliveryOutcome } from '../../src/targets/target.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { change, courierOf, DELIVERED, FAILED, forgetDeliveries, hasOpen, queue } from './delivery-worlds.ts';
+import { change, DELIVERED, deliveringOf, FAILED, forgetDeliveries, hasOpen, queue } from './delivery-worlds.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const TASKS = 30;
@@ -27,7 +27,7 @@ interface Call extends Delivery {
   readonly isTaken: boolean;
 }
 
-/** Eight couriers, each on connections of its own, while random tasks change again and again; every call they make. */
+/** Every call of eight processes, each on connections of its own, while random tasks change again and again. */
 async function calls(random: () => number, clock: VirtualClock): Promise<readonly Call[]> {
   const made: Call[] = [];
   const tries = new Map<string, number>();
@@ -42,7 +42,7 @@ async function calls(random: () => number, clock: VirtualClock): Promise<readonl
       return dice < 0.9 ? FAILED : { ...FAILED, isLimited: true, retryAfterMs: 1_000 };
     };
   const targets = Object.fromEntries(TARGETS.map((target) => [target, answer(target)]));
-  const couriers = pools.map((pool) => courierOf({ pool, targets, clock }));
+  const started = pools.map((pool) => deliveringOf({ pool, targets, clock }));
   const versions = new Map<number, number>();
   for (let round = 0; round < ROUNDS; round++) {
     const touched = Array.from({ length: TASKS }, (_, id) => id).filter(() => random() < 0.5);
@@ -55,8 +55,8 @@ async function calls(random: () => number, clock: VirtualClock): Promise<readonl
     await clock.pass(random() * 8_000, 1_000);
   }
   await clock.passUntil(async () => !(await hasOpen(database)), 5_000);
-  let open = couriers.length;
-  for (const courier of couriers) void courier.close().finally(() => open--);
+  let open = started.length;
+  for (const delivering of started) void delivering.close().finally(() => open--);
   await clock.passUntil(() => open === 0);
   return made;
 }

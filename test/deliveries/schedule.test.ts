@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createBreaker } from '../../src/deliveries/breaker.ts';
 import { plainAnswer, plainText } from '../../src/deliveries/plain-text.ts';
 import { decide, SCHEDULE_MS } from '../../src/deliveries/schedule.ts';
 import type { DeliveryOutcome } from '../../src/targets/target.ts';
@@ -80,48 +79,6 @@ describe('every other answer', () => {
     ],
   ])('%j', (outcome, decision) => {
     expect(decided(outcome, 9)).toEqual(decision);
-  });
-});
-
-describe('the breaker of a target', () => {
-  const opened = () => {
-    const breaker = createBreaker();
-    for (let n = 0; n < 10; n++) breaker.saw('fails', 0);
-    return breaker;
-  };
-
-  test('opens after ten failures in a row and not after nine', () => {
-    const breaker = createBreaker();
-    for (const health of ['fails', 'answers', ...Array(9).fill('fails')] as const) breaker.saw(health, 0);
-    expect(breaker.admit(0)).toEqual({ status: 'go' });
-    breaker.saw('fails', 0);
-    expect(breaker.admit(400)).toEqual({ status: 'wait', forMs: 600 });
-    expect(breaker.admit(1_000)).toEqual({ status: 'probe' });
-  });
-
-  test('pauses twice as long after each probe that fails, to a minute', () => {
-    const breaker = opened();
-    const pauses: number[] = [];
-    for (let nowMs = 1_000; pauses.length < 8; ) {
-      breaker.saw('fails', nowMs);
-      const admitted = breaker.admit(nowMs);
-      const forMs = admitted.status === 'wait' ? admitted.forMs : Number.NaN;
-      pauses.push(forMs);
-      nowMs += forMs;
-    }
-    expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-  });
-
-  test('is not told anything new by what was under way when it opened', () => {
-    const breaker = opened();
-    breaker.saw('fails', 500);
-    expect(breaker.admit(1_000)).toEqual({ status: 'probe' });
-  });
-
-  test('closes with one answer', () => {
-    const breaker = opened();
-    breaker.saw('answers', 1_000);
-    expect([breaker.admit(1_000), breaker.isOpen()]).toEqual([{ status: 'go' }, false]);
   });
 });
 

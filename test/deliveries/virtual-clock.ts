@@ -1,6 +1,6 @@
 /** A clock that stands still until a test moves it: an hour passes as fast as the work that falls due in it. */
 import type pg from 'pg';
-import type { Clock } from '../../src/deliveries/clock.ts';
+import type { Clock } from '../../src/engine/dispatch/clock.ts';
 
 export interface VirtualClock extends Clock {
   /** Lets time pass in steps, each once everything that the one before has started has come to rest, until `isOver`. */

@@ -18,7 +18,7 @@ const OTHER_ERRORS = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
 ]);
 /** Where rows, files and deliveries get their reasons. */
-const ROOMS = ['orders', 'contacts', 'customers', 'csv', 'deliveries', 'reports', 'links', 'ledger', 'tasks', 'worker'];
+const ROOMS = ['orders', 'contacts', 'customers', 'csv', 'deliveries', 'reports', 'links', 'engine', 'tasks', 'worker'];
 
 const codes = Object.values(REASON_AREAS).flatMap((reasons) => Object.keys(reasons));
 

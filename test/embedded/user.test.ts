@@ -16,14 +16,22 @@ const othersCanRun = (uid: number): boolean =>
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === 'linux';
 
-test('what Postgres may do: talk over a socket closed to others, and keep what it has committed', async () => {
+test('what Postgres may do: talk over a socket closed to others, and keep what it has committed, in bounded space', async () => {
   const dataDir = await newDir();
   const postgres = await startEmbedded({ dataDir });
   const settings = [];
-  for (const name of ['listen_addresses', 'max_connections', 'synchronous_commit', 'fsync', 'server_encoding']) {
+  const names = [
+    'listen_addresses',
+    'max_connections',
+    'synchronous_commit',
+    'fsync',
+    'server_encoding',
+    'max_wal_size',
+  ];
+  for (const name of names) {
     settings.push(...Object.values(Object((await ask(postgres.connection, `show ${name}`))[0])));
   }
-  expect(settings).toEqual(['', '200', 'on', 'on', 'UTF8']);
+  expect(settings).toEqual(['', '200', 'on', 'on', 'UTF8', '192MB']);
   const { host, port } = postgres.connection;
   expect(fs.statSync(host).mode & 0o777).toBe(0o700);
   expect(path.join(host, `.s.PGSQL.${port}.lock`).length).toBeLessThan(100);

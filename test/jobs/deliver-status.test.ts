@@ -96,7 +96,7 @@ describe('a run waits', () => {
     expect((await job(run)).status).toBe('finished');
   });
 
-  test('for a courier, but not long', async () => {
+  test('for a worker that delivers, but not long', async () => {
     const run = await runWith(['changed'], ['hook']);
     expect(await job(run)).toEqual(WAITS);
     await set(0, 'hook', { created_at: new Date(Date.now() - 11_000) });

@@ -96,7 +96,7 @@ test('a customer that the service refuses takes only its own orders with it', as
   const run = await bed.load(csv, CREATE);
   const [refused, other] = await bed.loaded(run);
   expect(refused).toMatchObject({ verdict: 'rejected', reason: 'CUSTOMER_NOT_CREATED' });
-  const because = { facts: { said: expect.stringContaining('no such mailbox') } };
+  const because = { facts: { answer: expect.stringContaining('no such mailbox') } };
   expect([refused?.facts, other?.verdict]).toMatchObject([{ because }, 'created']);
   expect(await emails()).toEqual(['ann@example.com']);
 });

@@ -102,7 +102,7 @@ describe('a contact that the service will not take', () => {
     service.contacts.push({ ...ben, id: 2 }, { ...cy, id: 3 });
     const run = await bed.runSync();
     expect(await verdicts(run)).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'created']);
-    expect((await bed.rows(run))[1]?.detail).toBe('phone: not a number');
+    expect((await bed.rows(run))[1]?.detail).toContain('phone: not a number');
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'unchanged']);
     isMended = true;
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'created', 'unchanged']);
@@ -119,7 +119,7 @@ describe('a contact that the service will not take', () => {
     const service = serviceWith({ contacts: people(30), onImport });
     const run = await bed.runSync();
     expect(await bed.counts(run)).toMatchObject({ in: 30, created: 24, rejected: 6 });
-    expect((await bed.rows(run))[0]?.detail).toBe('contact 1 has no consent');
+    expect((await bed.rows(run))[0]?.detail).toContain('contact 1 has no consent');
     expect([service.sent('/customers/create'), service.customers.length]).toEqual([[], 24]);
   });
 
@@ -201,7 +201,7 @@ describe('a customer that the service took', () => {
     });
     const run = await bed.runSync();
     expect(await verdicts(run)).toEqual(['review DUPLICATE', 'created', 'created']);
-    expect((await bed.rows(run))[0]?.detail).toMatch(/customers \d and \d;/);
+    expect((await bed.rows(run))[0]?.detail).toMatch(/\d(,| and) \d/);
   });
 
   test.each([
@@ -216,7 +216,7 @@ describe('a customer that the service took', () => {
     const run = await bed.runSync();
     const expected = ['unchanged', 'unchanged', 'unchanged'].with(id - 1, 'review DUPLICATE');
     expect(await verdicts(run)).toEqual(expected);
-    expect((await bed.rows(run))[id - 1]?.detail).toContain(` and ${late.id};`);
+    expect((await bed.rows(run))[id - 1]?.detail).toMatch(new RegExp(`(,| and) ${late.id}\\b`));
     service.customers.splice(service.customers.indexOf(late), 1);
     expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
   });

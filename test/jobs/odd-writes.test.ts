@@ -57,7 +57,7 @@ test('an order that is refused inside a 200 and is there all the same is created
   });
   const run = await bed.load(ordersCsv(4));
   expect(await reasons(run)).toEqual(['created', 'rejected REFUSED_BY_SERVICE', 'created', 'created']);
-  expect((await bed.loaded(run))[1]?.facts).toMatchObject({ said: 'something went wrong' });
+  expect((await bed.loaded(run))[1]?.facts).toMatchObject({ answer: 'something went wrong' });
   expect([...(await bed.orderCommits()).values()]).toEqual([1, 1, 1]);
 });
 
@@ -77,7 +77,7 @@ test('a copy of a row that is rejected is rejected with it, and follows it when 
   ]);
   expect((await bed.loaded(run))[2]?.facts).toMatchObject({
     other: 2,
-    because: { code: 'REFUSED_BY_SERVICE', facts: { said: expect.stringContaining('no such product') } },
+    because: { code: 'REFUSED_BY_SERVICE', facts: { answer: expect.stringContaining('no such product') } },
   });
   isRefusing = false;
   const { code, json } = await bed.here('runs', 'retry', run.id);

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourier } from '../../src/deliveries/courier.ts';
+import { startDelivering } from '../../src/deliveries/delivering.ts';
 import { keepItemLinks, sourceIdOf } from '../../src/links/item-links.ts';
 import { createLinker, type Linker } from '../../src/links/link-by-text.ts';
 import { listLinks } from '../../src/links/list-links.ts';
@@ -167,18 +167,18 @@ test('while the ledger is away nothing is sent, and no attempt is spent', async 
   });
 });
 
-/** Runs a courier to this target until each of the batches has been delivered. */
-async function couriered(target: Target, batches: readonly (readonly TaskChange[])[]): Promise<void> {
+/** Delivers to this target until each of the batches has been delivered. */
+async function delivered(target: Target, batches: readonly (readonly TaskChange[])[]): Promise<void> {
   const clock = createVirtualClock([database.pool]);
   const targets = { concurrencyOf: () => 4, open: async () => target };
   const log = pino({ level: 'silent' });
-  const courier = startCourier({ pool: database.pool, worker: WORKER, names: ['issues'], targets, log, clock });
+  const delivering = startDelivering({ pool: database.pool, worker: WORKER, names: ['issues'], targets, log, clock });
   for (const batch of batches) {
     await queue(database, batch, ['issues']);
     await clock.passUntil(async () => !(await hasOpen(database)));
   }
   let isClosed = false;
-  void courier.close().then(() => {
+  void delivering.close().then(() => {
     isClosed = true;
   });
   await clock.passUntil(() => isClosed);
@@ -189,13 +189,13 @@ function titled(id: number, title: string, version = 1): TaskChange {
   return { ...rest, task: { ...task, title } };
 }
 
-test('a courier delivers by text first and by the link from then on, and skips what is not clear', async () => {
+test('a task is delivered by its text first and by its link from then on, and one that is not clear is skipped', async () => {
   const got: string[] = [];
   const target = issues((delivery) => {
     got.push(`${sourceIdOf(delivery.task)} ${delivery.itemId}`);
     return answering(delivery);
   });
-  await couriered(target, [
+  await delivered(target, [
     [titled(1, 'ABC-1'), titled(2, 'ABC-2 ABC-3'), titled(3, 'none')],
     [titled(1, 'its text names ABC-9 now', 2)],
   ]);

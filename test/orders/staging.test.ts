@@ -1,6 +1,7 @@
 /** A file's rows as rows of its load: their keys, their names, and whatever characters they hold. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LoadedRow, loadedRows } from '../../src/engine/ledger/matching/staged-orders.ts';
+import { readRowStory } from '../../src/engine/ledger/row-story.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type StagedRow, stageRows } from '../../src/orders/staging.ts';
 import { freshLedger, rowsOf } from '../engine/ledger/fresh-ledger.ts';
@@ -109,4 +110,25 @@ test('a file of more than a page is given back in its own order', async () => {
   const rows = rowsWith(Array.from({ length: 2_500 }, (_, i) => ({ order_id: `A${i}`, client_id: '7' })));
   for (const at of [2_000, 0, 1_000]) await stageRows(database.pool, run, rows.slice(at, at + 1_000), 'LS-test');
   expect((await loaded(run)).map(({ line }) => line)).toEqual(rows.map(({ line }) => line));
+});
+
+test('the story of a row has its cells under the names of the header, whatever they hold', async () => {
+  const run = await staged([
+    { line: 2, cells: [ODD, 'x', '1', 'beyond'], values: { order_id: 'A-1', client_id: '7', amount: '1' } },
+  ]);
+  const story = await readRowStory(database.pool, run.id, '2');
+  expect(story).toMatchObject({
+    ...{ n: 2, sourceId: '2', state: 'staged', attempts: [], verdict: null, plan: null },
+    input: {
+      keys: { customer: '7' },
+      fields: { order_id: 'A-1', amount: '1' },
+      cells: [
+        { column: 'order_id', cell: ODD },
+        { column: 'client_id', cell: 'x' },
+        { column: 'amount', cell: '1' },
+        { column: null, cell: 'beyond' },
+      ],
+    },
+  });
+  expect(await readRowStory(database.pool, run.id, '3')).toBeUndefined();
 });

@@ -56,6 +56,7 @@ test.each(cases)('words %s with %j', (reason, facts, sentence) => {
 
 test('leaves what somebody else has said as it is', () => {
   expect(sentenceFor('DIFFERS', { said: 'order 9 is there and differs' }, HINTS)).toBe('order 9 is there and differs');
+  expect(sentenceFor('PLANNED', { said: 'completed' }, HINTS)).toBe('completed');
   expect(sentenceFor('REJECTED', { target: 'jira', said: 'no {x} [y]' }, HINTS)).toBe('jira: no {x} [y]');
   expect(sentenceFor('OF_A_LATER_VERSION', { said: 'it says' }, HINTS)).toBe('it says');
 });

@@ -10,7 +10,7 @@ import { writeOutcomes } from '../../src/deliveries/outcomes.ts';
 import { decide } from '../../src/deliveries/schedule.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { linkKind } from '../../src/links/item-links.ts';
-import { applyReport } from '../../src/reports/apply.ts';
+import { applyReport, recordReport } from '../../src/reports/apply.ts';
 import { keepHook } from '../../src/reports/inbox.ts';
 import { takeDue } from '../../src/reports/waiting.ts';
 import type { TasksSync } from '../../src/settings/settings.ts';
@@ -101,7 +101,10 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
 
   async function apply(name: TargetName): Promise<void> {
     await pool.query(`update ledger.item_reports set due_at = clock_timestamp() where state = 'waiting'`);
-    for (const report of await takeDue(pool, [name], { limit: 1, holdMs: 60_000 })) await applyReport(needs, report);
+    for (const report of await takeDue(pool, [name], { limit: 1, holdMs: 60_000 })) {
+      const outcome = await applyReport(needs, report);
+      if (outcome !== undefined) await recordReport(pool, outcome);
+    }
   }
 
   /** As a target does it: the issue is read before it is written, the receiver is told what there is. */

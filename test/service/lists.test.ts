@@ -74,12 +74,20 @@ test.each([
   ['elodie', false],
   ['100%', true],
   ['_', false],
+  ['Élodie Marchand 100%', true],
+  ['a.marchand 100%', false],
+  ['100%\ne.marchand', false],
+  ['f.marchand@example.org', false],
+  ['@example.org', true],
+  ['李小', true],
+  ['小李', false],
+  ['aa', false],
 ])('a search for %s finds Élodie Marchand: %s', async (search_term, finds) => {
   const seller = await createTenant(at.pool, `search ${search_term}`);
   const { key } = await createKey(at.pool, seller.id);
   const body = {
     first_name: 'Élodie',
-    last_name: 'Marchand 100%',
+    last_name: 'Marchand 100% 李小龙',
     email: 'e.marchand@example.org',
     phone: '+33 98 76',
   };
@@ -93,6 +101,23 @@ test('a search finds what an update wrote, and no longer what it replaced', asyn
   await at.content('contacts.update', { params: { contact_id }, body: { first_name: 'After' } });
   const count = async (search_term: string) => (await at.content('contacts.search', { query: { search_term } })).length;
   expect([await count('before'), await count('after kept')]).toEqual([0, 1]);
+});
+
+test('contacts of a database without the search index are found after its upgrade', async () => {
+  const contact_id = await at.create('contacts.create', { first_name: 'Łucja', last_name: 'Old\\\n', phone: '' });
+  await at.pool.query('alter table service.contacts drop column searched');
+  await at.pool.query("delete from public.lockstep_migrations where name = '002-search'");
+  await at.pool.query(`update service.contacts set folded = folded || $2 where id = $1`, [
+    contact_id,
+    { first_name: 'łucja', last_name: 'old\\\n', email: null },
+  ]);
+  const upgraded = await at.another({});
+  const { rows } = await at.pool.query("select 1 from pg_indexes where indexname = 'contacts_by_text'");
+  expect(rows).toHaveLength(1);
+  for (const search_term of ['ŁUCJA', 'cja old', 'old\\\n']) {
+    const found = await upgraded.content('contacts.search', { query: { search_term } });
+    expect([search_term, found.map(({ id }: { id: number }) => id)]).toEqual([search_term, [contact_id]]);
+  }
 });
 
 test('tasks come by pages of 100 from page 0, and without a page the first comes', async () => {

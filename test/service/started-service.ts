@@ -52,7 +52,7 @@ export async function startedService(
   limits: Partial<ConnectionLimits> = {},
 ): Promise<StartedService> {
   const database = await freshDatabase();
-  const started = await over(database.pool, behaviour, limits);
+  const started = await serviceOver(database.pool, behaviour, limits);
   return {
     ...started,
     close: async () => {
@@ -62,9 +62,10 @@ export async function startedService(
   };
 }
 
-async function over(
+/** The service over a database that the caller closes. */
+export async function serviceOver(
   pool: pg.Pool,
-  behaviour: BehaviourOptions,
+  behaviour: BehaviourOptions = {},
   limits: Partial<ConnectionLimits> = {},
 ): Promise<StartedService> {
   const service = await startService({ pool, behaviour, limits });
@@ -123,7 +124,7 @@ async function over(
       return Number(rows[0].record_id);
     },
     async another(different) {
-      const started = await over(pool, different);
+      const started = await serviceOver(pool, different);
       others.push(started);
       return started;
     },

@@ -10,6 +10,7 @@ import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { receiveLoad } from '../../src/orders/receive-load.ts';
+import { statementFor } from '../../src/reasons/reasons.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
 import { type Kept, type RandomService, startRandomService } from './random-service.ts';
@@ -155,7 +156,8 @@ async function isWell({ database, why }: World, run: Run, step: string): Promise
   if (review + rejected + invalid + unknown === 0) return true;
   const reasons = new Set<string>();
   for await (const row of reportRows(database.pool, run.id)) {
-    if (['review', 'rejected', 'invalid', 'unknown'].includes(row.verdict)) reasons.add(`${row.reason}: ${row.detail}`);
+    if (['review', 'rejected', 'invalid', 'unknown'].includes(row.verdict))
+      reasons.add(`${row.reason}: ${statementFor(row.reason, row.facts)}`);
   }
   why.refused.push(`${step}: ${review + rejected + invalid + unknown} rows: ${[...reasons].slice(0, 2).join(' | ')}`);
   return false;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, vi } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
-import { countRows, type ReportedRow, reportRows } from '../../src/engine/ledger/rows.ts';
+import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type DeletableKind, deleteRecord } from '../../src/service/administration.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
@@ -13,6 +13,7 @@ import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { testWorkspace } from './test-workspace.ts';
+import { type WordedRow, wordedRows } from './worded-rows.ts';
 
 export const TEST_KEY = 'the-key-of-the-test-tenant';
 
@@ -30,7 +31,7 @@ export interface SyncBed {
   runSync(how?: { dryRun?: boolean }): Promise<Run>;
   /** The same without waiting for its end. */
   beginSync(how?: { dryRun?: boolean }): Promise<Run>;
-  rows(run: Run): Promise<readonly ReportedRow[]>;
+  rows(run: Run): Promise<readonly WordedRow[]>;
   counts(run: Run): ReturnType<typeof countRows>;
   /** Calls the same service without faults or odd answers, as somebody else would; gives the content. */
   call(operation: OperationName, body?: unknown): Promise<unknown>;
@@ -120,11 +121,7 @@ syncs:
     dataDir,
     beginSync,
     runSync: async (how) => ended(database, (await beginSync(how)).id),
-    rows: async (run) => {
-      const rows: ReportedRow[] = [];
-      for await (const row of reportRows(database.pool, run.id)) rows.push(row);
-      return rows;
-    },
+    rows: (run) => wordedRows(database.pool, run),
     counts: (run) => countRows(database.pool, run.id),
     call,
     async addContacts(contacts) {

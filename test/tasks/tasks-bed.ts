@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { expect, vi } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
-import { type Counts, countRows, type ReportedRow, reportRows } from '../../src/engine/ledger/rows.ts';
+import { type Counts, countRows } from '../../src/engine/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { createPipeline, deleteRecord, type MadePipeline, type NewPipeline } from '../../src/service/administration.ts';
 import type { BehaviourOptions } from '../../src/service/behaviour.ts';
@@ -15,6 +15,7 @@ import { createKey, createTenant } from '../../src/service/tenants.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type Between, startFrontServer } from '../support/front-server.ts';
 import { testWorkspace } from '../support/test-workspace.ts';
+import { type WordedRow, wordedRows } from '../support/worded-rows.ts';
 
 const KEY = 'the-key-of-the-test-tenant';
 
@@ -39,7 +40,7 @@ export interface TasksBed {
   begin(how?: { dryRun?: boolean }): Promise<Run>;
   /** Waits until the scan of a run is over, and ends the run. */
   scanned(run: Run): Promise<Scanned>;
-  rows(run: Run): Promise<readonly ReportedRow[]>;
+  rows(run: Run): Promise<readonly WordedRow[]>;
   /** Looks on at every request of the worker from now on. */
   between(look?: Between): void;
   /** Adds tasks in one go: Task 1, Task 2, … */
@@ -135,11 +136,7 @@ targets:
     begin,
     scanned,
     scan: async (how) => scanned(await begin(how)),
-    rows: async (run) => {
-      const rows: ReportedRow[] = [];
-      for await (const row of reportRows(pool, run.id)) rows.push(row);
-      return rows;
-    },
+    rows: (run) => wordedRows(pool, run),
     between: (look) => front.set(look),
     async addTasks(count) {
       await pool.query(

@@ -7,7 +7,7 @@ import { parseSettings } from '../../src/settings/parse.ts';
 import { accountNamed } from '../../src/settings/settings.ts';
 import { type AccountAccess, createAccounts } from '../../src/worker/accounts.ts';
 import { readCall } from '../../src/worker/reads.ts';
-import { ComeBack } from '../../src/worker/trouble.ts';
+import { RetryLater } from '../../src/worker/trouble.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { startHttpServer, type TestServer } from '../support/http-server.ts';
@@ -87,7 +87,7 @@ test('without its budget’s store it sends nothing, and the run comes back late
   const account = await (await accountsWith({ store: AWAY })).open('acme');
   const read = readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 });
   const trouble = await read.catch((error: unknown) => error);
-  expect(trouble).toBeInstanceOf(ComeBack);
+  expect(trouble).toBeInstanceOf(RetryLater);
   expect(trouble).toMatchObject({ isTrouble: true, message: expect.stringMatching(/the store.*it is away|start it/) });
   expect(server.requests.length).toBe(before);
 });

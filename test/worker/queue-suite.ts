@@ -146,6 +146,31 @@ export function queueSuite(open: (name: string) => Promise<Queue>): void {
       .toBeGreaterThan(1);
   });
 
+  test('an urgent job that comes again goes before those that wait, too', async () => {
+    const queue = await aQueue();
+    const gate = latch();
+    const { seen, processor } = recording((id) =>
+      id === 'urgent' && seen.length === 1 ? { status: 'again', inMs: 300 } : OVER,
+    );
+    onTestFinished(gate.open);
+    await add(queue, 'urgent', true);
+    for (const id of ['a', 'b', 'c']) await add(queue, id);
+    work(
+      queue,
+      async (...job) => {
+        const processed = await processor(...job);
+        if (job[1].runId === 'a') await gate.opened;
+        return processed;
+      },
+      1,
+    );
+    await expect.poll(() => seen).toEqual(['urgent', 'a']);
+    const dueAtMs = performance.now() + 300;
+    await expect.poll(() => performance.now()).toBeGreaterThan(dueAtMs);
+    gate.open();
+    await expect.poll(() => seen).toEqual(['urgent', 'a', 'urgent', 'b', 'c']);
+  });
+
   test('an urgent job goes before those that wait', async () => {
     const queue = await aQueue();
     for (const id of ['a', 'b', 'c']) await add(queue, id);

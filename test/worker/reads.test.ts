@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CallOptions } from '../../src/client/client.ts';
 import type { Outcome } from '../../src/client/outcome.ts';
 import { readCall } from '../../src/worker/reads.ts';
-import { ComeBack, RunFailed } from '../../src/worker/trouble.ts';
+import { RetryLater, RunFailed } from '../../src/worker/trouble.ts';
 import { anAccount } from './an-account.ts';
 
 const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
@@ -36,7 +36,7 @@ test('a read that was told to slow down waits in place, as often as it takes, an
 
 test('a read that is told nothing but to slow down gives up for now, and names it', async () => {
   const { ended, tries } = await reading(Array(1_000).fill({ ...LIMITED, retryAfterMs: 0 }));
-  expect([ended, tries.length]).toEqual([expect.any(ComeBack), 21]);
+  expect([ended, tries.length]).toEqual([expect.any(RetryLater), 21]);
   expect(ended).toMatchObject({
     isTrouble: true,
     message: expect.stringMatching(/contacts\.getall.*slow down.*quota/),
@@ -54,7 +54,7 @@ test('a read takes a token of the retry budget for each try after the first, and
 test('a read is put off where the retry budget is empty', async () => {
   const takeRetry = async () => ({ status: 'empty', retryAfterMs: 4_000 }) as const;
   const reading = readCall({ ...anAccount(async () => BROKEN), takeRetry }, 'contacts.getall', { lane: 'batch' });
-  await expect(reading).rejects.toMatchObject({ name: 'ComeBack', inMs: 4_000 });
+  await expect(reading).rejects.toMatchObject({ name: 'RetryLater', inMs: 4_000 });
 });
 
 test('a read waits for the budget as long as it takes: what it has read so far would be lost', async () => {
@@ -62,7 +62,7 @@ test('a read waits for the budget as long as it takes: what it has read so far w
   expect(tries[0]?.maxWaitMs).toBeUndefined();
 });
 
-test.each([['went to a closed client', CLOSED, ComeBack]])(
+test.each([['went to a closed client', CLOSED, RetryLater]])(
   'a read that %s is not tried again',
   async (_why, outcome, kind) => {
     const { ended, tries } = await reading([outcome]);
@@ -86,14 +86,14 @@ test('the calls that an answer took are told of, those that broke off among them
 
 test('a read may be given fewer tries', async () => {
   const account = anAccount(async () => BROKEN);
-  await expect(readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 })).rejects.toBeInstanceOf(ComeBack);
+  await expect(readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 })).rejects.toBeInstanceOf(RetryLater);
 });
 
 test('a read that was waiting ends with its signal', async () => {
   const stop = new AbortController();
   setImmediate(() => stop.abort());
   const { ended, tries } = await reading([{ ...LIMITED, retryAfterMs: 60_000 }, CLOSED], stop.signal);
-  expect([ended instanceof ComeBack, tries.length]).toEqual([true, 2]);
+  expect([ended instanceof RetryLater, tries.length]).toEqual([true, 2]);
 });
 
 async function granted(taken: string[]) {

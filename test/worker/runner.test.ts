@@ -11,7 +11,7 @@ import { exclusively } from '../../src/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../src/worker/job.ts';
 import { openQueue, type Queue } from '../../src/worker/queue.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../../src/worker/runner.ts';
-import { ComeBack, KeyRefused, RunFailed, RunPaused } from '../../src/worker/trouble.ts';
+import { KeyRefused, RetryLater, RunFailed, RunPaused } from '../../src/worker/trouble.ts';
 import { aRun, claimOn, freshLedger, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { anAccount, noTargets } from './an-account.ts';
@@ -152,20 +152,20 @@ describe('a job that cannot go on', () => {
   });
 
   test('for now, such as for want of budget, comes back and is in no trouble', async () => {
-    const waits = Array.from({ length: 5 }, () => new ComeBack('no token', 10, { isTrouble: false }));
+    const waits = Array.from({ length: 5 }, () => new RetryLater('no token', 10, { isTrouble: false }));
     const run = await carried([inTurn(...waits)], { patienceMs: () => -1 });
     expect(run).toMatchObject({ status: 'done', notes: [], troubleSince: undefined });
   });
 
   test('because the service is away comes back, says so once, and is out of trouble when it answers', async () => {
-    const away = Array.from({ length: 3 }, () => new ComeBack('nobody answers', 10));
+    const away = Array.from({ length: 3 }, () => new RetryLater('nobody answers', 10));
     const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: () => 60_000 });
     expect(run).toMatchObject({ status: 'done', notes: ['nobody answers'], troubleSince: undefined });
   });
 
   test('because the service is away too long fails, and says how to go on', async () => {
     const job = work(async () => {
-      throw new ComeBack('nobody answers', 10);
+      throw new RetryLater('nobody answers', 10);
     });
     const run = await carried([job], { patienceMs: () => 100 });
     expect(run).toMatchObject({ status: 'failed', errorCode: 'SERVICE_AWAY' });

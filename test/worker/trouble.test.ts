@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { decideRetry, type Failure } from '../../src/client/retry-policy.ts';
 import { type KeyFound, stopAfterRefusal } from '../../src/worker/key-check.ts';
-import { ComeBack, KeyRefused, keyRefused, OperationForbidden, RunFailed, stopFor } from '../../src/worker/trouble.ts';
+import {
+  KeyRefused,
+  keyRefused,
+  OperationForbidden,
+  RetryLater,
+  RunFailed,
+  stopFor,
+} from '../../src/worker/trouble.ts';
 import { anAccount } from './an-account.ts';
 
 const OPERATION = 'customers.getall';
@@ -35,7 +42,7 @@ describe('the run goes on later', () => {
   ];
   test.each(cases)('after %o', (failure, when) => {
     const stop = stopAfter(failure);
-    expect(stop).toBeInstanceOf(ComeBack);
+    expect(stop).toBeInstanceOf(RetryLater);
     expect(stop).toMatchObject({ ...when, message: expect.stringContaining(OPERATION) });
   });
 });
@@ -72,7 +79,7 @@ describe('a read that is refused in the words of a refused key', () => {
       OperationForbidden,
       /^customers\.getall.*"acme".*403: bad key.*Give the key the right/,
     ],
-    ['waits where no other read can be made', { status: 'unclear' }, ComeBack, /customers\.getall: bad key/],
+    ['waits where no other read can be made', { status: 'unclear' }, RetryLater, /customers\.getall: bad key/],
   ];
   test.each(cases)('%s', async (_what, found, kind, message) => {
     const account = { ...anAccount(), checkKey: async () => found };

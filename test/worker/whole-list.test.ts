@@ -3,9 +3,10 @@ import type { Json } from '../../src/client/dialect.ts';
 import { readWholeList } from '../../src/worker/whole-list.ts';
 import { anAccount } from './an-account.ts';
 
-type Pages = (page: number | undefined, read: number) => readonly number[];
+/** A number stands for the order with that id. */
+type Pages = (page: number | undefined, read: number) => readonly Json[];
 
-/** Reads a list of numbered orders from a service that answers pages so; `read` counts the reads. */
+/** Reads a list of orders from a service that answers pages so; `read` counts the reads. */
 async function listFrom(pages: Pages) {
   const asked: (number | undefined)[] = [];
   const account = anAccount(async () => {
@@ -15,7 +16,7 @@ async function listFrom(pages: Pages) {
     ...account.client,
     stream: async (_operation: string, { query, onRecords }: { query?: { page?: number }; onRecords: Keep }) => {
       asked.push(query?.page);
-      const records = pages(query?.page, asked.length).map((id) => ({ id, order_id: `A-${id}` }));
+      const records = pages(query?.page, asked.length).map((item) => (typeof item === 'number' ? order(item) : item));
       await onRecords(records);
       return { status: 'applied', httpStatus: 200, records: records.length };
     },
@@ -33,6 +34,7 @@ async function listFrom(pages: Pages) {
 
 type Keep = (records: readonly Json[]) => Promise<void>;
 
+const order = (id: number) => ({ id, order_id: `A-${id}` });
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 const slice = (of: readonly number[], from: number, size: number) => of.slice(from, from + size);
 
@@ -68,4 +70,16 @@ test('a whole list of one record that two others join is no list of pages', asyn
 
 test('an empty list is asked for nothing more', async () => {
   expect((await listFrom(() => [])).asked).toEqual([undefined]);
+});
+
+test('a list that shows a record twice is read once more, and is whole', async () => {
+  const { read, asked } = await listFrom(() => [1, 2, 3, 2]);
+  expect([read.records, asked]).toEqual([4, [undefined, undefined, 2]]);
+});
+
+test('a record that changed while the list was written is no conflict, and two records with one id are one', async () => {
+  const changed = { ...order(2), order_id: 'B-2' };
+  const { read } = await listFrom((_page, nth) => (nth === 1 ? [1, 2, 3, changed] : [1, 3, changed]));
+  expect(read.records).toBe(3);
+  await expect(listFrom(() => [1, 2, 3, changed])).rejects.toMatchObject({ code: 'ID_NOT_UNIQUE' });
 });

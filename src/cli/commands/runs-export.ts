@@ -6,8 +6,10 @@ import { type Command, Option } from 'commander';
 import { type ReportedRow, reportRows, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { codeOf, LockstepError, messageOf } from '../../errors.ts';
+import { type Hints, sentenceFor } from '../../reasons/reasons.ts';
 import { csvLine } from '../csv-line.ts';
 import { DONE, type ExitCode, WRONG_USE } from '../errors.ts';
+import { hintsFor } from '../reasons.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
 
@@ -44,25 +46,24 @@ Examples:
 async function exportRows(session: Session, id: string, { verdict, out: target }: ExportOptions): Promise<ExitCode> {
   const { out } = session;
   const { pool } = await session.openLedger();
-  await readRun(pool, id);
-  const rows = reportRows(pool, id, verdict);
+  const lines = csvLines(reportRows(pool, id, verdict), hintsFor(session.hint, await readRun(pool, id)));
   const isFile = target !== TO_STDOUT;
   const file = path.resolve(session.cwd, target);
-  const count = isFile ? await writeFile(file, rows) : await writeCsv(rows, (text) => out.content(text));
+  const count = isFile ? await writeFile(file, lines) : await writeCsv(lines, (text) => out.content(text));
   if (isFile) out.say(`Wrote ${plural(count, 'row')} to ${target}.`);
   out.result({ run: id, verdict: verdict ?? null, rows: count, file: isFile ? file : null });
   return DONE;
 }
 
 /** Whole or not at all: what was there before stays until the last row is written. A pipe or a device is written to. */
-async function writeFile(file: string, rows: AsyncIterable<ReportedRow>): Promise<number> {
+async function writeFile(file: string, lines: AsyncIterable<string>): Promise<number> {
   const draft = path.join(path.dirname(file), `.lockstep-${randomBytes(8).toString('hex')}`);
   try {
     const before = await stat(file).catch(() => undefined);
     const isReplaced = before === undefined || before.isFile() || before.isDirectory();
     const handle = await (isReplaced ? open(draft, 'wx', 0o600) : open(file, 'w'));
     try {
-      const count = await writeCsv(rows, (text) => handle.appendFile(text));
+      const count = await writeCsv(lines, (text) => handle.appendFile(text));
       await handle.close();
       if (isReplaced) await rename(draft, file);
       return count;
@@ -83,12 +84,17 @@ function isFileProblem(error: unknown): boolean {
   );
 }
 
-async function writeCsv(rows: AsyncIterable<ReportedRow>, write: (text: string) => Promise<void>): Promise<number> {
+async function* csvLines(rows: AsyncIterable<ReportedRow>, hints: Hints): AsyncGenerator<string> {
+  for await (const { sourceId, label, verdict, reason, facts, recordId, action, sends } of rows) {
+    yield csvLine([sourceId, label, verdict, reason, sentenceFor(reason, facts, hints), recordId, action, sends]);
+  }
+}
+
+async function writeCsv(lines: AsyncIterable<string>, write: (text: string) => Promise<void>): Promise<number> {
   let text = csvLine(TITLES);
   let count = 0;
-  for await (const row of rows) {
-    const { sourceId, label, verdict, reason, detail, recordId, action, sends } = row;
-    text += csvLine([sourceId, label, verdict, reason, detail, recordId, action, sends]);
+  for await (const line of lines) {
+    text += line;
     count += 1;
     if (text.length < CHUNK_LENGTH) continue;
     await write(text);

@@ -1,22 +1,20 @@
 /** `lockstep runs …`: the history of runs, and what can be done with one. */
 import type { Command } from 'commander';
-import { isAttended } from '../../engine/ledger/attended.ts';
-import { reasonsOf } from '../../engine/ledger/rows.ts';
 import { endRun, listRuns, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { LockstepError } from '../../errors.ts';
 import { readLoad } from '../../orders/begin.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
-import { auditingUntil, countsLine, figures, headline, plannedLines, problemLines } from '../report.ts';
+import { auditingUntil, countsLine } from '../report.ts';
 import { reportRun } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, formatTime, formatTook } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
+import { addShow } from './runs-show.ts';
 import { refuseUnknownWord } from './unknown-word.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -36,6 +34,7 @@ export function addRuns(program: Command, perform: Perform): void {
 Examples:
   $ lockstep runs
   $ lockstep runs show run-261121-0200-1a2b3c
+  $ lockstep runs show run-261121-0200-1a2b3c --row 17
   $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out review.csv`,
     )
     .allowExcessArguments()
@@ -48,15 +47,6 @@ Examples:
   addResume(runs, perform);
   addRetry(runs, perform);
   addExport(runs, perform);
-}
-
-function addShow(runs: Command, perform: Perform): void {
-  runs
-    .command('show')
-    .summary('show one run')
-    .description('Shows what came of a run: counts, calls, notes, reasons by number, and the first rows for a person.')
-    .argument('<run>', 'id of the run')
-    .action((id: string) => perform((session) => show(session, id)));
 }
 
 function addCancel(runs: Command, perform: Perform): void {
@@ -120,52 +110,6 @@ async function list(session: Session, limit: number): Promise<ExitCode> {
   out.result({ runs: reports });
   return DONE;
 }
-
-async function show(session: Session, id: string): Promise<ExitCode> {
-  const { out, hint } = session;
-  const { pool } = await session.openLedger();
-  const run = await readRun(pool, id);
-  const report = await reportRun(pool, run, await session.settings());
-  const reasons = await reasonsOf(pool, id);
-  const { account, lane, phase, createdAt, endedAt, notes } = run;
-  out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
-  out.say(...figures(report, notes));
-  if (reasons.length > 0) {
-    out.say(
-      '',
-      ...table(
-        ['ROWS', 'VERDICT', 'REASON'],
-        reasons.map((one) => [formatCount(one.count), one.verdict, one.reason]),
-        [0],
-      ),
-    );
-  }
-  if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
-  else out.say(...(await problemLines(pool, report, hint)));
-  if (report.error) out.say('', `It ${run.status === 'paused' ? 'is paused' : 'failed'}: ${report.error.message}`);
-  const other = isUnfinished(run) ? waitsFor(run) : undefined;
-  if (other !== undefined)
-    out.say('', `It waits for run ${other}. Look at that one with: ${hint(`runs show ${other}`)}`);
-  if (run.status === 'running') {
-    const isIdle = !(await isAttended(pool, id));
-    const remedy = `Resume it with: ${hint(`runs resume ${id}`)}, or start a worker: ${hint('start')}`;
-    out.say('', isIdle ? `No process works on it. ${remedy}` : 'A process works on it.');
-  }
-  out.result({
-    ...report,
-    account,
-    lane,
-    phase: phase ?? null,
-    startedAt: createdAt,
-    endedAt: endedAt ?? null,
-    notes,
-    waitsFor: other ?? null,
-    reasons,
-  });
-  return DONE;
-}
-
-const isUnfinished = ({ status }: Run) => status === 'running' || status === 'paused';
 
 async function cancel(session: Session, id: string): Promise<ExitCode> {
   const { pool } = await session.openLedger();

@@ -6,7 +6,8 @@ import { receiveLoad } from '../../orders/receive-load.ts';
 import { carryRun } from '../carry.ts';
 import { FAILED } from '../errors.ts';
 import { sheetLines } from '../orders/sheet-lines.ts';
-import { figures, rowLine } from '../report.ts';
+import { hintsFor, rowLine } from '../reasons.ts';
+import { figures } from '../report.ts';
 import { firstRows, PROBLEMS, type RunReport, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
@@ -43,7 +44,7 @@ export async function loadSample(
   out.say(...figures(report, run.notes), '  Every row that was not loaded has its reason:');
   for (const verdict of PROBLEMS) {
     const rows = await firstRows(pool, run.id, EXAMPLES, verdict);
-    out.say(...rows.map((row) => `  ${rowLine(row)}`));
+    out.say(...rows.map((row) => `  ${rowLine(row, hintsFor(session.hint, run))}`));
   }
   return report;
 }

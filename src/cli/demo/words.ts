@@ -1,6 +1,7 @@
 /** What the demo says: what is in the workspace, what came of it, and what to try next. */
 import type { ReportedRow } from '../../engine/ledger/rows.ts';
 import type { Queryable } from '../../engine/ledger/runs.ts';
+import { statementFor } from '../../reasons/reasons.ts';
 import type { SeededTenant } from '../../service/seed.ts';
 import { firstRows, problemsIn, type RunReport } from '../run-report.ts';
 import { formatCount, plural } from '../words.ts';
@@ -26,22 +27,22 @@ export function workspaceLines(tenant: SeededTenant, neighbour: SeededTenant, tr
 export async function exampleLines(db: Queryable, report: RunReport): Promise<readonly string[]> {
   const matched = await firstRows(db, report.run, 1, 'existing');
   const review = distinct(await firstRows(db, report.run, ROWS_TO_CHOOSE_FROM, 'review'));
-  const lines = matched.map(
-    (row) => `  e.g. ${nameOf(row)} is customer ${row.recordId} already, ${row.detail ?? 'matched'}.`,
-  );
+  const lines = matched.map((row) => `  e.g. ${nameOf(row)} is customer ${row.recordId} already: ${storyOf(row)}`);
   if (problemsIn(report.counts) === 0) return lines;
   return [
     ...lines,
     `  Nothing is guessed: ${plural(problemsIn(report.counts), 'contact')} wait for a person, such as`,
-    ...review.map((row) => `    ${nameOf(row)}: ${row.detail ?? row.reason}`),
+    ...review.map((row) => `    ${nameOf(row)}: ${storyOf(row)}`),
   ];
 }
 
 /** The first row of each story: a family that shares a mailbox is one. */
 function distinct(rows: readonly ReportedRow[]): readonly ReportedRow[] {
-  const byStory = new Map(rows.map((row) => [`${row.reason} ${row.detail}`, row]));
+  const byStory = new Map(rows.map((row) => [`${row.reason} ${storyOf(row)}`, row]));
   return [...byStory.values()].slice(0, EXAMPLES);
 }
+
+const storyOf = ({ reason, facts }: ReportedRow) => statementFor(reason, facts);
 
 function nameOf(row: ReportedRow): string {
   return row.label ?? `contact ${row.sourceId}`;

@@ -1,9 +1,7 @@
 /** What a run is given: its rows, inserted once. */
+import type { Facts } from '../../reasons/reason.ts';
 import type { Verdict } from './rows.ts';
 import type { Queryable } from './runs.ts';
-
-/** JSON, as a column of the ledger. */
-export type Facts = Readonly<Record<string, unknown>>;
 
 export interface NewRow {
   /** Ascending among the rows of the run; a file's line. */

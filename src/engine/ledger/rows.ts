@@ -2,6 +2,7 @@
  * Rows: one record a run decides about. The input of a row never changes; what happens to it is appended. See README.md here.
  * A row is claimed in a durable transaction before it is sent, and what became of it is written only under that claim.
  */
+import type { Facts } from '../../reasons/reason.ts';
 import type { Claim } from './claims.ts';
 import type { Queryable } from './runs.ts';
 
@@ -72,49 +73,57 @@ export interface Attempt extends RowKey {
   /** How often the row was sent since it was planned, this time included where it may have arrived. */
   readonly sends: number;
   readonly action: RowAction;
-  readonly http?: number;
-  readonly ms?: number;
+  readonly http?: number | undefined;
+  readonly ms?: number | undefined;
   /** Settles the row. */
   readonly verdict?: Verdict;
   readonly reason?: string;
-  readonly detail?: string;
+  readonly facts?: Facts;
 }
 
-/** Appends what became of rows that are held by `claim`; nothing where it is held no longer. Answers how many. */
+/** An array as Postgres reads it, of numbers or plain words: the driver takes ten times as long to make one. */
+function listed<T>(items: readonly T[], member: (item: T) => number | string | undefined): string {
+  return `{${items.map((item) => member(item) ?? 'NULL').join()}}`;
+}
+
+/**
+ * Appends what became of rows that are held by `claim`, once each; nothing where it is held no longer. Safe to repeat: what
+ * was recorded may have been claimed again by now. Answers how many.
+ */
 export async function recordAttempts(db: Queryable, claim: Claim, attempts: readonly Attempt[]): Promise<number> {
   if (attempts.length === 0) return 0;
   const recorded = await db.query<{ written: number }>(
     `with held as (select id from ledger.claims where id = $2 for share),
      t as materialized (
        select u.* from held join ledger.chunks c on c.claim_id = held.id, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::int[], $9::int[], $10::text[],
-         $11::text[], $12::text[])
-         as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, detail)
-       where u.chunk_id = c.id
+         $11::text[], $12::jsonb[])
+         as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, facts)
+       where u.chunk_id = c.id and not exists (
+         select from ledger.attempts a where a.run_id = $1 and a.n = u.n and a.chunk_id = u.chunk_id)
      ), written as (
        insert into ledger.attempts (run_id, n, chunk_id, outcome, action, sends, http, ms, reason, facts)
-       select $1, n, chunk_id, outcome, action, sends, http, ms, reason,
-         case when detail is not null then jsonb_build_object('said', detail) end from t returning 1
+       select $1, n, chunk_id, outcome, action, sends, http, ms, reason, facts from t returning 1
      ), again as (
        insert into ledger.again (run_id, n) select $1, n from t where outcome = 'unsent' on conflict do nothing
      ), settled as (
        insert into ledger.verdicts (run_id, n, verdict, reason, facts)
-       select $1, n, verdict, reason, case when detail is not null then jsonb_build_object('said', detail) end
-       from t where verdict is not null on conflict do nothing
+       select $1, n, verdict, reason, facts from t where verdict is not null on conflict do nothing
      )
      select count(*)::int as written from written`,
     [
       claim.runId,
       claim.id,
-      attempts.map(({ n }) => n),
-      attempts.map(({ chunk }) => chunk),
-      attempts.map(({ outcome }) => outcome),
-      attempts.map(({ action }) => action),
-      attempts.map(({ sends }) => sends),
-      attempts.map(({ http }) => http ?? null),
-      attempts.map(({ ms }) => (ms === undefined ? null : Math.round(ms))),
-      attempts.map(({ verdict }) => verdict ?? null),
-      attempts.map(({ reason }) => reason ?? null),
-      attempts.map(({ detail }) => detail ?? null),
+      listed(attempts, ({ n }) => n),
+      listed(attempts, ({ chunk }) => chunk),
+      listed(attempts, ({ outcome }) => outcome),
+      listed(attempts, ({ action }) => action),
+      listed(attempts, ({ sends }) => sends),
+      listed(attempts, ({ http }) => http),
+      listed(attempts, ({ ms }) => ms && Math.round(ms)),
+      // Most attempts say nothing of these.
+      attempts.some(({ verdict }) => verdict) ? attempts.map(({ verdict }) => verdict ?? null) : null,
+      attempts.some(({ reason }) => reason) ? attempts.map(({ reason }) => reason ?? null) : null,
+      attempts.some(({ facts }) => facts) ? attempts.map(({ facts }) => facts && JSON.stringify(facts)) : null,
     ],
   );
   return recorded.rows[0]?.written ?? 0;
@@ -126,6 +135,7 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
     `with held as materialized (
        select c.n from (select id, unnest(rows) as n from ledger.chunks where run_id = $1) c where not exists (
          select from ledger.attempts a where a.run_id = $1 and a.n = c.n and a.chunk_id = c.id)
+       and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
      ), planned as (
        select count(*) as n from ledger.plans p
        where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
@@ -195,8 +205,12 @@ export interface ReasonCount {
 /** Why rows came to their verdicts, the most frequent reason first; rows without a reason are left out. */
 export async function reasonsOf(db: Queryable, runId: string): Promise<readonly ReasonCount[]> {
   const found = await db.query<ReasonCount>(
-    `select coalesce(verdict, 'unknown') as verdict, reason, count(*)::int as count from ledger.rows
-     where run_id = $1 and reason is not null group by 1, 2 order by 3 desc, 1, 2`,
+    `select verdict, reason, count(*)::int as count from (
+       select verdict, reason from ledger.verdicts where run_id = $1 and reason is not null
+       union all select 'unknown', a.reason from ledger.attempts a where a.run_id = $1 and a.reason is not null
+         and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
+         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)) each
+     group by 1, 2 order by 3 desc, 1, 2`,
     [runId],
   );
   return found.rows;
@@ -208,7 +222,8 @@ export interface ReportedRow {
   readonly label: string | null;
   readonly verdict: Verdict;
   readonly reason: string | null;
-  readonly detail: string | null;
+  /** Rows of earlier versions have a text only: `said`. */
+  readonly facts: Facts | null;
   readonly recordId: string | null;
   readonly action: RowAction | null;
   readonly sends: number;
@@ -219,9 +234,15 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
   const PAGE = 1_000;
   for (let after = -1; ; ) {
     const found = await db.query<ReportedRow & { n: number }>(
-      `select source_id as "sourceId", label, coalesce(verdict, 'unknown') as verdict, reason, detail,
-         record_id as "recordId", action, sends, n::int as n from ledger.rows
-       where run_id = $1 and n > $2 and ($3::text is null or coalesce(verdict, 'unknown') = $3) order by n limit ${PAGE}`,
+      // A page of inputs first, and what is known of each looked up by its number: joined, each page would read the whole run.
+      `with page as materialized (
+         select i.* from ledger.inputs i where run_id = $1 and n > $2 and ($3::text is null or
+           coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)
+         order by n limit ${PAGE}
+       )
+       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict, r.reason, r.facts,
+         r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
+       from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,
       [runId, after, verdict ?? null],
     );
     for (const { n, ...row } of found.rows) {

@@ -1,7 +1,7 @@
 /** Contacts: create, update, get, list by page, search. */
 import { found, invalid } from '../result.ts';
 import type { Choices, Handlers } from './handler.ts';
-import { created, listed, updated } from './written.ts';
+import { listed, wrote } from './written.ts';
 
 type Name = 'contacts.create' | 'contacts.update' | 'contacts.get' | 'contacts.getall' | 'contacts.search';
 
@@ -9,12 +9,12 @@ export function contactHandlers({ paging }: Choices): Pick<Handlers, Name> {
   return {
     async 'contacts.create'({ body, records }) {
       const write = { operation: 'contacts.create', fields: body, naturalKey: body.email };
-      return created(records, 'contact', await records.create('contact', write));
+      return wrote(records, 'contact', await records.create('contact', write));
     },
     async 'contacts.update'({ params, body, records }) {
       const id = params.contact_id;
       const write = { operation: 'contacts.update', fields: body, naturalKey: body.email };
-      return updated(records, 'contact', id, await records.update('contact', id, write));
+      return wrote(records, 'contact', await records.update('contact', id, write));
     },
     async 'contacts.get'({ query, records }) {
       return found('contact', query.contact_id, await records.get('contact', query.contact_id));

@@ -1,7 +1,7 @@
 /** Order customers: import from a contact, create, update, get, list. */
 import { absent, found, invalid, type Result } from '../result.ts';
 import type { Choices, Handlers } from './handler.ts';
-import { created, listed, updated, written } from './written.ts';
+import { listed, written, wrote } from './written.ts';
 
 type Name = 'customers.import' | 'customers.create' | 'customers.update' | 'customers.get' | 'customers.getall';
 
@@ -25,7 +25,7 @@ export function customerHandlers({ importForm, importTwice }: Choices): Pick<Han
     async 'customers.create'({ body, records }) {
       const naturalKey = body.email ?? body.phone_number ?? body.full_name;
       const write = { operation: 'customers.create', fields: body, naturalKey };
-      return created(records, 'customer', await records.create('customer', write));
+      return wrote(records, 'customer', await records.create('customer', write));
     },
     async 'customers.update'({ body, records }) {
       const { id, tenant_id, ...fields } = body;
@@ -33,7 +33,7 @@ export function customerHandlers({ importForm, importTwice }: Choices): Pick<Han
         return invalid('tenant_id', 'not the tenant of this API key');
       }
       const write = { operation: 'customers.update', fields, naturalKey: body.email };
-      return updated(records, 'customer', id, await records.update('customer', id, write));
+      return wrote(records, 'customer', await records.update('customer', id, write));
     },
     async 'customers.get'({ query, records }) {
       return found('customer', query.id, await records.get('customer', query.id));

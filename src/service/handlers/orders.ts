@@ -1,7 +1,7 @@
 /** Orders, each of which belongs to an existing customer of the same tenant (contract, "Order"). */
 import { found, invalid } from '../result.ts';
 import type { Handlers } from './handler.ts';
-import { created, listed, updated } from './written.ts';
+import { listed, wrote } from './written.ts';
 
 type Name = 'orders.create' | 'orders.update' | 'orders.get' | 'orders.getall';
 
@@ -12,13 +12,13 @@ export function orderHandlers(): Pick<Handlers, Name> {
       if (client_id === undefined) return invalid('client_id', 'an order requires an existing customer');
       if (isTooLong(fields.amount)) return invalid('amount', TOO_LONG);
       const write = { operation: 'orders.create', fields, link: client_id, naturalKey: body.order_id };
-      return created(records, 'order', await records.create('order', write), client_id);
+      return wrote(records, 'order', await records.create('order', write), client_id);
     },
     async 'orders.update'({ body, records }) {
       const { id, client_id, ...fields } = body;
       if (isTooLong(fields.amount)) return invalid('amount', TOO_LONG);
       const write = { operation: 'orders.update', fields, link: client_id, naturalKey: body.order_id };
-      return updated(records, 'order', id, await records.update('order', id, write), client_id);
+      return wrote(records, 'order', await records.update('order', id, write), client_id);
     },
     async 'orders.get'({ query, records }) {
       return found('order', query.id, await records.get('order', query.id));

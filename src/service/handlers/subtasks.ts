@@ -1,7 +1,7 @@
 /** Subtasks: items inside a task. */
 import { absent, invalid } from '../result.ts';
 import type { Handlers } from './handler.ts';
-import { created, updated } from './written.ts';
+import { wrote } from './written.ts';
 
 type Name = 'subtasks.create' | 'subtasks.update' | 'subtasks.getall';
 
@@ -12,13 +12,13 @@ export function subtaskHandlers(): Pick<Handlers, Name> {
       if (task_id === undefined) return invalid('task_id', 'a subtask requires an existing task');
       const fields = { isCompleted: false, ...sent };
       const write = { operation: 'subtasks.create', fields, link: task_id, naturalKey: body.item_name };
-      return created(records, 'subtask', await records.create('subtask', write), task_id);
+      return wrote(records, 'subtask', await records.create('subtask', write), task_id);
     },
     async 'subtasks.update'({ params, body, records }) {
       const { id, ...fields } = body;
       if (id === undefined) return invalid('id', 'the path names the task only, so the body has to name the subtask');
       const write = { operation: 'subtasks.update', fields, link: params.task_id, naturalKey: body.item_name };
-      return updated(records, 'subtask', id, await records.update('subtask', id, write));
+      return wrote(records, 'subtask', await records.update('subtask', id, write));
     },
     async 'subtasks.getall'({ params, records }) {
       const task = await records.get('task', params.task_id);

@@ -1,7 +1,7 @@
 /** Tasks and their completion flag. */
 import { found } from '../result.ts';
 import type { Choices, Handlers } from './handler.ts';
-import { created, listed, updated } from './written.ts';
+import { listed, wrote } from './written.ts';
 
 type Name = 'tasks.create' | 'tasks.update' | 'tasks.get' | 'tasks.getall' | 'tasks.complete';
 
@@ -10,11 +10,11 @@ export function taskHandlers({ paging }: Choices): Pick<Handlers, Name> {
     async 'tasks.create'({ body, records }) {
       const fields = { isCompleted: false, ...body };
       const write = { operation: 'tasks.create', fields, naturalKey: body.taskName };
-      return created(records, 'task', await records.create('task', write));
+      return wrote(records, 'task', await records.create('task', write));
     },
     async 'tasks.update'({ params, body, records }) {
       const write = { operation: 'tasks.update', fields: body, naturalKey: body.taskName };
-      return updated(records, 'task', params.task_id, await records.update('task', params.task_id, write));
+      return wrote(records, 'task', await records.update('task', params.task_id, write));
     },
     async 'tasks.get'({ query, records }) {
       return found('task', query.id, await records.get('task', query.id));
@@ -22,7 +22,7 @@ export function taskHandlers({ paging }: Choices): Pick<Handlers, Name> {
     'tasks.getall': ({ query, records }) => listed(records, 'task', paging.tasks(query)),
     async 'tasks.complete'({ params, body, records }) {
       const write = { operation: 'tasks.complete', fields: { isCompleted: body.isCompleted } };
-      return updated(records, 'task', params.task_id, await records.update('task', params.task_id, write));
+      return wrote(records, 'task', await records.update('task', params.task_id, write));
     },
   };
 }

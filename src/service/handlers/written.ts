@@ -3,19 +3,15 @@ import { absent, invalid, type Result } from '../result.ts';
 import { kinds, type StoredKind } from '../store/kinds.ts';
 import type { Page } from '../store/lists.ts';
 import type { Records } from '../store/records.ts';
-import type { Created, Updated } from '../store/writes.ts';
+import type { Outcome } from '../store/writes.ts';
 
-export function created(records: Records, kind: StoredKind, outcome: Created, link?: number): Result {
-  if (outcome.status === 'no-parent') return noParent(kind, link);
-  return written(records, kind, outcome.id);
-}
-
-export function updated(records: Records, kind: StoredKind, id: number, outcome: Updated, link?: number): Result {
+/** `link`: the parent that the caller named. */
+export function wrote(records: Records, kind: StoredKind, outcome: Outcome, link?: number): Result {
   switch (outcome.status) {
-    case 'updated':
-      return written(records, kind, id);
+    case 'written':
+      return written(records, kind, outcome.id);
     case 'absent':
-      return absent(kind, id);
+      return absent(kind, outcome.id);
     case 'no-parent':
       return noParent(kind, link);
     default:

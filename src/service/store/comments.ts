@@ -1,7 +1,7 @@
 /** Comments on contacts and on cards; the API can add them, and shows a card's with its pipeline. */
 import { CARD_MODULE, CONTACT_MODULE } from '../../contract/records.ts';
-import type { SqlId, TenantDb } from './tenant-db.ts';
-import { logged } from './writes.ts';
+import type { TenantDb } from './tenant-db.ts';
+import { creating, type IdRow } from './writes.ts';
 
 export type CommentedModule = typeof CONTACT_MODULE | typeof CARD_MODULE;
 
@@ -11,8 +11,8 @@ export async function addComment(
   module: { readonly type: CommentedModule; readonly id: number },
   text: string,
 ): Promise<number | undefined> {
-  const values = [operations[module.type], String(module.id), module.type, module.id, text];
-  const [row] = await db.query<{ id: SqlId }>(addSql[module.type], values);
+  const item = { operation: operations[module.type], naturalKey: String(module.id), ...module, text };
+  const [row] = await db.each<IdRow>(addSql[module.type], item);
   return row === undefined ? undefined : Number(row.id);
 }
 
@@ -30,9 +30,11 @@ const operations = { [CONTACT_MODULE]: 'contacts.comment', [CARD_MODULE]: 'pipel
 const addSql = { [CONTACT_MODULE]: adding('service.contacts'), [CARD_MODULE]: adding('service.cards') } as const;
 
 function adding(table: string): string {
-  return logged(
-    `insert into service.comments (tenant_id, module_type, module_id, comment_text)
-     select $1, $4, id, $6 from ${table} where tenant_id = $1 and id = $5 returning id`,
+  const values = { module_type: "item->>'type'", module_id: "(item->>'id')::bigint", comment_text: "item->>'text'" };
+  return creating(
     'comment',
+    values,
+    `select item, at from jsonb_array_elements($2::jsonb) with ordinality as sent (item, at)
+     where exists (select from ${table} where tenant_id = $1 and id = (item->>'id')::bigint)`,
   );
 }

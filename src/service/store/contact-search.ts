@@ -1,12 +1,32 @@
 /**
- * What a contact is found by: the contract's four fields, folded when they are written, so that a search is not at the
- * mercy of the database's locale (the embedded one knows the upper and lower case of ASCII only).
+ * What a contact is found by: the contract's four fields, folded when they are written, so that a search does not depend
+ * on the database's locale (the embedded one knows ASCII only, its letters' case and where a word begins).
  */
+import type { Filter } from './lists.ts';
+
 const SEARCHED = ['first_name', 'last_name', 'email', 'phone'] as const;
 
-/** Case and Unicode composition (é as one character or two) make no difference to a search; accents do. */
+/**
+ * Of a term, so many characters are looked up in the index: each more takes longer and seldom rules out more. Digits, such
+ * as a phone number's, rule out more than letters.
+ */
+const LETTERS = 12;
+const DIGITS = 7;
+
+/**
+ * In lower case and composed (é as one character), so that neither makes a difference to a search; accents do. Other than
+ * ASCII's, each character becomes X and its code point in six letters A to P: ASCII, and no longer found as anything else.
+ */
 function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^ -~]/gu, asLetters);
+}
+
+function asLetters(character: string): string {
+  const digits = (character.codePointAt(0) ?? 0).toString(16).padStart(6, '0');
+  return `X${digits.replace(/./g, (digit) => 'ABCDEFGHIJKLMNOP'.charAt(Number.parseInt(digit, 16)))}`;
 }
 
 /** The searched ones among `fields`, folded; a null (no phone) stays null. */
@@ -20,13 +40,15 @@ export function foldedContact(fields: Readonly<Record<string, unknown>>): Record
   return folded;
 }
 
-/** The SQL condition over a contact row `r` for the pattern in `parameter`, such as `$5`; first and last name also match together. */
-export function matchesPattern(parameter: string): string {
-  const fullName = `concat_ws(' ', r.folded->>'first_name', r.folded->>'last_name')`;
-  return `(${fullName} like ${parameter} or r.folded->>'email' like ${parameter} or r.folded->>'phone' like ${parameter})`;
-}
-
-/** The LIKE pattern for "contains `term`", with the pattern's own characters taken literally. */
-export function containing(term: string): string {
-  return `%${fold(term).replace(/[\\%_]/g, '\\$&')}%`;
+/** Contacts with `term` in a field, or in first and last name together. The index gives candidates, which are compared. */
+export function containing(term: string): Filter {
+  const folded = fold(term);
+  const at = folded.indexOf('@'); // many addresses share what comes after it
+  const telling = at === -1 ? folded : folded.slice(0, Math.max(at, LETTERS));
+  const tail = telling.slice(-DIGITS);
+  const lookedUp = /\d/.test(tail) ? tail : telling.slice(-LETTERS);
+  return {
+    sql: (pattern, whole) => `r.searched like ${pattern} and strpos(r.searched, ${whole}) > 0`,
+    values: [`%${lookedUp.replace(/[\\%_]/g, '\\$&')}%`, folded],
+  };
 }

@@ -1,5 +1,6 @@
 /** Importing contacts as customers: the fields are mapped in the database, in the statement that writes the customer. */
-import type { SqlId, TenantDb } from './tenant-db.ts';
+import type { TenantDb } from './tenant-db.ts';
+import { creating, type IdRow } from './writes.ts';
 
 export type Imported =
   | { readonly status: 'imported'; readonly ids: readonly number[] }
@@ -16,41 +17,41 @@ export async function importContacts(
   twice: ImportTwice,
 ): Promise<Imported> {
   const wanted = [...new Set(contactIds)];
-  const values = ['customers.import', wanted];
-  if (twice === 'create') return imported(await db.query<{ id: SqlId }>(importSql, values));
+  if (twice === 'create') return importAll(db, wanted);
   return db.transaction(async (inside): Promise<Imported> => {
     await inside.query(lockSql, [wanted]); // two imports of one contact at once: the second waits and sees the first
     const existing = await inside.query(existingSql, [wanted]);
-    if (existing.length > 0) return { status: 'exists-already' };
-    return imported(await inside.query<{ id: SqlId }>(importSql, values));
+    return existing.length > 0 ? { status: 'exists-already' } : importAll(inside, wanted);
   });
 }
 
-function imported(rows: readonly { readonly id: SqlId }[]): Imported {
+async function importAll(db: TenantDb, contactIds: readonly number[]): Promise<Imported> {
+  const rows = await db.each<IdRow>(importSql, contactIds);
   if (rows.length === 0) return { status: 'absent' };
   return { status: 'imported', ids: rows.map((row) => Number(row.id)) };
 }
 
-const importSql = `
-  with wanted as (
-    select id, fields from service.contacts where tenant_id = $1 and id = any ($3::bigint[])
-  ), written as (
-    insert into service.customers (tenant_id, contact_id, fields)
-    select $1, id, jsonb_strip_nulls(jsonb_build_object(
-      'full_name', nullif(concat_ws(' ', nullif(fields->>'first_name', ''), nullif(fields->>'last_name', '')), ''),
-      'email', nullif(fields->>'email', ''),
-      'phone_number', nullif(fields->>'phone', ''),
-      'organization', nullif(fields->>'organization', ''),
-      'picture_url', nullif(fields->>'picture_url', '')
-    ))
-    from wanted
-    where (select count(*) from wanted) = cardinality($3::bigint[])
-    returning id, contact_id
-  ), logged as (
-    insert into service.commits (tenant_id, operation, kind, record_id, natural_key)
-    select $1, $2, 'customer', id, contact_id::text from written
-  )
-  select id from written`;
+const fieldsSql = `jsonb_strip_nulls(jsonb_build_object(
+  'full_name', nullif(concat_ws(' ', nullif(fields->>'first_name', ''), nullif(fields->>'last_name', '')), ''),
+  'email', nullif(fields->>'email', ''),
+  'phone_number', nullif(fields->>'phone', ''),
+  'organization', nullif(fields->>'organization', ''),
+  'picture_url', nullif(fields->>'picture_url', '')
+))`;
+
+/** An item is a list of contacts' ids; an id that is absent leaves its whole list out. */
+const importSql = creating(
+  'customer',
+  { contact_id: 'contact_id', fields: fieldsSql },
+  `select at, contact.id as contact_id, contact.fields,
+     jsonb_build_object('operation', 'customers.import', 'naturalKey', contact.id) as item
+   from jsonb_array_elements($2::jsonb) with ordinality as sent (ids, at),
+     lateral (
+       select id, fields, count(*) over () as found from service.contacts
+       where tenant_id = $1 and id = any (array(select jsonb_array_elements_text(ids)::bigint)) order by id
+     ) contact
+   where contact.found = jsonb_array_length(ids)`,
+);
 
 const lockSql =
   'select id from service.contacts where tenant_id = $1 and id = any ($2::bigint[]) order by id for update';

@@ -24,6 +24,11 @@ export const kinds: Readonly<Record<StoredKind, KindOfRecord>> = {
   subtask: { table: 'service.subtasks', link: { column: 'task_id', parent: 'service.tasks' }, json: shown('task_id') },
 };
 
+export function perKind<T>(make: (kind: StoredKind) => T): Readonly<Record<StoredKind, T>> {
+  const [contact, customer, order] = [make('contact'), make('customer'), make('order')];
+  return { contact, customer, order, task: make('task'), subtask: make('subtask') };
+}
+
 function shown(link?: string): string {
   const members = ['id', 'tenant_id', 'created_at', 'updated_at', ...(link === undefined ? [] : [link])];
   return `(jsonb_build_object(${members.map((name) => `'${name}', r.${name}`).join(', ')}) || r.fields)`;

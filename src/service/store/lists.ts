@@ -18,10 +18,10 @@ export interface Page {
   readonly size: number;
 }
 
-/** A condition over a row `r` with one value. */
+/** A condition over a row `r`; `sql` is given the parameters that stand for `values`, such as `$5`. */
 export interface Filter {
-  readonly sql: (parameter: string) => string;
-  readonly value: unknown;
+  readonly sql: (...parameters: string[]) => string;
+  readonly values: readonly unknown[];
 }
 
 const BATCH_ROWS = 1_000;
@@ -48,8 +48,10 @@ export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page,
 export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filter?: Filter): AsyncGenerator<string> {
   const { table, json } = kinds[kind];
   const down = view.order === 'newest';
-  const values = [...salt(view), ...(filter === undefined ? [] : [filter.value])];
-  const condition = filter === undefined ? '' : `and ${filter.sql(`$${3 + values.length}`)}`;
+  const salts = salt(view);
+  const values = [...salts, ...(filter?.values ?? [])];
+  const parameters = values.map((_, place) => `$${4 + place}`).slice(salts.length);
+  const condition = filter === undefined ? '' : `and ${filter.sql(...parameters)}`;
   const sql = `
     select string_agg(${json}::text, ',' order by ${ordering(view, '$4')('r.id')}) as items,
            ${down ? 'min' : 'max'}(r.id) as last, count(*)::int as rows

@@ -4,13 +4,13 @@
  */
 import type pg from 'pg';
 import { addComment, type CommentedModule, commentJson } from './comments.ts';
-import { containing, matchesPattern } from './contact-search.ts';
+import { containing } from './contact-search.ts';
 import { type Imported, type ImportTwice, importContacts } from './customers.ts';
-import { kinds, type StoredKind } from './kinds.ts';
+import { kinds, perKind, type StoredKind } from './kinds.ts';
 import { all, type ListView, type Page, page } from './lists.ts';
 import { type CardMove, cardJson, type Moved, moveCard, pipelineDetails, pipelineItems } from './pipelines.ts';
-import { tenantDb } from './tenant-db.ts';
-import { type Created, create, type Updated, update, type Write } from './writes.ts';
+import { type ItemRow, tenantDb } from './tenant-db.ts';
+import { create, type Outcome, update, type Write } from './writes.ts';
 
 /**
  * JSON text is the record as the API shows it; a list's items are joined by commas. A record of another tenant is
@@ -18,9 +18,9 @@ import { type Created, create, type Updated, update, type Write } from './writes
  */
 export interface Records {
   readonly tenantId: number;
-  create(kind: StoredKind, write: Write): Promise<Created>;
+  create(kind: StoredKind, write: Write): Promise<Outcome>;
   /** Changes the given fields only. */
-  update(kind: StoredKind, id: number, write: Write): Promise<Updated>;
+  update(kind: StoredKind, id: number, write: Write): Promise<Outcome>;
   get(kind: StoredKind, id: number): Promise<string | undefined>;
   page(kind: StoredKind, page: Page): Promise<string>;
   all(kind: StoredKind): AsyncIterable<string>;
@@ -37,6 +37,7 @@ export interface Records {
   moveCard(move: CardMove): Promise<Moved>;
 }
 
+/** Kept as long as the service runs, so that requests at the same time share statements. */
 export function records(pool: pg.Pool, tenantId: number, view: ListView): Records {
   const db = tenantDb(pool, tenantId);
   return {
@@ -44,15 +45,13 @@ export function records(pool: pg.Pool, tenantId: number, view: ListView): Record
     create: (kind, write) => create(db, kind, write),
     update: (kind, id, write) => update(db, kind, id, write),
     async get(kind, id) {
-      const { table, json } = kinds[kind];
-      const sql = `select ${json}::text as json from ${table} r where r.tenant_id = $1 and r.id = $2`;
-      const [row] = await db.query<{ json: string }>(sql, [id]);
+      const [row] = await db.each<ItemRow & { json: string }>(getSql[kind], id);
       return row?.json;
     },
     page: (kind, wanted) => page(db, kind, wanted, view),
     all: (kind) => all(db, kind, view),
-    subtasksOf: (taskId) => all(db, 'subtask', view, { sql: (parameter) => `r.task_id = ${parameter}`, value: taskId }),
-    searchContacts: (term) => all(db, 'contact', view, { sql: matchesPattern, value: containing(term) }),
+    subtasksOf: (taskId) => all(db, 'subtask', view, { sql: (id) => `r.task_id = ${id}`, values: [taskId] }),
+    searchContacts: (term) => all(db, 'contact', view, containing(term)),
     importContacts: (contactIds, twice) => importContacts(db, contactIds, twice),
     addComment: (module, text) => addComment(db, module, text),
     comment: (id) => commentJson(db, id),
@@ -62,3 +61,11 @@ export function records(pool: pg.Pool, tenantId: number, view: ListView): Record
     moveCard: (move) => moveCard(db, move),
   };
 }
+
+/** `offset 0` keeps the look-up by key whatever Postgres knows of the table when it makes the plan. */
+const getSql = perKind((kind) => {
+  const { table, json } = kinds[kind];
+  return `
+    select at, json from jsonb_array_elements($2::jsonb) with ordinality as sent (wanted, at),
+      lateral (select ${json}::text as json from ${table} r where r.tenant_id = $1 and r.id = wanted::bigint offset 0) found`;
+});

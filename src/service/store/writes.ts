@@ -4,8 +4,8 @@
  */
 import { codeOf } from '../../errors.ts';
 import { foldedContact } from './contact-search.ts';
-import { kinds, type StoredKind } from './kinds.ts';
-import type { SqlId, TenantDb } from './tenant-db.ts';
+import { kinds, perKind, type StoredKind } from './kinds.ts';
+import type { ItemRow, SqlId, TenantDb } from './tenant-db.ts';
 
 export interface Write {
   /** As the commit log names it, such as `orders.create`. */
@@ -17,40 +17,68 @@ export interface Write {
   readonly naturalKey?: string;
 }
 
-export type Created = { readonly status: 'created'; readonly id: number } | { readonly status: 'no-parent' };
-export type Updated = { readonly status: 'updated' } | { readonly status: 'absent' } | { readonly status: 'no-parent' };
+/** What became of a write; `no-parent`: the linked record does not exist in the tenant. */
+export type Outcome = { readonly status: 'written' | 'absent'; readonly id: number } | { readonly status: 'no-parent' };
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Writes a new record; `no-parent` where the linked record does not exist in the tenant. */
-export async function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Created> {
-  const values = [write.operation, write.naturalKey ?? null, JSON.stringify(write.fields)];
-  if (kind === 'contact') values.push(JSON.stringify(foldedContact(write.fields)));
-  const link = kinds[kind].link === undefined ? [] : [write.link ?? null];
-  try {
-    const [row] = await db.query<{ id: SqlId }>(createSql[kind], [...values, ...link]);
-    return { status: 'created', id: Number(row?.id) };
-  } catch (error) {
-    if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { status: 'no-parent' };
-    throw error;
-  }
+/** Writes a new record. */
+export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Outcome> {
+  const item = kind === 'contact' ? { ...write, folded: foldedContact(write.fields) } : write;
+  return unlessOrphan(async () => {
+    const [row] = await db.each<IdRow>(createSql[kind], item);
+    return { status: 'written', id: Number(row?.id) };
+  });
 }
 
 /**
  * Changes the fields that are given and leaves the others. `link` moves the record to another parent, except for a
  * subtask, where it says whose subtask it has to be.
  */
-export async function update(db: TenantDb, kind: StoredKind, id: number, write: Write): Promise<Updated> {
+export function update(db: TenantDb, kind: StoredKind, id: number, write: Write): Promise<Outcome> {
   const values = [write.operation, write.naturalKey ?? null, id, JSON.stringify(write.fields)];
   if (kind === 'contact') values.push(JSON.stringify(foldedContact(write.fields)));
   const link = kinds[kind].link === undefined ? [] : [write.link ?? null];
-  try {
+  return unlessOrphan(async () => {
     const rows = await db.query(updateSql[kind], [...values, ...link]);
-    return { status: rows.length === 1 ? 'updated' : 'absent' };
+    return { status: rows.length === 1 ? 'written' : 'absent', id };
+  });
+}
+
+async function unlessOrphan(write: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await write();
   } catch (error) {
     if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { status: 'no-parent' };
     throw error;
   }
+}
+
+/** A new record of an item; an item without one wrote nothing. */
+export interface IdRow extends ItemRow {
+  readonly id: SqlId;
+}
+
+const ITEMS = 'select item, at from jsonb_array_elements($2::jsonb) with ordinality as sent (item, at)';
+
+/**
+ * The statement for `TenantDb.each` that writes new records and their commits, and gives an `IdRow` for each. An item has
+ * `operation` and `naturalKey`; `values` says by column how the record is made of it. `items` gives the items, and their
+ * place `at`, where not every one is to be written or one stands for many records.
+ */
+export function creating(kind: string, values: Readonly<Record<string, string>>, items = ITEMS): string {
+  const table = `service.${kind}s`;
+  return `
+    with sent as materialized (select nextval('${table}_id_seq') as id, made.* from (${items}) made),
+    written as (
+      insert into ${table} (tenant_id, id, ${Object.keys(values)}) overriding system value
+      select $1, id, ${Object.values(values)} from sent
+    ),
+    logged as (
+      insert into service.commits (tenant_id, operation, kind, record_id, natural_key)
+      select $1, item->>'operation', '${kind}', id, item->>'naturalKey' from sent
+    )
+    select at, id from sent`;
 }
 
 /** Wraps a write that returns ids, with `$1` the tenant, `$2` the operation and `$3` the natural key. */
@@ -64,22 +92,14 @@ export function logged(write: string, kind: string, naturalKey = '$3::text'): st
     select id from written`;
 }
 
-const createSql: Readonly<Record<StoredKind, string>> = {
-  contact: logged(
-    'insert into service.contacts (tenant_id, fields, folded) values ($1, $4, $5) returning id',
-    'contact',
-  ),
-  customer: logged(
-    'insert into service.customers (tenant_id, fields, contact_id) values ($1, $4, $5) returning id',
-    'customer',
-  ),
-  order: logged('insert into service.orders (tenant_id, fields, client_id) values ($1, $4, $5) returning id', 'order'),
-  task: logged('insert into service.tasks (tenant_id, fields) values ($1, $4) returning id', 'task'),
-  subtask: logged(
-    'insert into service.subtasks (tenant_id, fields, task_id) values ($1, $4, $5) returning id',
-    'subtask',
-  ),
-};
+const FIELDS = { fields: "item->'fields'" };
+const LINK = "(item->>'link')::bigint";
+
+const createSql = perKind((kind) => {
+  const { link } = kinds[kind];
+  const folded = kind === 'contact' && { folded: "item->'folded'" };
+  return creating(kind, { ...FIELDS, ...folded, ...(link && { [link.column]: LINK }) });
+});
 
 const updateSql: Readonly<Record<StoredKind, string>> = {
   contact: logged(updating('contact', ', folded = folded || $6'), 'contact'),

@@ -1,10 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
+import { claimRows, openRows } from '../../../src/engine/ledger/rows.ts';
 import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
 import { resolveScope } from '../../../src/worker/identity.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { claimOn } from './fresh-ledger.ts';
 
 /** Before accounts became names for scopes. */
 const BEFORE = ledgerMigrations.slice(0, 6);
@@ -47,4 +49,74 @@ test('a scope of an account gets a name of its own, and two names may share one'
   const identity = { origin: 'https://a.example', fingerprint: await fingerprintOf(pool, 'a-key') };
   expect(await whatIsKnown(pool, 'b', identity)).toMatchObject({ bound: 'a~2', known: undefined });
   expect(identity.fingerprint).not.toContain('a-key');
+});
+
+/** While a row was one record that was updated. */
+const WIDE_ROWS = ledgerMigrations.filter(({ name }) => name < '014');
+
+test('unfinished runs of an earlier version keep every row where it was, with what was sent for it', async () => {
+  const database = await freshDatabase();
+  onTestFinished(() => database.close());
+  const { pool } = database;
+  await migrate(pool, 'ledger', WIDE_ROWS);
+  await pool.query(`
+    insert into ledger.runs (id, sync, job, account, scope, resource, lane, dry_run, options, status, phase)
+      values ('run-1', 'orders:1', 'orders', 'a', 'a', 'orders:1', 'batch', false, '{}', 'running', 'create-orders');
+    insert into ledger.claims (run_id, worker, exclusive, expires_at) values ('run-1', '{}', false, now());
+    insert into ledger.rows (run_id, source_id, n, state, action, verdict, reason, detail, label, client_id, fields, own_fields, record_id, sends, since, claim_id, cells)
+      values
+      ('run-1', '2', 2, 'staged', null, null, null, null, 'A', null, '{"amount": "1"}', null, null, 0, null, null, '["A", "1"]'),
+      ('run-1', '3', 3, 'ready', 'create', null, null, null, 'B', '7', '{}', null, null, 0, null, null, null),
+      ('run-1', '4', 4, 'ready', 'update', null, null, null, 'C', '7', '{"amount": "2", "status": "new"}', '{"amount": "2"}', '17', 0, null, null, null),
+      ('run-1', '5', 5, 'intent', 'create', null, null, null, 'D', '7', '{}', null, null, 0, null, 1, null),
+      ('run-1', '6', 6, 'acked', 'create', null, null, null, 'E', '7', '{}', null, null, 1, now() - interval '1 h', null, null),
+      ('run-1', '7', 7, 'unknown', 'create', null, 'REFUSED_BY_SERVICE', 'no', 'F', '7', '{}', null, null, 2, now() - interval '1 h', null, null),
+      ('run-1', '8', 8, 'ready', 'create', null, null, null, 'G', '7', '{}', null, null, 1, now() - interval '1 h', null, null),
+      ('run-1', '9', 9, 'settled', 'create', 'created', null, null, 'H', '7', '{}', null, '18', 1, now() - interval '1 h', null, null),
+      ('run-1', '10', 10, 'settled', null, 'invalid', 'AMOUNT_EMPTY', 'no amount', 'I', null, null, null, null, 0, null, null, '["I", ""]');`);
+  await migrate(pool, 'ledger', ledgerMigrations);
+
+  const found = await pool.query(
+    'select n::int, state, action, verdict, reason, facts, client_id as client, record_id as record, sends, fields from ledger.rows order by n',
+  );
+  const none = {
+    action: null,
+    verdict: null,
+    reason: null,
+    facts: null,
+    record: null,
+    sends: 0,
+    client: '7',
+    fields: {},
+  };
+  const said = (text: string) => ({ facts: { said: text } });
+  expect(found.rows).toEqual([
+    { ...none, n: 2, state: 'staged', client: null, fields: { amount: '1' } },
+    { ...none, n: 3, state: 'ready', action: 'create' },
+    { ...none, n: 4, state: 'ready', action: 'update', record: '17', fields: { amount: '2', status: 'new' } },
+    { ...none, n: 5, state: 'unknown', action: 'create' },
+    { ...none, n: 6, state: 'acked', action: 'create', sends: 1 },
+    { ...none, n: 7, state: 'unknown', action: 'create', sends: 2, reason: 'REFUSED_BY_SERVICE', ...said('no') },
+    { ...none, n: 8, state: 'ready', action: 'create', sends: 1 },
+    { ...none, n: 9, state: 'settled', action: 'create', verdict: 'created', record: '18', sends: 1 },
+    {
+      ...none,
+      n: 10,
+      state: 'settled',
+      client: null,
+      fields: null,
+      verdict: 'invalid',
+      reason: 'AMOUNT_EMPTY',
+      ...said('no amount'),
+    },
+  ]);
+  const run = await readRun(pool, 'run-1');
+  const claim = await claimOn(database, run);
+  const claimed = await claimRows(pool, claim, 10);
+  expect(claimed.map(({ n, fields, sends }) => ({ n, fields, sends }))).toEqual([
+    { n: 3, fields: {}, sends: 0 },
+    { n: 4, fields: { amount: '2', status: 'new' }, sends: 0 },
+    { n: 8, fields: {}, sends: 1 },
+  ]);
+  expect(await openRows(pool, run.id)).toEqual({ staged: 1, ready: 0, intent: 3, acked: 1, unknown: 2, settled: 2 });
 });

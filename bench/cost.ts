@@ -1,0 +1,61 @@
+/** What a piece of work costs: CPU of this process and of all processes of its Postgres (through /proc), and WAL. */
+import fs from 'node:fs/promises';
+import type pg from 'pg';
+
+export interface Cost {
+  readonly nodeCpuMs: number;
+  readonly postgresCpuMs: number;
+  readonly walBytes: number;
+}
+
+/** Linux counts the CPU of processes in hundredths of a second. */
+const TICK_MS = 10;
+
+/** Begins to measure; the function it gives tells what was spent since. `pool` has to be on an embedded Postgres. */
+export async function measureCost(pool: pg.Pool): Promise<() => Promise<Cost>> {
+  const postmaster = await parentOf(await backendOf(pool));
+  const before = await spent(pool, postmaster);
+  return async () => {
+    const after = await spent(pool, postmaster);
+    return {
+      nodeCpuMs: after.nodeCpuMs - before.nodeCpuMs,
+      postgresCpuMs: after.postgresCpuMs - before.postgresCpuMs,
+      walBytes: after.walBytes - before.walBytes,
+    };
+  };
+}
+
+async function spent(pool: pg.Pool, postmaster: number): Promise<Cost> {
+  const wal = await pool.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0' as bytes`);
+  const { user, system } = process.cpuUsage();
+  return {
+    nodeCpuMs: (user + system) / 1000,
+    postgresCpuMs: await postgresCpuMs(postmaster),
+    walBytes: Number(wal.rows[0]?.bytes),
+  };
+}
+
+/** The postmaster's figures hold those of the children that have ended. */
+async function postgresCpuMs(postmaster: number): Promise<number> {
+  const children = await fs.readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+  const [own = [], ...others] = await Promise.all(
+    [postmaster, ...children.trim().split(' ').map(Number)].map((pid) => statOf(pid).catch(() => [])),
+  );
+  const ticks = [...own.slice(11, 15), ...others.flatMap((stat) => stat.slice(11, 13))];
+  return ticks.reduce((sum, one) => sum + Number(one), 0) * TICK_MS;
+}
+
+async function backendOf(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
+}
+
+async function parentOf(pid: number): Promise<number> {
+  return Number((await statOf(pid))[1]);
+}
+
+/** The fields of /proc/PID/stat behind the command's name, from the state on. */
+async function statOf(pid: number): Promise<readonly string[]> {
+  const stat = await fs.readFile(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}

@@ -1,0 +1,57 @@
+/**
+ * Group commit: what is asked for while one batch is being worked is the next batch, so that many requests at once share
+ * a statement and its commit. There are no timers: a request alone waits for nothing.
+ */
+import { codeOf } from '../../errors.ts';
+
+interface Asked<Item, Outcome> {
+  readonly item: Item;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+}
+
+/** Bounds the size of a statement: a request's body may be a megabyte. */
+const MAX_ITEMS = 100;
+
+/**
+ * Gives a function of one item that is worked by `work` together with others. `work` does all of its items or none, and
+ * gives their outcomes in order. Where Postgres refuses a batch for the values in it, it is halved until only the items
+ * to blame get the error. Any other error is every item's: whether the batch was committed may be unknown then, so that
+ * no item may be written again.
+ */
+export function batched<Item, Outcome>(
+  work: (items: readonly Item[]) => Promise<readonly Outcome[]>,
+): (item: Item) => Promise<Outcome> {
+  const waiting: Asked<Item, Outcome>[] = [];
+  let isWorking = false;
+
+  async function workAll(): Promise<void> {
+    isWorking = true;
+    while (waiting.length > 0) await settle(waiting.splice(0, MAX_ITEMS));
+    isWorking = false;
+  }
+
+  async function settle(batch: readonly Asked<Item, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await work(batch.map(({ item }) => item));
+      // as: there is one outcome for each item.
+      for (const [place, { resolve }] of batch.entries()) resolve(outcomes[place] as Outcome);
+    } catch (error) {
+      if (batch.length > 1 && isRefusal(error)) {
+        const half = batch.length >> 1;
+        await Promise.all([settle(batch.slice(0, half)), settle(batch.slice(half))]);
+      } else for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isWorking) void workAll();
+    });
+}
+
+/** Classes 22 (data exception) and 23 (constraint violation): Postgres has rolled the statement back. */
+function isRefusal(error: unknown): boolean {
+  return /^2[23]/.test(codeOf(error) ?? '');
+}

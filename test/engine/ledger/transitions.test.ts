@@ -1,0 +1,141 @@
+/** A row changes its state by the named statements only, and by each of them only as the table of transitions says. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Claim, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
+import { addRows } from '../../../src/engine/ledger/inputs.ts';
+import { type Attempt, type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
+import {
+  planRows,
+  reopenRows,
+  reviseRows,
+  sendAgain,
+  settleRows,
+  TRANSITIONS,
+  unplanRows,
+} from '../../../src/engine/ledger/transitions.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { aRun, freshLedger, rowsOf, WORKER } from './fresh-ledger.ts';
+
+const ROWS = 6;
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+interface World {
+  readonly run: Run;
+  claim: Claim | undefined;
+  held: readonly ClaimedRow[];
+}
+
+type Statement = keyof typeof TRANSITIONS;
+type Act = (world: World, rows: readonly number[]) => Promise<unknown>;
+
+const chosen = (columns: string) => (rows: readonly number[]) => ({
+  sql: `select n${columns} from unnest($2::bigint[]) as t (n)`,
+  values: [rows],
+});
+const PLANNED = chosen(`, 'create' as action, null as record_id, null::jsonb as fields`);
+const JUDGED = chosen(`, 'review' as verdict, 'GAVE_UP' as reason, null::jsonb as facts, null as record_id`);
+const OUTCOMES: readonly Pick<Attempt, 'outcome' | 'verdict'>[] = [
+  { outcome: 'acked' },
+  { outcome: 'unknown' },
+  { outcome: 'unsent' },
+  { outcome: 'refused', verdict: 'rejected' },
+];
+
+const acts: Readonly<Record<Statement, Act>> = {
+  plan: ({ run }, rows) => planRows(database.pool, run.id, PLANNED(rows)),
+  unplan: ({ run }, rows) => unplanRows(database.pool, run.id, chosen('')(rows)),
+  async claim(world, rows) {
+    world.claim ??= await takeClaim(database.pool, world.run.id, WORKER, { kind: 'shared', ttlMs: 60_000 });
+    if (world.claim) world.held = [...world.held, ...(await claimRows(database.pool, world.claim, rows.length))];
+  },
+  async record(world, rows) {
+    const { claim, held } = world;
+    if (!claim) return;
+    const known = held.filter(({ n }) => rows.includes(n));
+    const attempts = known.map(
+      (row): Attempt => ({ ...row, sends: row.sends + 1, ...OUTCOMES[row.n % OUTCOMES.length] }) as Attempt,
+    );
+    expect(await recordAttempts(database.pool, claim, attempts)).toBe(attempts.length);
+    world.held = held.filter((row) => !known.includes(row));
+  },
+  async lose(world) {
+    if (world.claim) await dropClaims(database.pool, [world.claim.id]);
+    world.claim = undefined;
+    world.held = [];
+  },
+  sendAgain: ({ run }, rows) => sendAgain(database.pool, run.id, chosen(', null as action')(rows)),
+  settle: ({ run }, rows) => settleRows(database.pool, run.id, JUDGED(rows)),
+  revise: ({ run }, rows) => reviseRows(database.pool, run.id, JUDGED(rows)),
+  reopen: ({ run }, rows) => reopenRows(database.pool, run.id, chosen('')(rows)),
+};
+
+async function statesOf(run: Run): Promise<readonly string[]> {
+  return (await rowsOf(database, run)).map(({ state }) => String(state));
+}
+
+const statement = fc.constantFrom(...(Object.keys(acts) as Statement[]));
+const rows = fc.subarray(
+  Array.from({ length: ROWS }, (_, n) => n),
+  { minLength: 1 },
+);
+const history = fc.array(fc.record({ statement, rows }), { minLength: 1, maxLength: 40 });
+
+test('in any order of statements, each row goes only where its statement leads', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (steps) => {
+      const run = await aRun(database);
+      const world: World = { run, claim: undefined, held: [] };
+      await addRows(
+        database.pool,
+        run.id,
+        Array.from({ length: ROWS }, (_, n) => ({ n, label: String(n) })),
+      );
+      let before = await statesOf(run);
+      for (const step of steps) {
+        await acts[step.statement](world, step.rows);
+        const after = await statesOf(run);
+        const { from, to }: { from: readonly string[]; to: readonly string[] } = TRANSITIONS[step.statement];
+        for (const [n, state] of after.entries()) {
+          const was = before[n] ?? '';
+          if (state !== was)
+            expect([step.statement, from.includes(was) && to.includes(state)]).toEqual([step.statement, true]);
+        }
+        const counted = await openRows(database.pool, run.id);
+        for (const [state, count] of Object.entries(counted))
+          expect([state, count]).toEqual([state, after.filter((one) => one === state).length]);
+        before = after;
+      }
+      if (world.claim) await dropClaims(database.pool, [world.claim.id]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a row that is claimed and recorded is never given out to two claims at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 6 }), async (limits) => {
+      const run = await aRun(database);
+      await addRows(
+        database.pool,
+        run.id,
+        Array.from({ length: ROWS }, (_, n) => ({ n, label: String(n) })),
+      );
+      await planRows(database.pool, run.id, PLANNED(Array.from({ length: ROWS }, (_, n) => n)));
+      const claims = await Promise.all(
+        limits.map(() => takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 60_000 })),
+      );
+      const given = await Promise.all(
+        claims.map((claim, i) => (claim ? claimRows(database.pool, claim, limits[i] ?? 1) : [])),
+      );
+      const numbers = given.flat().map(({ n }) => n);
+      expect(new Set(numbers).size).toBe(numbers.length);
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -1,0 +1,187 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { elapsedMs } from '../../src/clock.ts';
+import { dropClaims } from '../../src/engine/ledger/claims.ts';
+import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import type { JobContext } from '../../src/worker/job.ts';
+import type { SendRow, SentRow } from '../../src/worker/row-source.ts';
+import { sendRows } from '../../src/worker/send-ready.ts';
+import { spent, unsent } from '../../src/worker/sent.ts';
+import { RetryLater, RunFailed } from '../../src/worker/trouble.ts';
+import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { anAccount, noTargets } from './an-account.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+async function aRunOf(rows: number): Promise<Run> {
+  const run = await aRun(database);
+  await putRows(database, run, readyRows(rows));
+  return run;
+}
+
+function contextOf(run: Run, signal = new AbortController().signal): JobContext<unknown> {
+  const log = pino({ level: 'silent' });
+  return {
+    run,
+    options: {},
+    account: anAccount(),
+    targets: noTargets,
+    need: async () => {},
+    pool: database.pool,
+    worker: WORKER,
+    log,
+    signal,
+  };
+}
+
+function sent(result: SentRow['result'], more: Partial<SentRow> = {}): SentRow {
+  return { result, calls: 1, limited: 0, ...more };
+}
+
+const acked: SendRow = async (row) => sent({ ...spent(row, row.action), outcome: 'acked' });
+
+/** How many rows are in each state, and how many calls they have spent. */
+async function standing(run: Run): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { state, sends } of await rowsOf(database, run)) {
+    counts[String(state)] = (counts[String(state)] ?? 0) + 1;
+    counts.sends = (counts.sends ?? 0) + Number(sends);
+  }
+  return counts;
+}
+
+test('every ready row is sent once, with no more in flight than the account allows', async () => {
+  const run = await aRunOf(50);
+  let [inFlight, most] = [0, 0];
+  const ended = await sendRows(contextOf(run), async (row, how) => {
+    most = Math.max(most, ++inFlight);
+    await delay(1);
+    inFlight--;
+    return acked(row, how);
+  });
+  expect([ended, most]).toEqual([{ status: 'dry' }, 4]);
+  expect(await standing(run)).toEqual({ acked: 50, sends: 50 });
+  expect(await readRun(database.pool, run.id)).toMatchObject({ calls: 50, rowsSettled: 50, limited: 0 });
+});
+
+test('several dispatchers share the rows, and no row is sent twice', async () => {
+  const run = await aRunOf(300);
+  const order: string[] = [];
+  const send: SendRow = async (row, how) => {
+    order.push(row.sourceId);
+    return acked(row, how);
+  };
+  await Promise.all([1, 2, 3].map(() => sendRows(contextOf(run), send)));
+  expect([order.length, new Set(order).size]).toEqual([300, 300]);
+});
+
+test('each call is told by when it has to leave: before its answer could come after the claim', async () => {
+  const run = await aRunOf(1);
+  const began = elapsedMs();
+  let dispatchBefore = 0;
+  await sendRows(contextOf(run), async (row, how) => {
+    dispatchBefore = how.dispatchBefore;
+    return acked(row, how);
+  });
+  expect(dispatchBefore - began).toBeGreaterThan(10_000);
+  expect(dispatchBefore - began).toBeLessThan(30_000 - anAccount().timeoutMs);
+});
+
+test.each([new RunFailed('KEY_REFUSED', 'mend the key'), new RetryLater('nobody answers', 10)])(
+  'stopped by %s, it gives back what it has not sent, and spends nothing on it',
+  async (cause) => {
+    const run = await aRunOf(50);
+    let calls = 0;
+    const ended = await sendRows(contextOf(run), async (row, how) => {
+      if (++calls <= 10) return acked(row, how);
+      return sent(unsent(row), { calls: 0, stop: cause });
+    });
+    expect(ended).toEqual({ status: 'stopped', stop: cause });
+    expect(await standing(run)).toEqual({ acked: 10, ready: 40, sends: 10 });
+  },
+);
+
+test('once its run is cancelled it sends nothing more than what is on its way, and gives back the rest', async () => {
+  const run = await aRunOf(200);
+  let calls = 0;
+  const ended = await sendRows(contextOf(run), async (row, how) => {
+    if (++calls === 5) await endRun(database.pool, run.id, 'cancelled');
+    await delay(10);
+    return acked(row, how);
+  });
+  const { acked: made = 0, ready = 0 } = await standing(run);
+  expect([ended.status, made + ready, made]).toEqual(['more', 200, calls]);
+  expect(calls).toBeLessThan(150);
+});
+
+test('rows that become ready again behind others are sent before it runs dry', async () => {
+  const run = await aRunOf(100);
+  const again = new Set(['1', '2', '3']);
+  const ended = await sendRows(contextOf(run), async (row, how) => {
+    if (!again.delete(row.sourceId)) return acked(row, how);
+    return sent(unsent(row));
+  });
+  expect([ended, again.size, await standing(run)]).toEqual([{ status: 'dry' }, 0, { acked: 100, sends: 100 }]);
+});
+
+test('told to slow down by every answer, it stops for now, has spent no attempt, and names it', async () => {
+  const run = await aRunOf(100);
+  let calls = 0;
+  const ended = await sendRows(contextOf(run), async (row) => {
+    calls++;
+    return { result: unsent(row), calls: 1, limited: 1 };
+  });
+  expect(ended).toMatchObject({ status: 'stopped', stop: { name: 'RetryLater', isTrouble: true } });
+  expect([calls < 40, await standing(run)]).toEqual([true, { ready: 100, sends: 0 }]);
+});
+
+test('a row whose sending breaks off by a defect is in doubt, and the run fails with the defect', async () => {
+  const run = await aRunOf(1);
+  const ended = await sendRows(contextOf(run), async () => {
+    throw new TypeError('a defect');
+  });
+  expect(ended).toMatchObject({ status: 'stopped', stop: { code: 'SEND_FAILED' } });
+  expect(await standing(run)).toEqual({ unknown: 1, sends: 0 });
+});
+
+test('told to stop, it finishes what is in flight and gives back the rest', async () => {
+  const run = await aRunOf(50);
+  const stop = new AbortController();
+  const ended = await sendRows(contextOf(run, stop.signal), async (row, how) => {
+    stop.abort();
+    await delay(5);
+    return acked(row, how);
+  });
+  expect(ended).toEqual({ status: 'more' });
+  const { acked: done = 0, ready = 0 } = await standing(run);
+  expect([done + ready, done > 0 && done <= 4]).toEqual([50, true]);
+});
+
+test('its claim taken over in its midst, it writes nothing more, and what it held is in doubt', async () => {
+  const run = await aRunOf(8);
+  const ended = await sendRows(contextOf(run), async (row, how) => {
+    const held = await database.pool.query<{ id: number }>('select id::int from ledger.claims where run_id = $1', [
+      run.id,
+    ]);
+    await dropClaims(
+      database.pool,
+      held.rows.map(({ id }) => id),
+    );
+    return acked(row, how);
+  });
+  expect(ended.status).toBe('dry');
+  expect(await standing(run)).toEqual({ unknown: 8, sends: 0 });
+});
+
+test('without a claim there is nothing to do', async () => {
+  const run = await aRunOf(1);
+  await database.pool.query(`update ledger.runs set status = 'cancelled' where id = $1`, [run.id]);
+  expect(await sendRows(contextOf(run), acked)).toEqual({ status: 'unclaimed' });
+  expect(await standing(run)).toEqual({ ready: 1, sends: 0 });
+});
