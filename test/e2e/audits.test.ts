@@ -110,7 +110,7 @@ test.concurrent('orders that are committed later than settle are reported by the
   const found = json.violations as { run: string; reason: string; ids: string[] }[];
   expect(found.map(({ ids }) => ids.join(', ')).sort()).toEqual(await doublesOf(bed));
   expect(new Set(found.map((one) => `${one.run} ${one.reason}`))).toEqual(new Set([`${run} DUPLICATE`]));
-  expect(stderr).toMatch(new RegExp(`lockstep: run ${run}, O-\\d+: .* more than once: orders \\d+, \\d+; delete`));
+  expect(stderr).toMatch(new RegExp(`lockstep: run ${run}, O-\\d+: .* more than one order .*: \\d+, \\d+\\. Delete`));
   const again = await bed.here(...LOAD);
   expect([again.code, again.json.violations]).toEqual([1, undefined]); // a row for a person, found before
 });
