@@ -115,7 +115,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactS
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
   let place = 0;
-  const sightings = new ContactSightings();
+  const sightings = new ContactSightings(options.matchBy);
   const firsts: number[] = []; // the place before the first contact of each call to keep
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
   let isAnswered = run.calls > 0;

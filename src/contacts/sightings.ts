@@ -4,6 +4,7 @@
  */
 import type { Keys } from '../customers/keys.ts';
 import type { ContactLink, KnownCustomer } from '../engine/ledger/matching/contact-links.ts';
+import type { MatchKey } from '../engine/ledger/matching/customer-levels.ts';
 import type { Sightings } from '../engine/ledger/matching/recall-contacts.ts';
 import type { SeenRecord } from '../engine/ledger/records.ts';
 import { KeyFilter } from '../scan/key-filter.ts';
@@ -11,6 +12,9 @@ import { SeenIds } from '../scan/seen-ids.ts';
 
 /** Passes of `#linked`: the customer a link names, and the same once it was in the list. */
 const [LINKED, LISTED] = [0, 1];
+
+/** Where a name recognises, the organization has to be the same. */
+const NAMED = 'name ';
 
 export class ContactSightings implements Sightings {
   /** All contacts of the scan. */
@@ -21,7 +25,12 @@ export class ContactSightings implements Sightings {
   /** Keys of unchanged contacts, and of those that are rows. */
   readonly #unchangedKeys = new KeyFilter();
   readonly #rowKeys = new KeyFilter();
+  readonly #matchBy: readonly MatchKey[];
   lastN = 0;
+
+  constructor(matchBy: readonly MatchKey[]) {
+    this.#matchBy = matchBy.filter((key) => key !== 'name');
+  }
 
   get unchanged(): number {
     return this.#linked.size;
@@ -38,12 +47,12 @@ export class ContactSightings implements Sightings {
   noteRow(contact: Keys & { readonly id: string }, link: ContactLink | undefined): void {
     this.#rowKeys.add(`contact ${contact.id}`);
     if (link) this.#rowKeys.add(`customer ${link.customer}`);
-    for (const key of keyTexts(contact)) this.#rowKeys.add(key);
+    for (const key of this.#keysOf(contact)) this.#rowKeys.add(key);
   }
 
   noteUnchanged(contact: Keys, customer: string, known: KnownCustomer): void {
     this.#linked.note(customer, LINKED, textOf(known));
-    for (const key of keyTexts(contact)) this.#unchangedKeys.add(key);
+    for (const key of this.#keysOf(contact)) this.#unchangedKeys.add(key);
   }
 
   /** Whether a customer of the list has to be looked at: the others are those of unchanged contacts, or concern none. */
@@ -63,11 +72,20 @@ export class ContactSightings implements Sightings {
       keys.some((key) => this.#rowKeys.has(key));
     return concernsRow || (!link && keys.some((key) => this.#unchangedKeys.has(key)));
   }
+
+  /** A contact is recognised by its name only where it has none of the keys. */
+  #keysOf(contact: Keys): readonly string[] {
+    const isNamed = this.#matchBy.every((key) => key === 'name' || contact[key] === undefined);
+    return keyTexts(contact).filter((text) => isNamed || !text.startsWith(NAMED));
+  }
 }
 
-function keyTexts({ email, phone, name }: Pick<Keys, 'email' | 'phone' | 'name'>): readonly string[] {
-  const texts = { email, phone, name };
-  return Object.entries(texts).flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`]));
+function keyTexts({ email, phone, name, org }: Keys): readonly string[] {
+  return [
+    ...(email === undefined ? [] : [`email ${email}`]),
+    ...(phone === undefined ? [] : [`phone ${phone}`]),
+    ...(name === undefined ? [] : [NAMED + JSON.stringify([name, org ?? ''])]),
+  ];
 }
 
 type Known = { readonly [K in keyof Required<KnownCustomer>]?: string | undefined };

@@ -106,7 +106,7 @@ async function decide(worlds: readonly World[], matchBy: readonly MatchKey[], sc
     ...one.contacts.flatMap((each, i) => linked(w, i, each)),
     ...one.customers.map((each, i) => free(w, i, each)),
   ]);
-  const sightings = new ContactSightings();
+  const sightings = new ContactSightings(matchBy);
   const unchanged = await inTransaction(database.pool, async (db) => {
     await stageContacts(db, run, contacts, { sightings, pass: 1, first: 0 });
     await keepRecords(

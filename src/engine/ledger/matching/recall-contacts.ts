@@ -22,7 +22,6 @@ interface Link {
   readonly customer: string;
 }
 
-const KEYS = ['email', 'phone', 'name'];
 const KEPT = `k.run_id = $1 and k.kind = 'customer'`;
 
 /** To be run before the contacts are decided, in the same transaction. Answers how many contacts have no rows still. */
@@ -62,15 +61,17 @@ async function linksWith(
   return found.rows;
 }
 
-/** Links whose contact, or customer, shares a key with one of `others`: SQL, `k`. */
+/** Links whose contact, or customer, shares an e-mail, a phone, or name and organization with one of `others`: SQL, `k`. */
 async function linksAlike(
   db: Queryable,
   run: Run,
   among: { readonly others: string; readonly in: 'contact' | 'known'; readonly values: readonly unknown[] },
 ): Promise<readonly Link[]> {
   const found: Link[] = [];
-  for (const key of KEYS) {
-    const alike = `(select distinct k.${key} from ${among.others}) o on o.${key} = l.${among.in}->>'${key}'`;
+  for (const keys of [['email'], ['phone'], ['name', 'org']]) {
+    const columns = keys.map((key) => `coalesce(k.${key}, '') as ${key}`).join(', ');
+    const agree = keys.map((key) => `o.${key} = coalesce(l.${among.in}->>'${key}', '')`).join(' and ');
+    const alike = `(select distinct ${columns} from ${among.others} and k.${keys[0]} is not null) o on ${agree}`;
     found.push(...(await linksWith(db, run, alike, among.values)));
   }
   return found;
