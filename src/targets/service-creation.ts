@@ -24,16 +24,14 @@ import { unlessAborted } from './unless-aborted.ts';
 
 /** Durable, and shared by all processes. */
 export interface CreationLog {
-  /** The last creation that was about to be sent for this task; undefined: none ever was. */
+  /** The last creation for this task, sent or not; undefined where there is none. */
   lastOf(delivery: Delivery): Promise<LoggedCreation | undefined>;
-  /** Keeps that one is about to be sent, and names it; undefined where another one was since `last`, which is left alone. */
-  begin(delivery: Delivery, marker: string, last: LoggedCreation | undefined): Promise<string | undefined>;
-  /** The service has said that it took the last one. */
+  /** Records that one is about to be sent, and names it; undefined where another process has begun one since `last`. */
+  begin(delivery: Delivery, last: LoggedCreation | undefined): Promise<string | undefined>;
+  /** The service has said that it accepted the last one. */
   noteTaken(delivery: Delivery): Promise<void>;
-  /** This one has created nothing; a later one of somebody else stays. */
-  withdraw(delivery: Delivery, at: string): Promise<void>;
-  /** What was created is not there any more. */
-  forget(delivery: Delivery): Promise<void>;
+  /** The last one created nothing, or its item is gone. `at`: only if it is still the last one. */
+  forget(delivery: Delivery, at?: string): Promise<void>;
 }
 
 export interface LoggedCreation {
@@ -129,7 +127,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
     if (whyNot !== undefined) return whyNot;
     // Before it is put down: what counts is the time from then on.
     const dispatchBefore = elapsedMs() + SEND_WITHIN_MS;
-    const at = await log.begin(delivery, marker, last);
+    const at = await log.begin(delivery, last);
     if (at === undefined) return unseen(account, account.settleMs);
     const outcome = await account.client.call('tasks.create', {
       lane: 'batch',
@@ -145,7 +143,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
     }
     const failure = await serviceFailure(outcome, 'tasks.create', account);
     if (hasNothingHappened(outcome)) {
-      await log.withdraw(delivery, at);
+      await log.forget(delivery, at);
       return failure;
     }
     const detail = `${failure.detail}; the task may have been created, and is looked for before another one is`;

@@ -12,6 +12,7 @@ import { attended } from './migrations/011-attended.ts';
 import { setClock } from './migrations/012-set-clock.ts';
 import { writtenOnce } from './migrations/014-written-once.ts';
 import { legacy } from './migrations/015-legacy.ts';
+import { creations } from './migrations/018-creations.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
   runs,
@@ -26,4 +27,5 @@ export const ledgerMigrations: readonly Migration[] = [
   setClock,
   writtenOnce,
   legacy,
+  creations,
 ];
