@@ -4,6 +4,7 @@
  * Headers come from anywhere, so they are never keys of an object: `__proto__` and `constructor` are names like others.
  */
 import { createHash } from 'node:crypto';
+import { editDistance } from '../edit-distance.ts';
 import { LockstepError } from '../errors.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED, SYNONYMS } from './fields.ts';
 
@@ -250,19 +251,5 @@ function likeness(one: string, other: string): number {
   const longest = Math.max(one.length, other.length);
   if (Math.min(one.length, other.length) < LEAST_LETTERS) return 0;
   if (Math.abs(one.length - other.length) > longest * (1 - LEAST_LIKENESS)) return 0;
-  return 1 - changes(one, other) / longest;
-}
-
-/** Levenshtein's distance. */
-function changes(one: string, other: string): number {
-  let above = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= one.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const swap = (above[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      row.push(Math.min(swap, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    above = row;
-  }
-  return above[other.length] ?? 0;
+  return 1 - editDistance(one, other) / longest;
 }

@@ -1,60 +1,40 @@
-/**
- * The creations that were about to be sent to a target, kept among the ledger's links: whoever comes upon one after a
- * crash knows that there may be something already which nobody has linked yet.
- */
+/** The last creation for each task, in the ledger: after a crash it tells that there may be an item that no link names yet. */
 import type { Queryable } from '../engine/ledger/runs.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import type { CreationLog, LoggedCreation } from '../targets/service-creation.ts';
 import type { Delivery } from '../targets/target.ts';
 
-/** In place of a hash of content, which these have none of. */
-const TAKEN = 'taken';
+const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';
 
-/** Under a kind of their own beside the links with the target's items. */
 export function creationLog(db: Queryable, target: string): CreationLog {
-  const keyOf = ({ account, task }: Delivery) => [account, `creating:${target}`, sourceIdOf(task)];
+  const keyOf = ({ account, task }: Delivery) => [account, target, sourceIdOf(task)];
   return {
     async lastOf(delivery) {
       const { rows } = await db.query<LoggedCreation>(
-        `select linked_at::text as at, (extract(epoch from clock_timestamp() - linked_at) * 1000)::float8 as "agoMs",
-           coalesce(hash = $4, false) as "isTaken"
-         from ledger.links where scope = $1 and kind = $2 and source_id = $3`,
-        [...keyOf(delivery), TAKEN],
+        `select at::text as at, (extract(epoch from clock_timestamp() - at) * 1000)::float8 as "agoMs",
+           is_taken as "isTaken" from ledger.creations where ${OF_TASK}`,
+        keyOf(delivery),
       );
       return rows[0];
     },
-    async begin(delivery, marker, last) {
-      const key = keyOf(delivery);
-      const { rows } =
-        last === undefined
-          ? await db.query<{ at: string }>(
-              `insert into ledger.links (scope, kind, source_id, record_id, run_id, linked_at)
-               values ($1, $2, $3, $4, '', clock_timestamp()) on conflict do nothing
-               returning linked_at::text as at`,
-              [...key, marker],
-            )
-          : await db.query<{ at: string }>(
-              `update ledger.links set linked_at = clock_timestamp(), hash = null
-               where scope = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz
-               returning linked_at::text as at`,
-              [...key, last.at],
-            );
+    async begin(delivery, last) {
+      const { rows } = await db.query<{ at: string }>(
+        `insert into ledger.creations as c (scope, target, source_id) values ($1, $2, $3)
+         on conflict (scope, target, source_id) do update set at = clock_timestamp(), is_taken = false
+           where c.at = $4::timestamptz
+         returning at::text as at`,
+        [...keyOf(delivery), last?.at ?? null],
+      );
       return rows[0]?.at;
     },
     async noteTaken(delivery) {
-      await db.query('update ledger.links set hash = $4 where scope = $1 and kind = $2 and source_id = $3', [
+      await db.query(`update ledger.creations set is_taken = true where ${OF_TASK}`, keyOf(delivery));
+    },
+    async forget(delivery, at) {
+      await db.query(`delete from ledger.creations where ${OF_TASK} and at = coalesce($4::timestamptz, at)`, [
         ...keyOf(delivery),
-        TAKEN,
+        at ?? null,
       ]);
-    },
-    async withdraw(delivery, at) {
-      await db.query(
-        `delete from ledger.links where scope = $1 and kind = $2 and source_id = $3 and linked_at = $4::timestamptz`,
-        [...keyOf(delivery), at],
-      );
-    },
-    async forget(delivery) {
-      await db.query('delete from ledger.links where scope = $1 and kind = $2 and source_id = $3', keyOf(delivery));
     },
   };
 }

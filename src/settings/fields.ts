@@ -45,19 +45,18 @@ export const literalSecret = z
     error: 'variables are not replaced in settings: write { env: NAME } instead',
   });
 
-/** A map that must hold exactly one of `keys`, for use with `.refine`; says nothing while unknown keys are reported. */
-export function exactlyOneOf(keys: readonly string[]) {
-  return {
-    test: (value: object) => keys.filter((key) => Object.hasOwn(value, key)).length === 1,
-    options: {
-      error: `expected exactly one of ${keys.join(', ')}`,
-      when: ({ value, issues }: z.core.ParsePayload) =>
-        typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys'),
-    },
-  };
+/** For the `when` of a check of a map: one mistake is told once. */
+export function unlessKeysAreUnknown({ value, issues }: z.core.ParsePayload): boolean {
+  return typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys');
 }
 
-const fromElsewhere = exactlyOneOf(['env', 'file']);
+/** For `.check` of a map: it must hold exactly one of `keys`. */
+export function exactlyOneOf(keys: readonly string[]) {
+  return z.refine<object>((value) => keys.filter((key) => Object.hasOwn(value, key)).length === 1, {
+    error: `expected exactly one of ${keys.join(', ')}`,
+    when: unlessKeysAreUnknown,
+  });
+}
 
 /** `{ env: NAME }`, `{ file: PATH }` or the secret itself. */
 export const secret = z.union(
@@ -65,7 +64,7 @@ export const secret = z.union(
     literalSecret.transform((text): SecretSource => ({ from: 'literal', value: new Hidden(text) })),
     z
       .strictObject({ env: envName.optional(), file: secretFile.optional() })
-      .refine(fromElsewhere.test, fromElsewhere.options)
+      .check(exactlyOneOf(['env', 'file']))
       .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }] })
       .transform((source): SecretSource => toSource(source) ?? z.NEVER),
   ],

@@ -53,23 +53,14 @@ function locateAll(document: SettingsDocument, findings: readonly Finding[]): Pr
 
 function readOverrides(env: Environment): { overrides: Overrides; problems: Problem[] } {
   const problems: Problem[] = [];
-  const read = (variable: string, schema: z.ZodType<Hidden | undefined>): { url: Hidden | undefined } | undefined => {
-    const text = env[variable];
-    if (text === undefined || text.trim() === '') return undefined;
-    const parsed = schema.safeParse(text.trim());
-    if (parsed.success) return { url: parsed.data };
-    for (const { message } of parsed.error.issues) {
+  const read = (variable: string, schema: z.ZodType<Hidden | undefined>) => {
+    const text = env[variable]?.trim() ?? '';
+    const parsed = text === '' ? undefined : schema.safeParse(text);
+    for (const { message } of parsed?.error?.issues ?? []) {
       problems.push({ path: [], message: `environment variable ${variable}: ${message}`, position: undefined });
     }
-    return undefined;
+    return parsed?.success ? { url: parsed.data } : undefined;
   };
-  const database = read('DATABASE_URL', databaseUrl);
-  const redis = read('REDIS_URL', redisUrl);
-  return {
-    overrides: {
-      ...(database === undefined ? {} : { databaseUrl: database.url }),
-      ...(redis === undefined ? {} : { redisUrl: redis.url }),
-    },
-    problems,
-  };
+  const overrides = { database: read('DATABASE_URL', databaseUrl), redis: read('REDIS_URL', redisUrl) };
+  return { overrides, problems };
 }

@@ -6,39 +6,35 @@ import type { SettingsFile } from './schema.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
 import type { TargetSettings } from './target.ts';
 
+/** What the environment decides, also where it decides for undefined: embedded, none. */
 export interface Overrides {
-  readonly databaseUrl?: Hidden | undefined;
-  readonly redisUrl?: Hidden | undefined;
+  readonly database?: { readonly url: Hidden | undefined } | undefined;
+  readonly redis?: { readonly url: Hidden | undefined } | undefined;
 }
 
-/** `overrides` holds a key where the environment decides, also where it decides for undefined (embedded, none). */
 export function resolveSettings(parsed: SettingsFile, file: string, overrides: Overrides): Omit<Settings, 'warnings'> {
   const secretAt = (where: string, source: SecretSource): SecretRef =>
     source.from === 'file' ? { ...source, path: resolve(dirname(file), source.path), where } : { ...source, where };
-  const optionalAt = (where: string, source: SecretSource | undefined) =>
-    source === undefined ? undefined : secretAt(where, source);
 
-  const account = (name: string, given: SettingsFile['accounts'][string]): AccountSettings => ({
-    name,
-    url: Object.hasOwn(given, 'url') ? given.url : parsed.service.url,
-    apiKey: optionalAt(`accounts.${name}.apiKey`, given.apiKey),
-    authorization:
-      given.authorization === undefined
-        ? undefined
-        : {
-            scheme: given.authorization.scheme,
-            token: secretAt(`accounts.${name}.authorization`, given.authorization.token),
-          },
-    prefix: given.prefix,
-    dialect: given.dialect,
-    patienceMs: given.patience,
-    budget: given.budget,
-  });
+  const account = (name: string, given: SettingsFile['accounts'][string]): AccountSettings => {
+    const { patience: patienceMs, apiKey, authorization, ...rest } = given;
+    const where = `accounts.${name}`;
+    return {
+      ...rest,
+      name,
+      url: Object.hasOwn(given, 'url') ? given.url : parsed.service.url,
+      apiKey: apiKey && secretAt(`${where}.apiKey`, apiKey),
+      authorization: authorization && {
+        ...authorization,
+        token: secretAt(`${where}.authorization`, authorization.token),
+      },
+      patienceMs,
+    };
+  };
 
   const sync = (name: string, given: SettingsFile['syncs'][string]): SyncSettings => {
-    if (given.job !== 'orders') return { name, ...given, schedule: given.schedule };
-    const options = { ...given.options, folder: resolve(dirname(file), given.options.folder) };
-    return { name, ...given, schedule: given.schedule, options };
+    if (given.job !== 'orders') return { name, ...given };
+    return { name, ...given, options: { ...given.options, folder: resolve(dirname(file), given.options.folder) } };
   };
 
   const target = (name: string, written: SettingsFile['targets'][string]): TargetSettings => {
@@ -55,8 +51,8 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     file,
     service: parsed.service,
     accounts: mapEntries(parsed.accounts, account),
-    database: { url: 'databaseUrl' in overrides ? overrides.databaseUrl : parsed.database.url },
-    redis: { ...parsed.redis, url: 'redisUrl' in overrides ? overrides.redisUrl : parsed.redis.url },
+    database: overrides.database ?? parsed.database,
+    redis: { ...parsed.redis, ...overrides.redis },
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
     console: parsed.console.listen,

@@ -14,6 +14,7 @@ import {
   toSource,
 } from './fields.ts';
 import { explainType } from './issues.ts';
+import { count, defaultBurst, explainBudget, rateKeys, requestsWithPer, whenWrongType } from './rate.ts';
 import { didYouMean } from './words.ts';
 
 const SECOND = 1000;
@@ -21,10 +22,9 @@ const MINUTE = 60 * SECOND;
 
 const DEFAULT_REQUESTS = 20;
 const DEFAULT_PER_MS = 1 * SECOND;
+const DEFAULTS = { perMs: DEFAULT_PER_MS, concurrency: 16 };
 /** A discovered rate ends somewhere, too. */
 const DISCOVERED_REQUESTS = 10_000;
-
-const oneToken = exactlyOneOf(['env', 'file', 'token']);
 
 const authorization = z
   .strictObject({
@@ -37,31 +37,17 @@ const authorization = z
     file: secretFile.optional(),
     token: literalSecret.optional().describe('The token itself; env or file keep it out of this file.'),
   })
-  .refine(oneToken.test, oneToken.options)
+  .check(exactlyOneOf(['env', 'file', 'token']))
   .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }, { required: ['token'] }] })
   .transform(({ scheme, env, file, token }) => {
     const source: SecretSource = toSource({ env, file, literal: token }) ?? z.NEVER;
     return { scheme, token: source };
   });
 
-export const count = z
-  .int({ error: (issue) => whenWrongType(issue, () => explainType('a whole number of calls', issue.input)) })
-  .min(1);
-
-export const requestCount = z
-  .int({ error: (issue) => whenWrongType(issue, () => explainRequests(issue.input)) })
-  .min(1, {
-    error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
-  });
-
 // Safe: the keys of the table are the operations' names.
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
 
-const weights = z.partialRecord(
-  z.enum(operationNames),
-  z.int({ error: (issue) => whenWrongType(issue, () => explainType('a whole number of calls', issue.input)) }).min(1),
-  { error: explainWeights },
-);
+const weights = z.partialRecord(z.enum(operationNames), count, { error: explainWeights });
 
 const budgetKeys = z.strictObject(
   {
@@ -71,17 +57,7 @@ const budgetKeys = z.strictObject(
       .describe(
         'fixed: the service allows what requests and per say; discover: nobody knows, it is found out, and they are the most it may be. Default: fixed.',
       ),
-    requests: requestCount
-      .optional()
-      .describe('Calls allowed in each `per`. Default: 20; 10000 where the mode is discover.'),
-    per: duration().optional().describe('The time those calls may take. Default: 1s.'),
-    burst: count
-      .optional()
-      .describe('Calls that may be made at once after a pause. Default: one second of the rate, at least 1.'),
-    concurrency: count
-      .max(1000)
-      .prefault(16)
-      .describe('Calls in flight at once with this key, all processes together. Default: 16.'),
+    ...rateKeys({ requests: `${DEFAULT_REQUESTS}; ${DISCOVERED_REQUESTS} where the mode is discover`, ...DEFAULTS }),
     weights: weights
       .prefault({})
       .describe('How many calls one call of an operation counts as, by its name. Default: 1 each.'),
@@ -98,11 +74,7 @@ const budgetKeys = z.strictObject(
 );
 
 const budget = budgetKeys
-  .refine(({ requests, per }) => (requests === undefined) === (per === undefined), {
-    error: 'requests and per go together: requests: 20, per: 1s is 20 calls a second',
-    when: ({ value, issues }) =>
-      typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys'),
-  })
+  .check(requestsWithPer)
   .transform(({ mode, requests, per = DEFAULT_PER_MS, burst, concurrency, weights, timeout, settle }, context) => {
     const allowed = requests ?? (mode === 'discover' ? DISCOVERED_REQUESTS : DEFAULT_REQUESTS);
     const atOnce = burst ?? defaultBurst(allowed, per);
@@ -150,37 +122,10 @@ export const account = z.strictObject({
   budget: budget.prefault({}).describe('Calls allowed with this key, shared by every process that uses it.'),
 });
 
-/** A field's own words are for a value of the wrong type; what else zod finds in it has its words already. */
-export function whenWrongType(issue: { readonly code: string }, explain: () => string): string | undefined {
-  return issue.code === 'invalid_type' ? explain() : undefined;
-}
-
-/** One second of the rate, as long as the budget has that many calls at all. */
-export function defaultBurst(requests: number, perMs: number): number {
-  return Math.max(1, Math.min(Math.floor((requests * SECOND) / perMs), requests));
-}
-
 function explainWeights(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') {
     return whenWrongType(issue, () => explainType('a map such as { customers.getall: 5 }', issue.input));
   }
   // One line a key: issues.ts takes them apart again.
   return issue.keys.map((name) => `no operation has this name${didYouMean(name, operationNames)}`).join('\n');
-}
-
-export function explainBudget(input: unknown): string {
-  return `${explainType('a map such as { requests: 20, per: 1s }', input)}${rateHint(input, '{ ', ' }')}`;
-}
-
-function explainRequests(input: unknown): string {
-  return `${explainType('a whole number of calls, such as 20', input)}${rateHint(input, '', '')}`;
-}
-
-/** For `10/minute` and `10 per 5 s`: how the settings say it. */
-function rateHint(input: unknown, before: string, after: string): string {
-  const match =
-    typeof input === 'string' ? /^(\d+)\s*(?:\/|per|a)\s*(\d*)\s*(ms|s|m|h)[a-z]*$/i.exec(input.trim()) : null;
-  if (match === null) return '';
-  const [, requests, per, unit] = match;
-  return `; write ${before}requests: ${requests}, per: ${per === '' ? 1 : per}${unit?.toLowerCase()}${after}`;
 }

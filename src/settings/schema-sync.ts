@@ -15,15 +15,13 @@ const timezone = z
   .superRefine((text, context) => report(context, timezoneProblem(text)))
   .describe('IANA time zone that the cron expression is read in. Default: UTC.');
 
-const oneOfCronAndEvery = exactlyOneOf(['cron', 'every']);
-
 const schedule = z
   .strictObject({
     cron: cron.optional(),
     timezone: timezone.optional(),
     every: duration({ minMs: 1000 }).optional().describe('Interval between two starts, such as 5m.'),
   })
-  .refine(oneOfCronAndEvery.test, oneOfCronAndEvery.options)
+  .check(exactlyOneOf(['cron', 'every']))
   .refine(({ every, timezone }) => every === undefined || timezone === undefined, {
     error: 'timezone goes with cron; an interval has none',
     path: ['timezone'],

@@ -2,13 +2,11 @@
  * The settings as the rest of Lockstep sees them: checked, defaults filled in, every reference known to exist.
  * Secrets are named here and never held in the open (secrets.ts); durations are in milliseconds.
  */
-import type { BudgetLimits, BudgetMode } from '../budget/budget.ts';
-import type { Dialect } from '../client/dialect.ts';
-import type { OperationName, Prefix } from '../contract/operations.ts';
+import type { BudgetLimits } from '../budget/budget.ts';
 import { LockstepError } from '../errors.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
-import type { Schedule } from './schedules.ts';
+import type { SettingsFile } from './schema.ts';
 import type { TargetSettings } from './target.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
 
@@ -30,86 +28,22 @@ export interface Settings {
   readonly console: ListenAddress;
 }
 
-export interface AccountSettings {
+export interface AccountSettings extends Pick<SettingsFile['accounts'][string], 'prefix' | 'dialect' | 'budget'> {
   readonly name: string;
   /** Base address without a trailing slash; undefined: the embedded service. */
   readonly url: string | undefined;
   /** Undefined only where `url` is: the embedded service then provides a key itself. */
   readonly apiKey: SecretRef | undefined;
   readonly authorization: { readonly scheme: string; readonly token: SecretRef } | undefined;
-  readonly prefix: 'auto' | Prefix;
-  readonly dialect: Dialect;
   /** How long a run whose calls fail waits for the service before it fails. */
   readonly patienceMs: number;
-  readonly budget: BudgetSettings;
 }
 
-export interface BudgetSettings {
-  readonly mode: BudgetMode;
-  readonly requests: number;
-  readonly perMs: number;
-  readonly burst: number;
-  readonly concurrency: number;
-  /** Tokens a call of an operation takes; those that are not named take one. */
-  readonly weights: Readonly<Partial<Record<OperationName, number>>>;
-  readonly timeoutMs: number;
-  readonly settleMs: number;
-}
+export type BudgetSettings = AccountSettings['budget'];
 
-export interface ContactsSync {
-  readonly name: string;
-  readonly job: 'contacts';
-  readonly account: string;
-  readonly schedule: Schedule | undefined;
-  readonly options: {
-    readonly rowsPerPage: number;
-    readonly importWith: 'auto' | 'import' | 'create';
-    readonly onChange: 'update' | 'ignore';
-    /** The strongest first, never empty. */
-    readonly matchBy: readonly ('email' | 'phone' | 'name')[];
-  };
-}
-
-export interface TasksSync {
-  readonly name: string;
-  readonly job: 'tasks';
-  readonly account: string;
-  readonly schedule: Schedule | undefined;
-  /** Names of targets, never empty. */
-  readonly targets: readonly string[];
-  readonly options: {
-    readonly subtasks: boolean;
-    /** From 0 to 1. */
-    readonly subtasksShare: number;
-    readonly backfill: boolean;
-    /** All, none, or these ids. */
-    readonly pipelines: boolean | readonly string[];
-    readonly doneColumns: readonly string[];
-    readonly onConflict: 'service' | 'target';
-    /** Among its targets. */
-    readonly poll: readonly string[];
-    /** From 0 to 1. */
-    readonly pollShare: number;
-    readonly reconcile: boolean;
-  };
-}
-
-export interface OrdersSync {
-  readonly name: string;
-  readonly job: 'orders';
-  readonly account: string;
-  readonly schedule: Schedule | undefined;
-  readonly options: {
-    /** Absolute. */
-    readonly folder: string;
-    readonly existing: 'skip' | 'update' | 'fail';
-    readonly createCustomers: boolean;
-    /** Columns by field. */
-    readonly map?: Readonly<Record<string, string>> | undefined;
-  };
-}
-
-export type SyncSettings = ContactsSync | TasksSync | OrdersSync;
+/** What the file says; the folder of orders is absolute. */
+export type SyncSettings = { readonly name: string } & SettingsFile['syncs'][string];
+export type TasksSync = Extract<SyncSettings, { job: 'tasks' }>;
 
 /** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
 export function accountNamed(settings: Settings, name: string): AccountSettings {

@@ -1,11 +1,8 @@
 /** Webhooks of GitHub: the event `issues`, closed and reopened. docs.github.com/en/webhooks/webhook-events-and-payloads#issues */
 import { z } from 'zod';
-import type { SecretRef } from '../settings/fields.ts';
 import { githubItemId } from './github-items.ts';
-import type { TargetNeeds } from './item-calls.ts';
-import { readHook } from './item-hook.ts';
-import { verifyGithubSignature } from './signature.ts';
-import type { HookRequest, HookVerdict } from './target.ts';
+import type { Hook } from './item-hook.ts';
+import { verifyBodyDigest } from './signature.ts';
 
 const payload = z.object({
   action: z.enum(['closed', 'reopened']),
@@ -17,26 +14,14 @@ const payload = z.object({
   repository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }),
 });
 
-export function readGithubHook(
-  request: HookRequest,
-  secret: SecretRef | undefined,
-  needs: TargetNeeds,
-  now: Date,
-): Promise<HookVerdict> {
-  return readHook(
-    {
-      secret,
-      payload,
-      verify: verifyGithubSignature,
-      happenedAt: ({ issue }) => (issue.updated_at === undefined ? undefined : new Date(issue.updated_at)),
-      itemsOf({ issue, repository }, { headers }) {
-        if (headers['x-github-event'] !== 'issues') return [];
-        const itemId = githubItemId(repository.owner.login, repository.name, issue.number);
-        return [{ itemId, isCompleted: issue.state === 'closed', status: issue.state }];
-      },
-    },
-    request,
-    needs,
-    now,
-  );
-}
+export const githubHook: Hook<z.output<typeof payload>> = {
+  payload,
+  // docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+  verify: (request, secret) => verifyBodyDigest(request, secret, { header: 'x-hub-signature-256', prefix: 'sha256=' }),
+  happenedAt: ({ issue }) => (issue.updated_at === undefined ? undefined : new Date(issue.updated_at)),
+  itemsOf({ issue, repository }, { headers }) {
+    if (headers['x-github-event'] !== 'issues') return [];
+    const itemId = githubItemId(repository.owner.login, repository.name, issue.number);
+    return [{ itemId, isCompleted: issue.state === 'closed', status: issue.state }];
+  },
+};

@@ -13,10 +13,8 @@ export interface GithubPlace {
   readonly repo: string | undefined;
 }
 
-export function parseGithubItem(itemId: string) {
-  const match = new RegExp(`^(${OWNER})/(${REPO})#(${NUMBER})$`).exec(itemId);
-  const [, owner, repo, number] = match ?? [];
-  return owner === undefined || repo === undefined || number === undefined ? undefined : { owner, repo, number };
+export function isGithubItem(itemId: string): boolean {
+  return new RegExp(`^${OWNER}/${REPO}#${NUMBER}$`).test(itemId);
 }
 
 /** In lower case, as GitHub itself does not tell the cases of names apart: one issue has one name here. */

@@ -6,21 +6,21 @@
  */
 import { z } from 'zod';
 import type { GithubTarget } from '../settings/targets/github.ts';
-import { readGithubHook } from './github-hook.ts';
-import { githubItemId, githubItemsIn, parseGithubItem, webHostOf } from './github-items.ts';
+import { githubHook } from './github-hook.ts';
+import { githubItemId, githubItemsIn, isGithubItem, webHostOf } from './github-items.ts';
 import { isoSeconds } from './iso-time.ts';
-import { type Calls, nothing, type TargetNeeds } from './item-calls.ts';
-import { limited, placeMissing, type Reply, type Vendor, waitOf } from './item-outcome.ts';
-import { type Creation, itemTarget, type Read } from './item-target.ts';
-import { textOf, titleOf } from './item-text.ts';
+import { type Calls, findInPages, moved, type TargetNeeds } from './item-calls.ts';
+import { hookReader } from './item-hook.ts';
+import { limited, type Reply, waitOf } from './item-outcome.ts';
+import { endsWith, markedText, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
-import type { Delivery, ItemState, Target } from './target.ts';
+import type { Delivery, ItemState, Target, TargetFailure } from './target.ts';
+import { type VendorItems, vendorTarget } from './vendor-target.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An issue of ours that was not touched for longer is not looked for: its creation has long been settled. */
 const FIND_WITHIN_MS = 30 * DAY_MS;
 const PER_PAGE = 100;
-const MAX_PAGES = 5;
 
 const issue = z.object({
   number: z.int().positive(),
@@ -30,105 +30,77 @@ const issue = z.object({
   pull_request: z.unknown().optional(),
 });
 
-const vendor: Vendor = {
-  name: 'GitHub',
-  tokenRemedy:
-    "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)",
-  judge(reply, nowMs) {
-    const limit = limitOf(reply, nowMs);
-    if (limit !== undefined)
-      return limited(`GitHub limits the calls of this token: ${messageOf(reply.body)}`, limit.ms);
-    if (reply.httpStatus !== 403 || !/archived|read-only/i.test(messageOf(reply.body) ?? '')) return undefined;
-    return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${messageOf(reply.body)}` };
-  },
-  messageOf,
-};
+const message = z.object({ message: z.string() }).transform((body) => body.message);
 
 export function openGithub(settings: GithubTarget, needs: TargetNeeds): Target {
-  const connection = {
-    vendor,
-    token: settings.token,
-    headersOf: (token: string) => ({
-      authorization: `Bearer ${token}`,
-      accept: 'application/vnd.github+json',
-      'x-github-api-version': '2022-11-28',
-    }),
-  };
-  const place = { owner: settings.owner, repo: settings.repo };
-  const system = {
-    connection,
-    noun: 'GitHub issue',
-    howToLink: 'name it in the text of the task by its address or as GH: owner/repo#12',
-    columns: settings.columns,
-    read,
-    async write(calls: Calls, item: ItemState, wanted: { readonly status: string }) {
-      const path = pathOf(item.itemId);
-      if (path === undefined) return notAnItem(item.itemId);
+  const { owner = '', repo = '', labels } = settings;
+  const path = `/repos/${owner}/${repo}/issues`;
+  const place = { owner: settings.owner, repo: settings.repo, webHost: webHostOf(settings.url) };
+
+  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+    async read(itemId) {
+      const asked = await calls.ask({ method: 'GET', path: pathOf(itemId) }, issue);
+      if (asked.status !== 'ok') return asked;
+      if (asked.value.pull_request === undefined) return { status: 'ok', value: toItem(itemId, asked.value) };
+      const detail = `${itemId} is a pull request, not an issue: link the task with an issue`;
+      return { status: 'refused', reason: 'NOT_AN_ISSUE', detail };
+    },
+    write({ itemId }, wanted) {
       const isDone = wanted.status === 'completed';
       const body = isDone
         ? { state: 'closed', state_reason: 'completed' }
         : { state: 'open', state_reason: 'reopened' };
-      const asked = await calls.ask({ method: 'PATCH', path, body }, nothing);
-      return asked.status === 'ok' ? { status: 'written' as const, to: body.state } : asked;
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, moved(body.state));
     },
-    creation: settings.create ? creationIn(settings) : undefined,
-  };
-  return itemTarget(system, needs, {
-    itemsIn: (text) => githubItemsIn(text, { ...place, webHost: webHostOf(settings.url) }),
-    readHook: (request, now) => readGithubHook(request, settings.hookSecret, needs, now),
-  });
-}
-
-async function read(calls: Calls, itemId: string): Promise<Read<ItemState>> {
-  const path = pathOf(itemId);
-  if (path === undefined) return notAnItem(itemId);
-  const asked = await calls.ask({ method: 'GET', path }, issue);
-  if (asked.status !== 'ok') return asked;
-  if (asked.value.pull_request === undefined) return { status: 'found', item: toItem(itemId, asked.value) };
-  const detail = `${itemId} is a pull request, not an issue: link the task with an issue`;
-  return { status: 'refused', reason: 'NOT_AN_ISSUE', detail };
-}
-
-function creationIn({ owner = '', repo = '', labels }: GithubTarget): Creation<ItemState> {
-  const path = `/repos/${owner}/${repo}/issues`;
-  const place = `repository as ${owner}/${repo}`;
-  const commentOf = (delivery: Delivery) => `<!-- ${markerOf(delivery)} -->`;
-
-  return {
-    // The list is read from copies that may lag behind by seconds.
-    settleMs: 60_000,
-    async find(calls, delivery) {
-      const since = isoSeconds(new Date(delivery.seenAt.getTime() - FIND_WITHIN_MS));
+    async find(delivery) {
       const comment = commentOf(delivery);
-      for (let page = 1; page <= MAX_PAGES; page++) {
-        const query = new URLSearchParams({
-          state: 'all',
-          sort: 'created',
-          direction: 'desc',
-          since,
-          per_page: String(PER_PAGE),
-          page: String(page),
-        });
-        const asked = await calls.ask({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
-        if (asked.status === 'missing') return placeMissing(vendor, place, asked);
-        if (asked.status !== 'ok') return asked;
-        const found = asked.value.find(
-          (each) => each.pull_request === undefined && each.body?.trimEnd().endsWith(comment),
-        );
-        if (found !== undefined)
-          return { status: 'found', item: toItem(githubItemId(owner, repo, found.number), found) };
-        if (asked.value.length < PER_PAGE) break;
-      }
-      return { status: 'missing', detail: `no issue with ${comment}` };
+      const since = isoSeconds(new Date(delivery.seenAt.getTime() - FIND_WITHIN_MS));
+      const asked = await findInPages(calls, {
+        path,
+        query: { state: 'all', sort: 'created', direction: 'desc', since, per_page: String(PER_PAGE), page: '1' },
+        page: z.array(issue),
+        mostPages: 5,
+        findIn: (page) => page.find((each) => each.pull_request === undefined && endsWith(each.body, comment)),
+        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+      });
+      if (asked.status !== 'ok') return asked;
+      const { found } = asked.value;
+      return { status: 'ok', value: found && toItem(githubItemId(owner, repo, found.number), found) };
     },
-    async add(calls, delivery) {
-      const body = `${textOf(delivery.task)}\n\n${commentOf(delivery)}`.trimStart();
-      const given = { title: titleOf(delivery.task), body, ...(labels.length > 0 && { labels }) };
-      const asked = await calls.ask({ method: 'POST', path, body: given }, issue);
-      if (asked.status === 'missing') return placeMissing(vendor, place, asked);
-      return asked.status === 'ok' ? { status: 'added', itemId: githubItemId(owner, repo, asked.value.number) } : asked;
+    add(delivery) {
+      const { task } = delivery;
+      const text = markedText(task, commentOf(delivery));
+      const body = { title: titleOf(task), body: text, ...(labels.length > 0 && { labels }) };
+      const created = issue.transform(({ number }) => githubItemId(owner, repo, number));
+      return calls.ask({ method: 'POST', path, body }, created);
     },
-  };
+  });
+
+  return vendorTarget(
+    {
+      name: 'GitHub',
+      noun: 'GitHub issue',
+      linkedBy: 'owner/repo#12',
+      isItemId: isGithubItem,
+      howToLink: 'name it in the text of the task by its address or as GH: owner/repo#12',
+      itemsIn: (text) => githubItemsIn(text, place),
+      tokenRemedy:
+        "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)",
+      judge,
+      message,
+      headersOf: (token) => ({
+        authorization: `Bearer ${token}`,
+        accept: 'application/vnd.github+json',
+        'x-github-api-version': '2022-11-28',
+      }),
+      itemsBy,
+      place: `repository as ${owner}/${repo}`,
+      settleMs: 60_000, // the list is read from copies that may lag behind by seconds
+      readHook: hookReader(githubHook, settings.hookSecret, needs),
+    },
+    settings,
+    needs,
+  );
 }
 
 /** `status` tells "closed (not_planned)" from "closed (completed)": both are closed, and neither is written again. */
@@ -137,18 +109,24 @@ function toItem(itemId: string, { state, state_reason }: z.output<typeof issue>)
   return { itemId, isCompleted: state === 'closed', status: `${state}${why}` };
 }
 
-function pathOf(itemId: string): string | undefined {
-  const item = parseGithubItem(itemId);
-  return item && `/repos/${item.owner}/${item.repo}/issues/${item.number}`;
+function pathOf(itemId: string): string {
+  return `/repos/${itemId.replace('#', '/issues/')}`;
 }
 
-function notAnItem(itemId: string) {
-  const detail = `"${itemId}" does not name a GitHub issue: link it as owner/repo#12`;
-  return { status: 'refused' as const, reason: 'ITEM_ID_INVALID', detail };
+function commentOf(delivery: Delivery): string {
+  return `<!-- ${markerOf(delivery)} -->`;
 }
 
-function limitOf(reply: Reply, nowMs: number): { readonly ms: number | undefined } | undefined {
-  const { httpStatus, headers, body } = reply;
+function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+  const said = message.safeParse(reply.body).data ?? '';
+  const limit = limitOf(reply, said, nowMs);
+  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
+  if (reply.httpStatus !== 403 || !/archived|read-only/i.test(said)) return undefined;
+  return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}` };
+}
+
+function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {
+  const { httpStatus, headers } = reply;
   if (httpStatus !== 403 && httpStatus !== 429) return undefined;
   const wait = waitOf(reply, nowMs);
   if (wait !== undefined) return { ms: wait };
@@ -156,11 +134,6 @@ function limitOf(reply: Reply, nowMs: number): { readonly ms: number | undefined
   if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
     return { ms: Math.max(reset * 1000 - nowMs, 1000) };
   }
-  const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(messageOf(body) ?? '');
+  const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(said);
   return isLimit ? { ms: undefined } : undefined;
-}
-
-function messageOf(body: unknown): string | undefined {
-  const read = z.object({ message: z.string() }).safeParse(body);
-  return read.success ? read.data.message : undefined;
 }

@@ -3,16 +3,10 @@ import { z } from 'zod';
 import { LockstepError } from '../errors.ts';
 import type { SecretRef } from '../settings/fields.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
-import {
-  failureOf,
-  failureWithoutReply,
-  type ItemFailure,
-  type Missing,
-  type Reply,
-  unreadable,
-  type Vendor,
-} from './item-outcome.ts';
-import type { CallContext } from './target.ts';
+import { failureOf, failureWithoutReply, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
+import type { Asked } from './item-target.ts';
+import { jsonOf } from './json.ts';
+import type { CallContext, TargetFailure } from './target.ts';
 
 export interface TargetNeeds {
   readonly caller: TargetCaller;
@@ -22,59 +16,45 @@ export interface TargetNeeds {
   readonly now?: () => Date;
 }
 
-export interface ItemRequest {
-  readonly method: TargetRequest['method'];
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
+interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
+  readonly headers?: TargetRequest['headers'];
   /** Sent as JSON. */
   readonly body?: unknown;
 }
-
-export type Asked<T> = { readonly status: 'ok'; readonly value: T } | ItemFailure | Missing;
 
 export interface Calls {
   /** The answer, as `schema` reads it. */
   ask<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<T>>;
 }
 
-/** Of an answer without content that anybody needs. */
-export const nothing = z.unknown();
-
-/** `headersOf`: the headers of every call, made from the token. What it returns is not kept. */
-export interface Connection {
-  readonly vendor: Vendor;
-  readonly token: SecretRef;
-  headersOf(token: string): Readonly<Record<string, string>>;
+/** For an answer whose content does not matter: what was asked for is done, and the item is in the state `to`. */
+export function moved(to: string, note?: string) {
+  return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
 }
 
-/** Reads the token; a failure where it cannot be read, which may be mended while the delivery waits. */
+/** Calls with this token; a failure where it cannot be read, which may be fixed while the delivery waits. */
 export async function connect(
-  { vendor, token: ref, headersOf }: Connection,
+  vendor: VendorAnswers & { headersOf(token: string): TargetRequest['headers'] },
+  ref: SecretRef,
   { caller, readSecret, now = () => new Date() }: TargetNeeds,
   context: CallContext,
-): Promise<Calls | ItemFailure> {
-  let token: string;
-  try {
-    token = await readSecret(ref);
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    return { status: 'later', reason: error.code, detail: error.message };
-  }
-  const headers = headersOf(token);
+): Promise<Calls | TargetFailure> {
+  const token = await readSecret(ref).catch(secretUnread);
+  if (typeof token !== 'string') return token;
+  const headers = vendor.headersOf(token);
   const scrub = scrubber([token, ...(headers.authorization ?? '').split(' ')]);
 
   return {
     async ask({ method, path, headers: own, body }, schema) {
       const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
-      const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+      const type: TargetRequest['headers'] = body === undefined ? {} : { 'content-type': 'application/json' };
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const answered = await caller.send({ method, path, headers: { ...headers, ...type, ...own }, ...sent }, context);
-      if (answered.status !== 'answered') {
-        return failureWithoutReply(vendor, answered);
-      }
+      const all = { accept: 'application/json', ...headers, ...type, ...own };
+      const answered = await caller.send({ method, path, headers: all, ...sent }, context);
+      if (answered.status !== 'answered') return failureWithoutReply(answered);
       // Scrubbed before it is read: a vendor, or whoever stands in for it, may send back what it was sent.
       const text = scrub(answered.text);
-      const reply: Reply = { httpStatus: answered.httpStatus, headers: answered.headers, text, body: parse(text) };
+      const reply: Reply = { httpStatus: answered.httpStatus, headers: answered.headers, text, body: jsonOf(text) };
       const failure = failureOf(vendor, reply, call, now().getTime());
       if (failure !== undefined) return failure;
       // An empty answer may be all there is to say; a page of HTML with a 200 is not the vendor's.
@@ -85,16 +65,42 @@ export async function connect(
   };
 }
 
+/** Rethrows a defect. */
+export function secretUnread(error: unknown): Extract<TargetFailure, { status: 'later' }> {
+  if (!(error instanceof LockstepError)) throw error;
+  return { status: 'later', reason: error.code, detail: error.message };
+}
+
+/** A list in pages, through which an item is looked for. */
+export interface Pages<Page, Item> {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly page: z.ZodType<Page>;
+  readonly mostPages: number;
+  findIn(page: Page): Item | undefined;
+  /** The query's members that ask for the page after the `count`th; undefined where that was the last. */
+  next(page: Page, count: number): Readonly<Record<string, string>> | undefined;
+}
+
+/** The first item that is found. `isWhole`: where none is, the whole list was read. */
+export async function findInPages<Page, Item>(
+  calls: Calls,
+  { path, query: first, page, mostPages, findIn, next }: Pages<Page, Item>,
+): Promise<Asked<{ readonly found: Item | undefined; readonly isWhole: boolean }>> {
+  let query = first;
+  for (let count = 1; count <= mostPages; count++) {
+    const asked = await calls.ask({ method: 'GET', path: `${path}?${new URLSearchParams(query)}` }, page);
+    if (asked.status !== 'ok') return asked;
+    const found = findIn(asked.value);
+    const more = next(asked.value, count);
+    if (found !== undefined || more === undefined) return { status: 'ok', value: { found, isWhole: true } };
+    query = { ...query, ...more };
+  }
+  return { status: 'ok', value: { found: undefined, isWhole: false } };
+}
+
 /** Words shorter than a token, such as Bearer, are words of every answer. */
 function scrubber(parts: readonly string[]): (text: string) => string {
   const secrets = parts.filter((part) => part.length >= 8);
   return (text) => secrets.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, '***'), text);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,13 +3,13 @@ import type { z } from 'zod';
 import { LockstepError } from '../errors.ts';
 import type { SecretRef } from '../settings/fields.ts';
 import type { TargetNeeds } from './item-calls.ts';
+import { jsonOf } from './json.ts';
 import type { Verified } from './signature.ts';
-import type { HookRequest, HookVerdict, ItemState } from './target.ts';
+import type { HookRequest, HookVerdict, ItemState, Target } from './target.ts';
 
 export interface Hook<Payload> {
-  readonly secret: SecretRef | undefined;
   readonly payload: z.ZodType<Payload>;
-  verify(request: HookRequest, secret: string): Verified;
+  verify(request: HookRequest, secret: string, now: Date): Verified;
   /** When it happened, by what is signed; undefined where the payload does not say. */
   happenedAt(payload: Payload): Date | undefined;
   /** None where it is about something else. */
@@ -22,37 +22,30 @@ export interface Hook<Payload> {
  */
 const MAX_AGE_MS = 6 * 24 * 60 * 60 * 1000;
 
-export async function readHook<Payload>(
-  { secret, payload, verify, happenedAt, itemsOf }: Hook<Payload>,
-  request: HookRequest,
+export function hookReader<Payload>(
+  { payload, verify, happenedAt, itemsOf }: Hook<Payload>,
+  secret: SecretRef | undefined,
   { readSecret }: TargetNeeds,
-  now: Date,
-): Promise<HookVerdict> {
-  if (secret === undefined) return refused(401, 'this target has no hookSecret in the settings: nothing is accepted');
-  const key = await readSecret(secret).catch((error: unknown) => {
-    if (error instanceof LockstepError) return undefined;
-    throw error;
-  });
-  // Why it cannot be read is for the settings' check to say, not for whoever calls.
-  if (key === undefined) return refused(401, 'the hookSecret of this target cannot be read');
-  const verified = verify(request, key);
-  if (verified.status === 'refused') return verified;
-  const json = parse(request.body);
-  if (json === undefined) return refused(400, 'the body is no JSON: choose the content type application/json');
-  const read = payload.safeParse(json);
-  // Genuine and about something else, which the vendor sends along: not to be sent again.
-  if (!read.success) return { status: 'accepted', items: [] };
-  const at = happenedAt(read.data)?.getTime() ?? now.getTime();
-  if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it tells of something that is more than six days old');
-  return { status: 'accepted', items: itemsOf(read.data, request) };
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
+): NonNullable<Target['readHook']> {
+  return async (request, now) => {
+    if (secret === undefined) return refused(401, 'this target has no hookSecret in the settings: nothing is accepted');
+    const key = await readSecret(secret).catch((error: unknown) => {
+      if (error instanceof LockstepError) return undefined;
+      throw error;
+    });
+    // Why it cannot be read is for the settings' check to say, not for whoever calls.
+    if (key === undefined) return refused(401, 'the hookSecret of this target cannot be read');
+    const verified = verify(request, key, now);
+    if (verified.status === 'refused') return verified;
+    const json = jsonOf(request.body);
+    if (json === undefined) return refused(400, 'the body is no JSON: choose the content type application/json');
+    const read = payload.safeParse(json);
+    // Genuine and about something else, which the vendor sends along: not to be sent again.
+    if (!read.success) return { status: 'accepted', items: [] };
+    const at = happenedAt(read.data)?.getTime() ?? now.getTime();
+    if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it tells of something that is more than six days old');
+    return { status: 'accepted', items: itemsOf(read.data, request) };
+  };
 }
 
 function refused(httpStatus: 400 | 401, reason: string): HookVerdict {

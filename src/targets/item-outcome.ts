@@ -2,13 +2,12 @@
  * What a failed call to a vendor means for a delivery, by HTTP's own words. Pure. What a vendor says in its own way, such
  * as a limit that is a 403, its `judge` says before.
  */
+import type { z } from 'zod';
 import { retryAfterMs } from '../client/retry-after.ts';
 import { excerpt } from './answers.ts';
 import type { Answered, AnswerHeaders } from './caller.ts';
-import type { DeliveryOutcome } from './target.ts';
-
-export type ItemFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
-export type Missing = { readonly status: 'missing'; readonly detail: string };
+import type { Missing } from './item-target.ts';
+import type { TargetFailure } from './target.ts';
 
 export interface Reply {
   readonly httpStatus: number;
@@ -18,14 +17,15 @@ export interface Reply {
   readonly body: unknown;
 }
 
-export interface Vendor {
+/** How a vendor says that something went wrong. */
+export interface VendorAnswers {
   readonly name: string;
   /** What to do when the token is refused: which setting, what permission. */
   readonly tokenRemedy: string;
   /** What only this vendor says so; undefined: as HTTP says. */
-  judge?(reply: Reply, nowMs: number): ItemFailure | Missing | undefined;
-  /** The vendor's explanation of an error. */
-  messageOf(body: unknown): string | undefined;
+  judge?(reply: Reply, nowMs: number): TargetFailure | Missing | undefined;
+  /** The vendor's explanation, as the body of an error holds it. */
+  readonly message: z.ZodType<string>;
 }
 
 /** Where a limit does not say for how long; what GitHub asks for, and long enough for the others. */
@@ -35,38 +35,30 @@ const MAX_MESSAGE = 300;
 /** Reasons of failures after which nobody knows whether the call was applied. */
 const UNSURE: ReadonlySet<string> = new Set(['TIMEOUT', 'BROKEN_OFF', 'TOO_LARGE', 'SERVER_ERROR', 'UNREADABLE']);
 
-export function mayHaveHappened(failure: ItemFailure): boolean {
+export function mayHaveHappened(failure: TargetFailure): boolean {
   return UNSURE.has(failure.reason);
 }
 
 /** Of a call without a whole answer. */
-export function failureWithoutReply(vendor: Vendor, answered: Exclude<Answered, { status: 'answered' }>): ItemFailure {
-  const { detail } = answered;
-  if (answered.status === 'unknown') return { status: 'later', reason: answered.reason, detail };
-  const { reason } = answered;
-  const wait = answered.retryAfterMs === undefined ? {} : { retryAfterMs: answered.retryAfterMs };
-  switch (reason) {
-    case 'BUDGET':
-      return { status: 'later', reason, detail, ...wait, isLimited: true };
-    case 'ADDRESS_REFUSED': {
-      const remedy = `set allowPrivate: true for this target if ${vendor.name} runs in your own network`;
-      return { status: 'refused', reason, detail: `${detail}; ${remedy}` };
-    }
-    case 'UNREACHABLE':
-    case 'ABORTED':
-      return { status: 'later', reason, detail, ...wait };
-    default:
-      return reason satisfies never;
+export function failureWithoutReply(answered: Exclude<Answered, { status: 'answered' }>): TargetFailure {
+  const { status, reason, detail } = answered;
+  if (status === 'unknown') return { status: 'later', reason, detail };
+  if (reason === 'ADDRESS_REFUSED') {
+    const remedy = 'set allowPrivate: true for this target if it is in your own network';
+    return { status: 'refused', reason, detail: `${detail}; ${remedy}` };
   }
+  const wait = answered.retryAfterMs === undefined ? {} : { retryAfterMs: answered.retryAfterMs };
+  // Our own budget is no failure of the target's: no attempt is spent on it.
+  return { status: 'later', reason, detail, ...wait, ...(reason === 'BUDGET' && { isLimited: true }) };
 }
 
 /** Undefined: a 2xx, as far as HTTP is concerned. */
 export function failureOf(
-  vendor: Vendor,
+  vendor: VendorAnswers,
   reply: Reply,
   call: string,
   nowMs: number,
-): ItemFailure | Missing | undefined {
+): TargetFailure | Missing | undefined {
   const judged = vendor.judge?.(reply, nowMs);
   if (judged !== undefined) return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply) };
   const { httpStatus } = reply;
@@ -77,7 +69,7 @@ export function failureOf(
 }
 
 /** A limit of the vendor: no attempt is spent, and the whole target waits. */
-export function limited(detail: string, waitMs: number | undefined): ItemFailure {
+export function limited(detail: string, waitMs: number | undefined): TargetFailure {
   return { status: 'later', reason: 'LIMITED', detail, retryAfterMs: waitMs ?? LIMITED_MS, isLimited: true };
 }
 
@@ -88,26 +80,20 @@ export function waitOf({ headers }: Pick<Reply, 'headers'>, nowMs: number): numb
 }
 
 /** A 2xx whose body is not what it should be. */
-export function unreadable(reply: Reply, call: string): ItemFailure {
+export function unreadable(reply: Reply, call: string): TargetFailure {
   const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the JSON it should be';
   return { status: 'later', reason: 'UNREADABLE', detail: `${call}: the answer is ${looks}`, answer: answerOf(reply) };
 }
 
-/** Of 404 where no item was asked for: the repository, project or team of the settings. */
-export function placeMissing(vendor: Vendor, place: string, { detail }: Missing): ItemFailure {
-  const remedy = `${vendor.name} has no such ${place}, or the token may not see it`;
-  return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
+export function tokenRefused(remedy: string, detail: string): TargetFailure {
+  return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${remedy}` };
 }
 
-export function tokenRefused(vendor: Vendor, detail: string): ItemFailure {
-  return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${vendor.tokenRemedy}` };
-}
-
-function byStatus(vendor: Vendor, reply: Reply, detail: string, nowMs: number): ItemFailure {
+function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
   const wait = waitOf(reply, nowMs);
   if (httpStatus === 429) return limited(detail, wait);
-  if (httpStatus === 401) return tokenRefused(vendor, detail);
+  if (httpStatus === 401) return tokenRefused(vendor.tokenRemedy, detail);
   // It may be about this item alone, and the others shall not wait for it.
   if (httpStatus === 403)
     return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${vendor.tokenRemedy}` };
@@ -127,8 +113,8 @@ function byStatus(vendor: Vendor, reply: Reply, detail: string, nowMs: number): 
   return { status: 'refused', reason: 'REJECTED', detail };
 }
 
-function explain(vendor: Vendor, { httpStatus, body }: Reply): string {
-  const message = body === undefined ? undefined : vendor.messageOf(body);
+function explain(vendor: VendorAnswers, { httpStatus, body }: Reply): string {
+  const message = vendor.message.safeParse(body).data;
   return message === undefined ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}: ${squeeze(message)}`;
 }
 

@@ -25,6 +25,15 @@ export function textOf(task: TaskState): string {
   return cut(plainText(task.description), MAX_TEXT);
 }
 
+/** The text, and at its end what the item is found by. */
+export function markedText(task: TaskState, marker: string): string {
+  return `${textOf(task)}\n\n${marker}`.trimStart();
+}
+
+export function endsWith(text: string | null | undefined, marker: string): boolean {
+  return text?.trimEnd().endsWith(marker) ?? false;
+}
+
 function plainText(html: string): string {
   return html
     .replaceAll(/<(?:br|\/p|\/div|\/li|\/h\d)\b[^<>]*>/gi, '\n')

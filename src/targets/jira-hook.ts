@@ -4,12 +4,9 @@
  * the same and the secret in x-lockstep-secret.
  */
 import { z } from 'zod';
-import type { SecretRef } from '../settings/fields.ts';
-import type { TargetNeeds } from './item-calls.ts';
-import { readHook } from './item-hook.ts';
+import type { Hook } from './item-hook.ts';
 import { jiraIssue, toJiraItem } from './jira-issue.ts';
-import { type Verified, verifyGithubSignature, verifySharedSecret } from './signature.ts';
-import type { HookRequest, HookVerdict } from './target.ts';
+import { verifyBodyDigest, verifySharedSecret } from './signature.ts';
 
 const payload = z.object({
   /** Milliseconds. An automation rule may leave it out. */
@@ -19,38 +16,21 @@ const payload = z.object({
   changelog: z.object({ items: z.array(z.object({ field: z.string().optional() })) }).optional(),
 });
 
-export function readJiraHook(
-  request: HookRequest,
-  secret: SecretRef | undefined,
-  needs: TargetNeeds,
-  doneStatus: string | undefined,
-  now: Date,
-): Promise<HookVerdict> {
-  return readHook(
-    {
-      secret,
-      payload,
-      verify,
-      happenedAt: ({ timestamp }) => (timestamp === undefined ? undefined : new Date(timestamp)),
-      itemsOf({ issue, changelog }) {
-        // Without a changelog nobody knows what changed; with one, other fields are none of our business.
-        const isStatus = changelog === undefined || changelog.items.some(({ field }) => field === 'status');
-        return isStatus ? [toJiraItem(issue.key, issue, doneStatus)] : [];
-      },
-    },
-    request,
-    needs,
-    now,
-  );
-}
+const DIGEST = { header: 'x-hub-signature', prefix: 'sha256=' };
 
-/** Jira writes what GitHub writes, `sha256=` and hexadecimal digits, under another name. */
-function verify(request: HookRequest, secret: string): Verified {
-  const given = request.headers['x-hub-signature'];
-  if (given === undefined && request.headers['x-lockstep-secret'] !== undefined) {
-    return verifySharedSecret(request, secret);
-  }
-  if (given !== undefined)
-    return verifyGithubSignature({ ...request, headers: { 'x-hub-signature-256': given } }, secret);
-  return { status: 'refused', httpStatus: 401, reason: 'the header x-hub-signature is missing' };
+export function jiraHook(doneStatus: string | undefined): Hook<z.output<typeof payload>> {
+  return {
+    payload,
+    verify(request, secret) {
+      const { [DIGEST.header]: digest, 'x-lockstep-secret': shared } = request.headers;
+      if (digest === undefined && shared !== undefined) return verifySharedSecret(request, secret);
+      return verifyBodyDigest(request, secret, DIGEST);
+    },
+    happenedAt: ({ timestamp }) => (timestamp === undefined ? undefined : new Date(timestamp)),
+    itemsOf({ issue, changelog }) {
+      // Without a changelog nobody knows what changed; with one, other fields are none of our business.
+      const isStatus = changelog === undefined || changelog.items.some(({ field }) => field === 'status');
+      return isStatus ? [toJiraItem(issue, doneStatus)] : [];
+    },
+  };
 }

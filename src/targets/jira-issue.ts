@@ -14,13 +14,12 @@ export const jiraIssue = z.object({ key: z.string(), fields: z.object({ status: 
 
 /** Done is what Jira calls so, and what the settings call so whatever Jira says of it. */
 export function toJiraItem(
-  itemId: string,
-  { fields: { status } }: z.output<typeof jiraIssue>,
+  { key, fields: { status } }: z.output<typeof jiraIssue>,
   doneStatus: string | undefined,
 ): ItemState {
   const isCompleted =
     status.statusCategory.key === 'done' || (doneStatus !== undefined && isSameName(status.name, doneStatus));
-  return { itemId, isCompleted, status: status.name };
+  return { itemId: key, isCompleted, status: status.name };
 }
 
 export function isJiraKey(itemId: string): boolean {

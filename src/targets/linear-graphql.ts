@@ -3,21 +3,18 @@
  * Sources: packages/sdk/src/schema.graphql in linear/linear, linear.app/developers/graphql and …/rate-limiting.
  */
 import { z } from 'zod';
-import type { ItemFailure, Missing, Reply, Vendor } from './item-outcome.ts';
-import { limited, tokenRefused, waitOf } from './item-outcome.ts';
+import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
+import type { Missing } from './item-target.ts';
+import type { TargetFailure } from './target.ts';
 
-export const ISSUE =
-  'query Issue($id: String!) { issue(id: $id) { id identifier trashed state { name type } team { id } } }';
-export const STATES =
-  'query States($id: String!) { team(id: $id) { states(first: 250) { nodes { id name type position } } } }';
-export const TEAM = 'query Team($key: String!) { teams(filter: { key: { eq: $key } }, first: 1) { nodes { id } } }';
-export const MOVE =
-  'mutation Move($id: String!, $stateId: String!) { issueUpdate(id: $id, input: { stateId: $stateId }) { success } }';
-export const CREATE =
-  'mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { identifier } } }';
+export interface Query<T> {
+  readonly query: string;
+  readonly answer: z.ZodType<T>;
+}
 
-export const issueAnswer = z.object({
-  data: z.object({
+export const ISSUE = query(
+  'query Issue($id: String!) { issue(id: $id) { id identifier trashed state { name type } team { id } } }',
+  {
     issue: z.object({
       id: z.string(),
       identifier: z.string(),
@@ -25,30 +22,34 @@ export const issueAnswer = z.object({
       state: z.object({ name: z.string(), type: z.string() }),
       team: z.object({ id: z.string() }),
     }),
-  }),
-});
+  },
+);
 
-export const statesAnswer = z.object({
-  data: z.object({
-    team: z.object({
-      states: z.object({
-        nodes: z.array(z.object({ id: z.string(), name: z.string(), type: z.string(), position: z.number() })),
-      }),
-    }),
-  }),
-});
+const state = z.object({ id: z.string(), name: z.string(), type: z.string(), position: z.number() });
+export type State = z.output<typeof state>;
+export const STATES = query(
+  'query States($id: String!) { team(id: $id) { states(first: 250) { nodes { id name type position } } } }',
+  { team: z.object({ states: z.object({ nodes: z.array(state) }) }) },
+);
 
-export const teamAnswer = z.object({
-  data: z.object({ teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }),
-});
+export const TEAM = query(
+  'query Team($key: String!) { teams(filter: { key: { eq: $key } }, first: 1) { nodes { id } } }',
+  { teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) },
+);
 
-export const moveAnswer = z.object({ data: z.object({ issueUpdate: z.object({ success: z.boolean() }) }) });
+export const MOVE = query(
+  'mutation Move($id: String!, $stateId: String!) { issueUpdate(id: $id, input: { stateId: $stateId }) { success } }',
+  { issueUpdate: z.object({ success: z.boolean() }) },
+);
 
-export const createAnswer = z.object({
-  data: z.object({
-    issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }),
-  }),
-});
+export const CREATE = query(
+  'mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { identifier } } }',
+  { issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }) },
+);
+
+function query<Shape extends z.ZodRawShape>(text: string, shape: Shape) {
+  return { query: text, answer: z.object({ data: z.object(shape) }).transform(({ data }) => data) };
+}
 
 const errorsAnswer = z.object({
   errors: z
@@ -66,35 +67,29 @@ const errorsAnswer = z.object({
     )
     .min(1),
 });
+export const message = errorsAnswer.transform(({ errors }) => errors.map(explain).join('; '));
+
+export const TOKEN_REMEDY =
+  "check this target's token: it was revoked, or lacks the permission to read and write the team's issues";
 
 /** The quotas that Linear counts, each with the time when it is whole again: milliseconds of epoch time. */
 const QUOTAS = ['requests', 'complexity', 'endpoint-requests'].map((quota) => `x-ratelimit-${quota}`);
 
-export const vendor: Vendor = {
-  name: 'Linear',
-  tokenRemedy: "check this target's token: it was revoked, or lacks the permission to read and write the team's issues",
-  judge,
-  messageOf(body) {
-    const read = errorsAnswer.safeParse(body);
-    return read.success ? read.data.errors.map(explain).join('; ') : undefined;
-  },
-};
-
 /** An issue that is not there is told of in an answer of GraphQL; a 404 is about the address. */
-const NO_API: ItemFailure = {
+const NO_API: TargetFailure = {
   status: 'refused',
   reason: 'REJECTED',
   detail: "Linear: HTTP 404: there is no API at this address: check this target's url",
 };
 
-function judge(reply: Reply, nowMs: number): ItemFailure | Missing | undefined {
+export function judge(reply: Reply, nowMs: number): TargetFailure | Missing | undefined {
   const read = errorsAnswer.safeParse(reply.body);
   if (!read.success) return reply.httpStatus === 404 ? NO_API : undefined;
   const detail = `Linear: ${read.data.errors.map(explain).join('; ').slice(0, 300)}`;
   const isAny = (pattern: RegExp) =>
     read.data.errors.some(({ extensions = {} }) => pattern.test(`${extensions.code ?? ''} ${extensions.type ?? ''}`));
   if (isAny(/ratelimited/i)) return limited(detail, waitOf(reply, nowMs) ?? untilReset(reply, nowMs));
-  if (isAny(/authentication|forbidden/i) || reply.httpStatus === 401) return tokenRefused(vendor, detail);
+  if (isAny(/authentication|forbidden/i) || reply.httpStatus === 401) return tokenRefused(TOKEN_REMEDY, detail);
   if (read.data.errors.some(({ message }) => /not found: Issue\b/i.test(message))) return { status: 'missing', detail };
   if (isAny(/internal|lock.?timeout|network/i) || reply.httpStatus >= 500) {
     return { status: 'later', reason: 'SERVER_ERROR', detail };

@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { Dialect } from '../client/dialect.ts';
 import { type Failure, isKeyRefused } from '../client/retry-policy.ts';
 import type { OperationName } from '../contract/operations.ts';
-import type { DeliveryOutcome } from './target.ts';
+import type { TargetFailure } from './target.ts';
 
 /** Its calls are paced by its own budget. */
 export interface ServiceAccount {
@@ -21,8 +21,6 @@ export interface ServiceAccount {
   takeRetry(): Promise<RetryTaken>;
 }
 
-export type ServiceFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
-
 const MAX_WORDS = 300;
 /** The budget's store is away, or a pause of which nobody says how long. */
 const SOON_MS = 2_000;
@@ -32,7 +30,7 @@ export async function serviceFailure(
   failure: Failure,
   operation: OperationName,
   account: ServiceAccount,
-): Promise<ServiceFailure> {
+): Promise<TargetFailure> {
   const words = 'message' in failure ? failure.message.slice(0, MAX_WORDS) : 'the service asks to slow down';
   const detail = `${operation} of account ${account.name}: ${words}`;
   switch (failure.status) {
@@ -53,7 +51,7 @@ export async function serviceFailure(
   }
 }
 
-function notSent(failure: Extract<Failure, { status: 'not-sent' }>, detail: string): ServiceFailure {
+function notSent(failure: Extract<Failure, { status: 'not-sent' }>, detail: string): TargetFailure {
   switch (failure.reason) {
     case 'budget':
     case 'budget-away':
@@ -82,7 +80,7 @@ async function afterKeyRefused(
   failure: Extract<Failure, { status: 'refused' }>,
   detail: string,
   account: ServiceAccount,
-): Promise<ServiceFailure> {
+): Promise<TargetFailure> {
   const key = await account.checkKey();
   const answer = answerOf(failure);
   if (key.status === 'accepted') return { status: 'refused', reason: 'REJECTED', detail, ...answer };

@@ -17,23 +17,21 @@ import { idOf } from '../client/dialect.ts';
 import type { Outcome } from '../client/outcome.ts';
 import { elapsedMs } from '../clock.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
-import { type ServiceAccount, type ServiceFailure, serviceFailure } from './service-account.ts';
+import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import type { SharedList, SharedLists } from './shared-lists.ts';
-import type { Delivery, DeliveryOutcome, TaskState } from './target.ts';
+import type { Delivery, DeliveryOutcome, TargetFailure, TaskState } from './target.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** Durable, and shared by all processes. */
 export interface CreationLog {
-  /** The last creation that was about to be sent for this task; undefined: none ever was. */
+  /** The last creation for this task, sent or not; undefined where there is none. */
   lastOf(delivery: Delivery): Promise<LoggedCreation | undefined>;
-  /** Keeps that one is about to be sent, and names it; undefined where another one was since `last`, which is left alone. */
-  begin(delivery: Delivery, marker: string, last: LoggedCreation | undefined): Promise<string | undefined>;
-  /** The service has said that it took the last one. */
+  /** Records that one is about to be sent, and names it; undefined where another process has begun one since `last`. */
+  begin(delivery: Delivery, last: LoggedCreation | undefined): Promise<string | undefined>;
+  /** The service has said that it accepted the last one. */
   noteTaken(delivery: Delivery): Promise<void>;
-  /** This one has created nothing; a later one of somebody else stays. */
-  withdraw(delivery: Delivery, at: string): Promise<void>;
-  /** What was created is not there any more. */
-  forget(delivery: Delivery): Promise<void>;
+  /** The last one created nothing, or its item is gone. `at`: only if it is still the last one. */
+  forget(delivery: Delivery, at?: string): Promise<void>;
 }
 
 export interface LoggedCreation {
@@ -46,10 +44,7 @@ export interface LoggedCreation {
 export type Created =
   | { readonly status: 'found'; readonly itemId: string; readonly isNew: boolean }
   | Extract<DeliveryOutcome, { status: 'skipped' }>
-  | ServiceFailure;
-
-/** `taken`: by the service, which has not said as what. */
-type Sent = Created | { readonly status: 'taken'; readonly atMs: number };
+  | TargetFailure;
 
 export interface CreationNeeds {
   readonly lists: SharedLists;
@@ -74,105 +69,87 @@ const GATHER_MS = 5_000;
 const MAX_READS = 3;
 
 export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeeds): Creations {
-  const onTheirWay = new Set<Promise<unknown>>();
+  const underWay = new Set<Promise<unknown>>();
 
   async function findOrCreate(delivery: Delivery, account: ServiceAccount, signal: AbortSignal): Promise<Created> {
     if (markerAtEnd(delivery.task.description) !== undefined) return isCopy(delivery);
     const marker = markerOf(delivery);
-    const list = await unlessAborted(signal, () => lists.since(account, nowMs() - FRESH_MS));
-    const found = list.status === 'read' ? inList(list, marker, account) : list;
-    if (found !== undefined) return found;
-    const sent = await onItsWay(() => sendUnlessSent(delivery, marker, account, signal));
-    return sent.status === 'taken' ? look(marker, account, sent.atMs, signal) : sent;
-  }
 
-  async function onItsWay(send: () => Promise<Sent>): Promise<Sent> {
+    /** What a list that began then or later shows of the task, or the list where it shows nothing. */
+    async function search(sinceMs: number): Promise<Created | SharedList> {
+      const list = await lists.since(account, sinceMs, signal);
+      return list.status === 'read' ? (inList(list, marker, account) ?? list) : list;
+    }
+
+    /** Undefined: the service has accepted it, and has not said as what. */
+    async function send(): Promise<Created | undefined> {
+      const last = await log.lastOf(delivery);
+      const whyNot = last && (await whyNotAgain(last));
+      if (whyNot !== undefined) return whyNot;
+      // Before it is recorded: what counts is the time from then on.
+      const dispatchBefore = elapsedMs() + SEND_WITHIN_MS;
+      const at = await log.begin(delivery, last);
+      if (at === undefined) return unseen(account, account.settleMs);
+      const body = bodyOf(delivery.task, marker);
+      const how = { lane: 'batch', stopWaiting: signal, dispatchBefore, body } as const;
+      const outcome = await account.client.call('tasks.create', how);
+      if (outcome.status === 'applied') {
+        await log.noteTaken(delivery);
+        const itemId = markedRecord(outcome.content, marker, account);
+        return itemId === undefined ? undefined : { status: 'found', itemId, isNew: true };
+      }
+      const failure = await serviceFailure(outcome, 'tasks.create', account);
+      if (hasNothingHappened(outcome)) {
+        await log.forget(delivery, at);
+        return failure;
+      }
+      const detail = `${failure.detail}; the task may have been created, and is looked for before another one is`;
+      return { status: 'later', reason: failure.reason, detail, retryAfterMs: mayArriveWithinMs(account) };
+    }
+
+    /** There is an earlier creation: its task, or why no other one is sent now. Undefined: it created nothing. */
+    async function whyNotAgain({ agoMs, isTaken }: LoggedCreation): Promise<Created | undefined> {
+      const waitMs = mayArriveWithinMs(account) - agoMs;
+      if (waitMs > 0) return unseen(account, waitMs);
+      let before: SharedList | undefined;
+      for (let reads = 1; reads <= MAX_READS; reads++) {
+        const list = await search(before?.endedMs ?? nowMs());
+        if (list.status !== 'read') return list;
+        if (before?.fingerprint === list.fingerprint) return isTaken ? notShown(account, marker) : undefined;
+        before = list;
+      }
+      const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so that nobody can tell what is not there`;
+      return { status: 'later', reason: 'LIST_UNSTEADY', detail };
+    }
+
+    async function look(): Promise<Created> {
+      let sinceMs = nowMs();
+      const gathering = AbortSignal.any([signal, AbortSignal.timeout(GATHER_MS)]);
+      await unlessAborted(gathering, () => Promise.allSettled(underWay)).catch(() => undefined);
+      for (const afterMs of lookAfterMs) {
+        await delay(afterMs, undefined, { signal }).catch(() => undefined); // aborted: the next line says so
+        const list = await search(sinceMs);
+        if (list.status === 'found') return { ...list, isNew: true };
+        if (list.status !== 'read') return list;
+        sinceMs = list.endedMs;
+      }
+      return unseen(account, account.settleMs);
+    }
+
+    const found = await search(nowMs() - FRESH_MS);
+    if (found.status !== 'read') return found;
     const sending = send();
-    onTheirWay.add(sending);
-    try {
-      return await sending;
-    } finally {
-      onTheirWay.delete(sending);
-    }
-  }
-
-  /** One was about to be sent before: found by now, or not to be sent again yet, or ever. Undefined: it created nothing. */
-  async function whyNotAgain(
-    { agoMs, isTaken }: LoggedCreation,
-    marker: string,
-    account: ServiceAccount,
-    signal: AbortSignal,
-  ): Promise<Created | undefined> {
-    const waitMs = SEND_WITHIN_MS + absenceAfterMs(account.settleMs) - agoMs;
-    if (waitMs > 0) return unseen(account, waitMs);
-    let before: SharedList | undefined;
-    for (let reads = 1; reads <= MAX_READS; reads++) {
-      const sinceMs = before?.endedMs ?? nowMs();
-      const list = await unlessAborted(signal, () => lists.since(account, sinceMs));
-      const found = list.status === 'read' ? inList(list, marker, account) : list;
-      if (found !== undefined || list.status !== 'read') return found;
-      if (before?.fingerprint === list.fingerprint) return isTaken ? notShown(account, marker) : undefined;
-      before = list;
-    }
-    const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so that nobody can tell what is not there`;
-    return { status: 'later', reason: 'LIST_UNSTEADY', detail };
-  }
-
-  async function sendUnlessSent(
-    delivery: Delivery,
-    marker: string,
-    account: ServiceAccount,
-    signal: AbortSignal,
-  ): Promise<Sent> {
-    const last = await log.lastOf(delivery);
-    const whyNot = last && (await whyNotAgain(last, marker, account, signal));
-    if (whyNot !== undefined) return whyNot;
-    // Before it is put down: what counts is the time from then on.
-    const dispatchBefore = elapsedMs() + SEND_WITHIN_MS;
-    const at = await log.begin(delivery, marker, last);
-    if (at === undefined) return unseen(account, account.settleMs);
-    const outcome = await account.client.call('tasks.create', {
-      lane: 'batch',
-      stopWaiting: signal,
-      dispatchBefore,
-      body: bodyOf(delivery.task, marker),
-    });
-    if (outcome.status === 'applied') {
-      const atMs = nowMs();
-      await log.noteTaken(delivery);
-      const itemId = markedRecord(outcome.content, marker, account);
-      return itemId === undefined ? { status: 'taken', atMs } : { status: 'found', itemId, isNew: true };
-    }
-    const failure = await serviceFailure(outcome, 'tasks.create', account);
-    if (hasNothingHappened(outcome)) {
-      await log.withdraw(delivery, at);
-      return failure;
-    }
-    const detail = `${failure.detail}; the task may have been created, and is looked for before another one is`;
-    return {
-      status: 'later',
-      reason: failure.reason,
-      detail,
-      retryAfterMs: SEND_WITHIN_MS + absenceAfterMs(account.settleMs),
-    };
-  }
-
-  async function look(marker: string, account: ServiceAccount, takenMs: number, signal: AbortSignal): Promise<Created> {
-    const gathering = AbortSignal.any([signal, AbortSignal.timeout(GATHER_MS)]);
-    await unlessAborted(gathering, () => Promise.allSettled(onTheirWay)).catch(() => undefined);
-    let sinceMs = takenMs;
-    for (const afterMs of lookAfterMs) {
-      await delay(afterMs, undefined, { signal }).catch(() => undefined); // aborted: the next line says so
-      const list = await unlessAborted(signal, () => lists.since(account, sinceMs));
-      if (list.status !== 'read') return list;
-      const found = inList(list, marker, account);
-      if (found !== undefined) return found.status === 'found' ? { ...found, isNew: true } : found;
-      sinceMs = list.endedMs;
-    }
-    return unseen(account, account.settleMs);
+    underWay.add(sending);
+    const sent = await sending.finally(() => underWay.delete(sending));
+    return sent ?? look();
   }
 
   return { findOrCreate };
+}
+
+/** From the moment that a creation was recorded. */
+function mayArriveWithinMs({ settleMs }: ServiceAccount): number {
+  return SEND_WITHIN_MS + absenceAfterMs(settleMs);
 }
 
 function inList(list: SharedList, marker: string, { name }: ServiceAccount): Created | undefined {
@@ -207,12 +184,12 @@ function bodyOf({ kind, id, title, description, startDate, endDate, isCompleted 
   };
 }
 
-function unseen({ name }: ServiceAccount, retryAfterMs: number): ServiceFailure {
+function unseen({ name }: ServiceAccount, retryAfterMs: number): TargetFailure {
   const detail = `A task was or may have been created in account ${name}, and its list does not show it yet; no other one is created meanwhile`;
   return { status: 'later', reason: 'CREATED_UNSEEN', detail, retryAfterMs: Math.ceil(retryAfterMs) };
 }
 
-function notShown({ name }: ServiceAccount, marker: string): ServiceFailure {
+function notShown({ name }: ServiceAccount, marker: string): TargetFailure {
   const detail = `Account ${name} has taken the task, and its list shows none whose description ends with ${marker}: no other one is created; look for it there and link it by hand`;
   return { status: 'refused', reason: 'CREATED_NOT_SHOWN', detail };
 }

@@ -10,7 +10,8 @@ import { decideRetry, type Failure, isKeyRefused } from '../client/retry-policy.
 import { fixedPass } from '../scan/fixed-pass.ts';
 import { emptyPastEnd } from '../scan/missing-page.ts';
 import { markerAtEnd } from './marker.ts';
-import { type ServiceAccount, type ServiceFailure, serviceFailure } from './service-account.ts';
+import { type ServiceAccount, serviceFailure } from './service-account.ts';
+import type { TargetFailure } from './target.ts';
 
 export interface TaskList {
   readonly status: 'read';
@@ -35,15 +36,15 @@ const MAX_LIMITED = 20;
 
 /** Ends a read; what of it has been seen is void. */
 class ReadFailed extends Error {
-  readonly failure: Failure | ServiceFailure;
+  readonly failure: Failure | TargetFailure;
 
-  constructor(failure: Failure | ServiceFailure) {
+  constructor(failure: Failure | TargetFailure) {
     super('the list of tasks could not be read');
     this.failure = failure;
   }
 }
 
-export async function readTaskList(account: ServiceAccount, signal: AbortSignal): Promise<TaskList | ServiceFailure> {
+export async function readTaskList(account: ServiceAccount, signal: AbortSignal): Promise<TaskList | TargetFailure> {
   const ids = new Set<string>();
   const marked = new Map<string, string[]>();
   const keep = async (tasks: readonly Listed[]) => {
@@ -71,7 +72,7 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
   } catch (error) {
     if (!(error instanceof ReadFailed)) throw error;
     const { failure } = error;
-    return isServiceFailure(failure) ? failure : serviceFailure(failure, 'tasks.getall', account);
+    return isOutcome(failure) ? failure : serviceFailure(failure, 'tasks.getall', account);
   }
 }
 
@@ -86,7 +87,7 @@ async function findBeginning(
 }
 
 function isRefused(error: unknown): boolean {
-  if (!(error instanceof ReadFailed) || isServiceFailure(error.failure)) return false;
+  if (!(error instanceof ReadFailed) || isOutcome(error.failure)) return false;
   return error.failure.status === 'refused' && !isKeyRefused(error.failure);
 }
 
@@ -124,12 +125,12 @@ function toListed(record: Json, { name, dialect }: ServiceAccount): Listed {
   return { id, marker: texts.map(markerAtEnd).find((marker) => marker !== undefined) };
 }
 
-function endless({ name }: ServiceAccount, what: string): ServiceFailure {
+function endless({ name }: ServiceAccount, what: string): TargetFailure {
   const detail = `The list of tasks of account ${name} has no end: it gives ${what}, so that nobody can tell what is not in it`;
   return { status: 'later', reason: 'LIST_ENDLESS', detail };
 }
 
-function isServiceFailure(failure: Failure | ServiceFailure): failure is ServiceFailure {
+function isOutcome(failure: Failure | TargetFailure): failure is TargetFailure {
   return 'detail' in failure;
 }
 

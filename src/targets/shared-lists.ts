@@ -3,8 +3,10 @@
  * began too early to show what is looked for, for the next one, with all the others who need that.
  */
 
-import type { ServiceAccount, ServiceFailure } from './service-account.ts';
+import type { ServiceAccount } from './service-account.ts';
 import { readTaskList, type TaskList } from './service-list.ts';
+import type { TargetFailure } from './target.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface SharedList extends TaskList {
   /** On the given clock. */
@@ -13,13 +15,16 @@ export interface SharedList extends TaskList {
 }
 
 export interface SharedLists {
-  /** A read that began then or later; an earlier one's where it did, else one that begins now. */
-  since(account: ServiceAccount, sinceMs: number): Promise<SharedList | ServiceFailure>;
+  /**
+   * A read that began then or later; an earlier one's where it did, else one that begins now. Rejects when the signal
+   * aborts, while the others still wait for it.
+   */
+  since(account: ServiceAccount, sinceMs: number, signal: AbortSignal): Promise<SharedList | TargetFailure>;
   /** Breaks off what is under way. */
   close(): Promise<void>;
 }
 
-type Reading = Promise<SharedList | ServiceFailure>;
+type Reading = Promise<SharedList | TargetFailure>;
 
 export function createSharedLists(nowMs: () => number): SharedLists {
   const closing = new AbortController();
@@ -43,17 +48,19 @@ export function createSharedLists(nowMs: () => number): SharedLists {
     return reading;
   }
 
+  function begun(account: ServiceAccount, sinceMs: number): Reading {
+    if (last !== undefined && last.startedMs >= sinceMs) return Promise.resolve(last);
+    if (flight !== undefined && flight.startedMs >= sinceMs) return flight.reading;
+    if (flight === undefined && next === undefined) return start(account);
+    next ??= afterwards(flight?.reading).then(() => {
+      next = undefined;
+      return start(account);
+    });
+    return next;
+  }
+
   return {
-    since(account, sinceMs) {
-      if (last !== undefined && last.startedMs >= sinceMs) return Promise.resolve(last);
-      if (flight !== undefined && flight.startedMs >= sinceMs) return flight.reading;
-      if (flight === undefined && next === undefined) return start(account);
-      next ??= afterwards(flight?.reading).then(() => {
-        next = undefined;
-        return start(account);
-      });
-      return next;
-    },
+    since: (account, sinceMs, signal) => unlessAborted(signal, () => begun(account, sinceMs)),
     async close() {
       closing.abort();
       while (flight !== undefined || next !== undefined) await afterwards(next ?? flight?.reading);

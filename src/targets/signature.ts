@@ -74,11 +74,15 @@ export function verifySharedSecret({ headers }: HookRequest, secret: string): Ve
   return isSame(given, secret) ? { status: 'genuine' } : refused('the header x-lockstep-secret is not right');
 }
 
-/** https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries */
-export function verifyGithubSignature({ headers, body }: HookRequest, secret: string): Verified {
-  const given = headers['x-hub-signature-256'];
-  if (given === undefined) return refused('the header x-hub-signature-256 is missing');
-  const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+/** Of a call with the HMAC-SHA256 of its body, in hexadecimal digits behind `prefix`, in this header. */
+export function verifyBodyDigest(
+  { headers, body }: HookRequest,
+  secret: string,
+  { header, prefix }: { readonly header: string; readonly prefix: string },
+): Verified {
+  const given = headers[header];
+  if (given === undefined) return refused(`the header ${header} is missing`);
+  const expected = `${prefix}${createHmac('sha256', secret).update(body).digest('hex')}`;
   return isSame(given, expected) ? { status: 'genuine' } : refused('the signature is not right');
 }
 
@@ -91,6 +95,6 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
 
-function refused(reason: string): Verified {
+export function refused(reason: string): Verified {
   return { status: 'refused', httpStatus: 401, reason };
 }

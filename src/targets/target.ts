@@ -66,6 +66,8 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   | { readonly status: 'disabled'; readonly reason: string; readonly detail: string }
 );
 
+export type TargetFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
+
 /** What an outside item says about itself. */
 export interface ItemState {
   readonly itemId: string;
@@ -77,7 +79,7 @@ export interface ItemState {
 export type ItemRead =
   | { readonly status: 'found'; readonly item: ItemState }
   | { readonly status: 'missing' }
-  | Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
+  | TargetFailure;
 
 /** An inbound call, as the web server received it. */
 export interface HookRequest {

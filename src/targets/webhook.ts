@@ -1,21 +1,12 @@
 /** Webhooks, as Standard Webhooks describes them: signed POSTs, and signed calls back that tell of a task. */
 import { z } from 'zod';
-import { codeOf, LockstepError } from '../errors.ts';
-import type { SecretRef } from '../settings/fields.ts';
 import type { WebhookTarget } from '../settings/targets/webhook.ts';
 import { excerpt } from './answers.ts';
-import type { TargetCaller } from './caller.ts';
+import { secretUnread, type TargetNeeds } from './item-calls.ts';
+import { jsonOf } from './json.ts';
 import { signatureHeaders, signingKey, verifyStandardWebhook } from './signature.ts';
-import type { Delivery, DeliveryOutcome, HookRequest, HookVerdict, Target } from './target.ts';
+import type { Delivery, HookRequest, HookVerdict, Target } from './target.ts';
 import { webhookOutcome } from './webhook-outcome.ts';
-
-export interface WebhookNeeds {
-  /** Opened with the target's URL; closed with the target. */
-  readonly caller: TargetCaller;
-  readonly readSecret: (ref: SecretRef) => Promise<string>;
-  /** Default: the system's. */
-  readonly now?: () => Date;
-}
 
 interface Secrets {
   readonly keys: readonly Buffer[];
@@ -28,7 +19,7 @@ const aboutTask = z.object({ data: z.object({ task: z.unknown().refine((task) =>
 const hookTask = z.object({ id: z.union([z.string().min(1), z.int()]).transform(String), isCompleted: z.boolean() });
 
 /** Throws SECRET_MISSING, SECRET_INVALID, TARGET_SECRET_SHORT or TARGET_SECRET_INVALID, exit code 2. */
-export async function openWebhook(settings: WebhookTarget, needs: WebhookNeeds): Promise<Target> {
+export async function openWebhook(settings: WebhookTarget, needs: TargetNeeds): Promise<Target> {
   const { caller, now = () => new Date() } = needs;
   /** At each use, so that a rotated secret needs no restart. */
   const readSecrets = async (): Promise<Secrets> => {
@@ -41,7 +32,7 @@ export async function openWebhook(settings: WebhookTarget, needs: WebhookNeeds):
 
   return {
     async deliver(delivery, context) {
-      const secrets = await readSecrets().catch(asLater);
+      const secrets = await readSecrets().catch(secretUnread); // it may come back, and the delivery waits for it
       if ('status' in secrets) return secrets;
       const body = bodyOf(delivery);
       const headers = {
@@ -71,24 +62,14 @@ function bodyOf({ account, sequence, event, seenAt, task }: Delivery): string {
 
 function readItems({ body }: HookRequest): HookVerdict {
   const refused = (reason: string) => ({ status: 'refused', httpStatus: 400, reason }) as const;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString());
-  } catch {
-    return refused('the body is no JSON');
-  }
+  const parsed = jsonOf(body);
+  if (parsed === undefined) return refused('the body is no JSON');
   const about = aboutTask.safeParse(parsed);
   if (!about.success) return { status: 'accepted', items: [] };
   const task = hookTask.safeParse(about.data.data.task);
   if (!task.success) return refused('data.task is not { "id": …, "isCompleted": true or false }');
   const { id, isCompleted } = task.data;
   return { status: 'accepted', items: [{ itemId: id, isCompleted, status: isCompleted ? 'completed' : 'open' }] };
-}
-
-/** Between two uses a secret may have been lost; it may come back, and the delivery waits for it. */
-function asLater(error: unknown): DeliveryOutcome {
-  if (!(error instanceof LockstepError)) throw error;
-  return { status: 'later', reason: codeOf(error) ?? 'SECRET_MISSING', detail: error.message };
 }
 
 /** Every part of the URL that may be a secret: what stands in its path and its query, encoded and not. */

@@ -52,6 +52,10 @@ test('a near miss is marked with its confidence', () => {
   expect(columns.find(({ field }) => field === 'amount')).toMatchObject({ how: 'fuzzy', confidence: 0.86 });
 });
 
+test('two letters that have changed places are one mistake', () => {
+  expect(asPairs(['cleint_id', 'decsription'])).toEqual({ client_id: 'cleint_id', description: 'decsription' });
+});
+
 test('what only resembles a field is left alone and listed', () => {
   const names = ['client_id', 'order date', 'status date', 'account', 'id', 'count', ''];
   expect(mapped(names).unmapped.map(({ name }) => name)).toEqual(names.slice(1));

@@ -38,7 +38,6 @@ function world(fingerprints: readonly string[], begin: CreationLog['begin'] = as
       lastOf: async () => ({ at: 'long ago', agoMs: 1_000_000, isTaken: false }),
       begin,
       noteTaken: async () => {},
-      withdraw: async () => {},
       forget: async () => {},
     },
     nowMs: () => 0,

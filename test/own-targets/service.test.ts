@@ -126,7 +126,7 @@ test('a crash between creating and linking creates no second task: the first one
 
 test('it is found by its marker though the ledger has lost everything', async () => {
   const first = await deliver(await begin(), false);
-  await bed.pool.query('truncate ledger.links');
+  await bed.pool.query('truncate ledger.links, ledger.creations');
   expect(await deliver(bed.open(), true)).toMatchObject({ status: 'delivered', itemId: linkOf(first) });
   expect(bed.calls('tasks.create')).toBe(1);
 });
@@ -163,9 +163,7 @@ test('a creation that the crashed process sent, and that comes late, is waited f
 
 test('a creation that was put down and never sent is sent when none can be under way any more', async () => {
   await begin();
-  await bed.pool.query(
-    `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('demo', 'creating:out', 'task:12', 'm', '')`,
-  );
+  await bed.pool.query(`insert into ledger.creations (scope, target, source_id) values ('demo', 'out', 'task:12')`);
   const outcome = await deliver(bed.open(), false);
   expect(outcome).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN' });
   expect('retryAfterMs' in outcome && outcome.retryAfterMs).toBeGreaterThan(140_000); // two settle times and the time to send it
@@ -318,7 +316,7 @@ test('a limit of the service holds the target for as long as it says, and spends
 test('a creation that was limited is not taken for one that may have happened', async () => {
   const target = await begin({ behaviour: { rateLimit: { requestsPerSecond: 0.1, burst: 2 } } });
   expect(await deliver(target, false)).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true });
-  const { rows } = await bed.pool.query('select from ledger.links');
+  const { rows } = await bed.pool.query('select from ledger.creations');
   expect(rows).toHaveLength(0);
 });
 
@@ -372,7 +370,6 @@ test('a defect is no outcome', async () => {
     lastOf: async () => undefined,
     begin: async () => 'now',
     noteTaken: async () => {},
-    withdraw: async () => {},
     forget: async () => {},
   };
   const target = openService(settings, { accounts, creations, readTask: () => ({ status: 'no-id' }) });

@@ -59,7 +59,9 @@ export async function openServiceTargetBed(options: ServiceBedOptions): Promise<
   const { pool } = options.database;
   await migrate(pool, 'ledger', ledgerMigrations);
   const service = await startService({ pool, behaviour });
-  await pool.query('truncate service.tenants, service.tasks, service.commits, ledger.links restart identity cascade');
+  await pool.query(
+    'truncate service.tenants, service.tasks, service.commits, ledger.links, ledger.creations restart identity cascade',
+  );
   const tenant = await createTenant(pool, 'branch');
   const other = await createTenant(pool, 'other');
   await createKey(pool, tenant.id, { key: KEY });
@@ -144,10 +146,7 @@ export async function openServiceTargetBed(options: ServiceBedOptions): Promise<
       return rows.map(({ id, fields }) => ({ id, ...fields }));
     },
     async age(ms) {
-      await pool.query(
-        `update ledger.links set linked_at = linked_at - $1 * interval '1 ms' where kind = 'creating:out'`,
-        [ms],
-      );
+      await pool.query(`update ledger.creations set at = at - $1 * interval '1 ms'`, [ms]);
     },
     async close() {
       await Promise.all(opened.map((target) => target.close()));

@@ -253,7 +253,7 @@ test('a private address is refused for good, with the remedy', async () => {
   expect(await deliverTo(server.url, { allowPrivate: false })).toEqual({
     status: 'refused',
     reason: 'ADDRESS_REFUSED',
-    detail: `POST ${server.url}: not sent: the address is this machine; if that is meant, set targets.hook.allowPrivate to true`,
+    detail: `POST ${server.url}: not sent: the address is this machine; set allowPrivate: true for this target if it is in your own network`,
   });
   expect(server.connections()).toBe(0);
 });

@@ -13,6 +13,7 @@ import { setClock } from './migrations/012-set-clock.ts';
 import { writtenOnce } from './migrations/014-written-once.ts';
 import { reads } from './migrations/016-reads.ts';
 import { unchanged } from './migrations/017-unchanged.ts';
+import { creations } from './migrations/018-creations.ts';
 
 export const ledgerMigrations: readonly Migration[] = [
   runs,
@@ -28,4 +29,5 @@ export const ledgerMigrations: readonly Migration[] = [
   writtenOnce,
   reads,
   unchanged,
+  creations,
 ];

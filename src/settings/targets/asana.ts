@@ -4,8 +4,6 @@ import { secret } from '../fields.ts';
 import { httpKeys, type TargetOf } from './common.ts';
 import { columns, create, neededToCreate, vendorUrl } from './items.ts';
 
-const projectToCreate = neededToCreate('project');
-
 export const asana = z
   .strictObject({
     type: z.literal('asana').describe('Tasks of Asana.'),
@@ -23,6 +21,6 @@ export const asana = z
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .refine(projectToCreate.test, projectToCreate.options);
+  .check(neededToCreate('project'));
 
 export type AsanaTarget = TargetOf<typeof asana>;

@@ -1,8 +1,8 @@
 /** The settings that all targets reached by HTTP share, and what becomes of a target's settings once they are resolved. */
 import { z } from 'zod';
-import { duration, formatDuration } from '../durations.ts';
+import { duration } from '../durations.ts';
 import type { SecretRef, SecretSource } from '../fields.ts';
-import { count, defaultBurst, explainBudget, requestCount, whenWrongType } from '../schema-account.ts';
+import { defaultBurst, explainBudget, rateKeys, requestsWithPer, whenWrongType } from '../rate.ts';
 
 /** What a type of target allows where its settings say nothing. */
 export interface BudgetDefaults {
@@ -39,30 +39,13 @@ type Resolved<Given> = {
 };
 
 function targetBudget(defaults: BudgetDefaults) {
+  const { requests: usual, perMs: usualMs } = defaults;
   return z
-    .strictObject(
-      {
-        requests: requestCount.optional().describe(`Calls allowed in each \`per\`. Default: ${defaults.requests}.`),
-        per: duration()
-          .optional()
-          .describe(`The time those calls may take. Default: ${formatDuration(defaults.perMs)}.`),
-        burst: count
-          .optional()
-          .describe('Calls that may be made at once after a pause. Default: one second of the rate, at least 1.'),
-        concurrency: count
-          .max(1000)
-          .prefault(defaults.concurrency)
-          .describe(`Calls in flight at once, all processes together. Default: ${defaults.concurrency}.`),
-      },
-      { error: (issue) => whenWrongType(issue, () => explainBudget(issue.input)) },
-    )
-    .refine(({ requests, per }) => (requests === undefined) === (per === undefined), {
-      error: 'requests and per go together: requests: 20, per: 1s is 20 calls a second',
-      when: ({ value, issues }) =>
-        typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys'),
+    .strictObject(rateKeys({ ...defaults, requests: String(usual) }), {
+      error: (issue) => whenWrongType(issue, () => explainBudget(issue.input)),
     })
-    .transform(({ requests, per, burst, concurrency }) => {
-      const rate = { requests: requests ?? defaults.requests, perMs: per ?? defaults.perMs };
-      return { ...rate, burst: burst ?? defaultBurst(rate.requests, rate.perMs), concurrency };
+    .check(requestsWithPer)
+    .transform(({ requests = usual, per: perMs = usualMs, burst = defaultBurst(requests, perMs), concurrency }) => {
+      return { requests, perMs, burst, concurrency };
     });
 }

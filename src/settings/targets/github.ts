@@ -4,8 +4,6 @@ import { secret } from '../fields.ts';
 import { httpKeys, type TargetOf } from './common.ts';
 import { columns, create, hookSecret, neededToCreate, vendorUrl } from './items.ts';
 
-const repoToCreate = neededToCreate('repo');
-
 export const github = z
   .strictObject({
     type: z.literal('github').describe('Issues of GitHub.'),
@@ -34,6 +32,6 @@ export const github = z
     error: 'missing: a repo needs its owner',
     path: ['owner'],
   })
-  .refine(repoToCreate.test, repoToCreate.options);
+  .check(neededToCreate('repo'));
 
 export type GithubTarget = TargetOf<typeof github>;

@@ -35,11 +35,10 @@ export const hookSecret = secret
   .optional()
   .describe('Secret of the webhook by which changes there come back; without one no such call is accepted.');
 
-/** For `.refine`: creating needs to know where. Says nothing while unknown keys are reported. */
+/** For `.check`: creating needs to know where. */
 export function neededToCreate<Key extends string>(key: Key) {
-  return {
-    test: (value: { readonly create: boolean } & { readonly [K in Key]?: unknown }) =>
-      !value.create || value[key] !== undefined,
-    options: { error: `missing: create: true needs to know the ${key}`, path: [key] },
-  };
+  return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(
+    (value) => !value.create || value[key] !== undefined,
+    { error: `missing: create: true needs to know the ${key}`, path: [key] },
+  );
 }

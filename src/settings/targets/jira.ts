@@ -4,8 +4,6 @@ import { secret } from '../fields.ts';
 import { httpKeys, type TargetOf } from './common.ts';
 import { create, hookSecret, namedColumns, neededToCreate, vendorUrl } from './items.ts';
 
-const projectToCreate = neededToCreate('project');
-
 export const jira = z
   .strictObject({
     type: z.literal('jira').describe('Issues of Jira Cloud.'),
@@ -33,6 +31,6 @@ export const jira = z
     hookSecret,
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
-  .refine(projectToCreate.test, projectToCreate.options);
+  .check(neededToCreate('project'));
 
 export type JiraTarget = TargetOf<typeof jira>;

@@ -4,8 +4,6 @@ import { secret } from '../fields.ts';
 import { httpKeys, type TargetOf } from './common.ts';
 import { create, hookSecret, namedColumns, neededToCreate, vendorUrl } from './items.ts';
 
-const teamToCreate = neededToCreate('team');
-
 export const linear = z
   .strictObject({
     type: z.literal('linear').describe('Issues of Linear.'),
@@ -24,6 +22,6 @@ export const linear = z
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
   })
-  .refine(teamToCreate.test, teamToCreate.options);
+  .check(neededToCreate('team'));
 
 export type LinearTarget = TargetOf<typeof linear>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { duration } from '../durations.ts';
 import { secret } from '../fields.ts';
-import { count } from '../schema-account.ts';
+import { count } from '../rate.ts';
 import type { TargetOf } from './common.ts';
 
 /** Postgres cuts off longer names without a word, so that two of them may come to mean one table. */

@@ -1,7 +1,7 @@
 /** The settings of a target that is another account of the service. */
 import { z } from 'zod';
 import { name } from '../fields.ts';
-import { count } from '../schema-account.ts';
+import { count } from '../rate.ts';
 import type { TargetOf } from './common.ts';
 import { columns, create } from './items.ts';
 

@@ -72,7 +72,8 @@ test('set back, a pause of an account, a target, a delivery or a report lasts no
     insert into ledger.target_states (target, blocked_until) values ('hook', clock_timestamp() + interval '30 s');
     insert into ledger.delivery_claims (target, worker, expires_at) values ('hook', '{}', clock_timestamp() + interval '30 s');
     insert into ledger.item_reports (target, item_id, is_completed, status, source, state, due_at, held_until)
-      values ('hook', '1', true, '', 'hook', 'waiting', clock_timestamp() + interval '5 s', clock_timestamp() + interval '30 s')`);
+      values ('hook', '1', true, '', 'hook', 'waiting', clock_timestamp() + interval '5 s', clock_timestamp() + interval '30 s');
+    insert into ledger.creations (scope, target, source_id) values ('demo', 'out', 'task:1')`);
   await ledgerNow(database.pool);
   await clock.setBy(-HOUR_MS);
   await ledgerNow(database.pool);
@@ -85,6 +86,8 @@ test('set back, a pause of an account, a target, a delivery or a report lasts no
     expect(await waitOf(at), at).toBeLessThanOrEqual(30_000);
     expect(await waitOf(at), at).toBeGreaterThan(0);
   }
+  expect(await waitOf('select at from ledger.creations')).toBeLessThanOrEqual(0);
+  expect(await waitOf('select at from ledger.creations')).toBeGreaterThan(-30_000);
   expect(await askToProbe(database.pool, 'demo')).toMatchObject({
     status: 'suspended',
     probeInMs: expect.closeTo(1_000, -4),

@@ -1,11 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
+import { creationLog } from '../../../src/deliveries/creations.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { claimRows, openRows } from '../../../src/engine/ledger/rows.ts';
 import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
 import { resolveScope } from '../../../src/worker/identity.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { deliveryOf } from '../../support/item-bed.ts';
 import { claimOn } from './fresh-ledger.ts';
 
 /** Before accounts became names for scopes. */
@@ -119,4 +121,25 @@ test('unfinished runs of an earlier version keep every row where it was, with wh
     { n: 8, fields: {}, sends: 1 },
   ]);
   expect(await openRows(pool, run.id)).toEqual({ staged: 1, ready: 0, intent: 3, acked: 1, unknown: 2, settled: 2 });
+});
+
+test('creations of an earlier version, which were links, are neither lost nor sent again', async () => {
+  const database = await freshDatabase();
+  onTestFinished(() => database.close());
+  const { pool } = database;
+  await migrate(pool, 'ledger', WIDE_ROWS);
+  await pool.query(`
+    insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, linked_at) values
+      ('a', 'creating:out', 'task:1', 'lockstep-0123456789ab', null, '', now() - interval '1 h'),
+      ('a', 'creating:out', 'task:2', 'lockstep-0123456789ac', 'taken', '', now() - interval '2 h'),
+      ('a', 'item:out', 'task:3', '7', null, '', now())`);
+  await migrate(pool, 'ledger', ledgerMigrations);
+
+  const moved = await pool.query(
+    `select concat_ws(' ', scope, target, source_id, is_taken) as one from ledger.creations order by at`,
+  );
+  expect(moved.rows).toEqual([{ one: 'a out task:2 t' }, { one: 'a out task:1 f' }]);
+  expect((await pool.query('select kind from ledger.links')).rows).toEqual([{ kind: 'item:out' }]);
+  const last = await creationLog(pool, 'out').lastOf(deliveryOf({ id: '1' }, { account: 'a' }));
+  expect(last?.agoMs).toBeCloseTo(60 * 60 * 1000, -5);
 });
