@@ -9,6 +9,9 @@ import type { Queryable, Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
+/** So many new keys change the plans of statements. */
+const MANY = 1_000;
+
 /** Whose keys they are: the scope's, or the run's own where it only plans. */
 export function keyScopeOf({ scope, dryRun, id }: Run): string {
   return dryRun ? id : scope;
@@ -57,6 +60,8 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   }
   if (!run.dryRun) await settleDisowned(db, run, failedIds);
   const [count] = counted.rows;
+  // Keys that the planner knows nothing of are joined by going through all of them for each row.
+  if (count && count.taken > MANY) await db.query('analyze ledger.order_keys');
   const isEachItsOwn = !run.dryRun && count?.taken === count?.rows; // new keys, as many of them as rows
   if (!isEachItsOwn) await reviewForeignKeys(db, run);
   return 0;
