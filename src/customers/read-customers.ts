@@ -62,7 +62,8 @@ export async function readCustomers(
       hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
       if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
       const wanted = records.filter(wants);
-      const others = isAudit ? records.filter((customer) => !wanted.includes(customer)) : [];
+      const isWanted = new Set(wanted);
+      const others = isAudit ? records.filter((customer) => !isWanted.has(customer)) : [];
       const ids = [...wanted, ...others].map(({ recordId }) => recordId);
       if (ids.length === 0) return;
       const keep = () =>
