@@ -4,7 +4,7 @@ import { behind } from '../behind.ts';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { LongInteger, storedForm } from '../client/json.ts';
 import { areAuditsDue } from '../engine/ledger/debts.ts';
-import { SAME_PERSON } from '../engine/ledger/matching/customer-levels.ts';
+import { SAME_CUSTOMER } from '../engine/ledger/matching/customer-levels.ts';
 import { beginRead, keepRecords, type SeenRecord } from '../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../engine/ledger/runs.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
@@ -99,24 +99,6 @@ function unreadable({ name }: Account, member: string): RunFailed {
       `"${member}" holds an e-mail address. No contact could be recognised among them, so nothing is sent.`,
   );
 }
-
-const IS_READ = (record: string) => `${record}.run_id = $1 and ${record}.last_pass = $2`;
-
-/**
- * SQL: the customers of a debt: its record, those that say they came from its contact, and those that are the same person
- * as its row, or as its record in the spelling of the service. A customer that another row of its run has is that row's.
- */
-const SAME_CUSTOMER = `select m.run_id, m.source_id, m.record_id from (
-    select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')} and k.record_id = d.record_id
-    union select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')}
-      and k.contact_id = d.contact_id
-    union select s.run_id, s.source_id, k.record_id from due s join ledger.records k on ${IS_READ('k')}
-      and k.contact_id is null and ${SAME_PERSON}
-    union select d.run_id, d.source_id, k.record_id from due d join ledger.records s on ${IS_READ('s')}
-      and s.record_id = d.record_id and s.contact_id is null
-      join ledger.records k on ${IS_READ('k')} and k.contact_id is null and ${SAME_PERSON}) m
-  join due d using (run_id, source_id)
-  where not exists (select from ledger.verdicts o where o.run_id = m.run_id and o.record_id = m.record_id and o.n <> d.n)`;
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;

@@ -7,6 +7,7 @@ import { areAuditsDue } from '../engine/ledger/debts.ts';
 import {
   type KeepingOrders,
   keepOrders,
+  SAME_ORDER,
   type SeenOrder,
   takeOtherLetters,
 } from '../engine/ledger/matching/order-records.ts';
@@ -85,9 +86,6 @@ export async function readOrders(
   if (isAudit) await payAudits(context, exclusive, audit);
   return { readAt, records: read.records, isWhole };
 }
-
-const SAME_ORDER = `select d.run_id, d.source_id, k.record_id from due d join ledger.records k
-  on k.run_id = $1 and k.last_pass = $2 and k.client_id = d.client_id and k.label = d.label`;
 
 /** Each transaction costs four round trips. */
 const KEPT_AT_ONCE = 4_000;

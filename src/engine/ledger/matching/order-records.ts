@@ -123,3 +123,7 @@ export async function takeOtherLetters(db: Queryable, run: Run, pass: number): P
   if (first)
     await addNote(db, run.id, `the service shows order_ids in other letters, such as ${first.asked} as ${first.shown}`);
 }
+
+/** SQL: the orders of a debt, by its key. */
+export const SAME_ORDER = `select d.run_id, d.source_id, k.record_id from due d join ledger.records k
+  on k.run_id = $1 and k.last_pass = $2 and k.client_id = d.client_id and k.label = d.label`;
