@@ -31,7 +31,7 @@ async function repeatsOf(values: readonly StagedRow['values'][], problems: Reado
   return { run, told, fates };
 }
 
-test('identical rows repeat the first, whatever names an id its customer beside the id', async () => {
+test('identical rows repeat the first, whatever they say of a customer that an id names', async () => {
   const a = { order_id: 'A', client_id: '7', amount: '1.5' };
   const { fates, told } = await repeatsOf([a, { ...a, order_id: 'B' }, a, { ...a, customer_name: 'Ann' }]);
   expect([fates, told]).toEqual([['staged', 'staged', `${SAME} 2`, `${SAME} 2`], []]);
@@ -64,9 +64,10 @@ test('an invalid row counts too, and keeps its own reason: either of the two may
   expect(fates).toEqual(['settled invalid AMOUNT_EMPTY', `${OTHER} 2`]);
 });
 
-test('rows without an order_id repeat nothing, unless the file has the name that is made for one', async () => {
+test('rows without an order_id repeat nothing, not even a row with the name that is made for one', async () => {
   const made = { client_id: '7' };
-  expect((await repeatsOf([made, made])).fates).toEqual(['staged', 'staged']);
+  const { fates } = await repeatsOf([{ ...made, order_id: `${LABELS}-3` }, made, made]);
+  expect(fates).toEqual(['staged', 'staged', 'staged']);
 });
 
 test('a copy shares the fate of its row, and follows it when that changes', async () => {
