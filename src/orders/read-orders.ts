@@ -37,7 +37,7 @@ export async function readOrders(
   await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'order', pass }));
   const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
-  let isWanted: ((order: SeenOrder) => boolean) | undefined;
+  let isWanted: ((order: OrderName) => boolean) | undefined;
   const says = { orders: false, customers: false, labels: false };
   const keeping = behind();
   const witnesses = await openWitnesses(context, 'orders');
@@ -60,13 +60,15 @@ export async function readOrders(
     signal,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
-      const orders = batch.map((record) => toSeenOrder(record, account));
-      for (const [i, { recordId }] of orders.entries()) witnesses.note(recordId, batch[i] ?? null);
-      says.orders ||= orders.length > 0;
-      says.customers ||= orders.some(({ clientId }) => clientId !== undefined);
-      says.labels ||= batch.some((record) => isJsonObject(record) && memberNamed(record, LABEL_NAMES) !== undefined);
-      if (orders.length > 0) isWanted ??= await openWantedOrders(pool, keepingFor);
-      for (const order of orders) if (isWanted?.(order)) seen.push(order);
+      if (batch.length > 0) isWanted ??= await openWantedOrders(pool, keepingFor);
+      for (const record of batch) {
+        const named = nameOf(record, account);
+        witnesses.note(named.recordId, record);
+        says.orders = true;
+        says.customers ||= named.clientId !== undefined;
+        says.labels ||= named.hasLabel;
+        if (isWanted?.(named)) seen.push({ ...named, fields: fieldsOf(named.record) });
+      }
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
   });
@@ -90,7 +92,13 @@ export async function readOrders(
 /** Each transaction costs four round trips. */
 const KEPT_AT_ONCE = 4_000;
 
-function toSeenOrder(record: Json, account: Account): SeenOrder {
+/** What tells whether an order is asked for. */
+interface OrderName extends Omit<SeenOrder, 'fields'> {
+  readonly hasLabel: boolean;
+  readonly record: JsonObject;
+}
+
+function nameOf(record: Json, account: Account): OrderName {
   const recordId = idOf(record, 'orders', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
   const label = memberNamed(record, LABEL_NAMES);
@@ -100,7 +108,8 @@ function toSeenOrder(record: Json, account: Account): SeenOrder {
     clientId: customerIdOf(record),
     label: textOf(value),
     isNumber: typeof value === 'number',
-    fields: fieldsOf(record),
+    hasLabel: label !== undefined,
+    record,
   };
 }
 

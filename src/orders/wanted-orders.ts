@@ -9,7 +9,7 @@ import { SeenIds } from '../scan/seen-ids.ts';
 export async function openWantedOrders(
   db: Queryable,
   asking: { readonly run: Run; readonly isAudit: boolean },
-): Promise<(order: SeenOrder) => boolean> {
+): Promise<(order: Pick<SeenOrder, 'clientId' | 'label'>) => boolean> {
   const keys = new SeenIds();
   for await (const page of wantedOrders(db, asking)) for (const key of page) keys.note(textOf(key), 0);
   return ({ clientId, label }) => clientId !== undefined && label !== '' && keys.has(textOf({ clientId, label }));
