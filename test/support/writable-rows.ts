@@ -1,8 +1,11 @@
 /** Rows that a test arranges by hand: writes to the view ledger.rows become what the ledger keeps of such a row. */
 import type pg from 'pg';
 
-/** Once in a database. */
+const writable = new WeakSet<pg.Pool>();
+
 export async function makeRowsWritable(pool: pg.Pool): Promise<void> {
+  if (writable.has(pool)) return;
+  writable.add(pool);
   await pool.query(`
     create function ledger.write_row() returns trigger language plpgsql as $$
     declare

@@ -51,6 +51,7 @@ export async function putRows({ pool }: FreshDatabase, run: Run, rows: readonly 
     fields: {},
     ...row,
   }));
+  await makeRowsWritable(pool);
   await pool.query(`insert into ledger.rows select * from jsonb_populate_recordset(null::ledger.rows, $1)`, [
     JSON.stringify(whole),
   ]);
