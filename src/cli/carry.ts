@@ -102,6 +102,16 @@ export async function carryAndReport(
   return left ? FAILED : withViolations(exitCodeOf(report), violations);
 }
 
+/** Leaves a run to a worker, and says how to follow it. */
+export async function leaveToWorker({ out, hint }: Session, workspace: Workspace, { id }: Run): Promise<ExitCode> {
+  out.say(
+    `A worker carries it on; if none is running: ${hint('start')}`,
+    `Look after it with: ${hint(`runs show ${id}`)}`,
+  );
+  out.result((await reported(workspace, id)).report);
+  return DONE;
+}
+
 async function reported({ database, settings }: Workspace, id: string): Promise<{ run: Run; report: RunReport }> {
   const run = await readRun(database.pool, id);
   return { run, report: await reportRun(database.pool, run, settings) };

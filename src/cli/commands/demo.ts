@@ -15,7 +15,7 @@ import { sampleCsv } from '../demo/sample-csv.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { readTraits } from '../demo/traits.ts';
 import { exampleLines, tryNextLines, workspaceLines } from '../demo/words.ts';
-import { DONE, type ExitCode, FAILED } from '../errors.ts';
+import { FAILED } from '../errors.ts';
 import { figures } from '../report.ts';
 import type { RunReport } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
@@ -37,10 +37,10 @@ export function addDemo(program: Command, perform: Perform): void {
         'written twice, mirrors a task to a receiver on this machine, and says what happened. It takes well under a minute and removes what it made.',
     )
     .option('--keep', 'keep the data, and leave the service running until Ctrl-C')
-    .action(({ keep }: { keep?: boolean }) => perform((session) => demo(session, keep === true)));
+    .action(perform(demo));
 }
 
-async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
+async function demo(session: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
   const { out } = session;
   const startedAtMs = performance.now();
   const signal = session.untilStopped('Stopping; once more stops at once.');
@@ -87,7 +87,6 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
     ...data,
   });
   if (isKept) await aborted(signal);
-  return DONE;
 }
 
 async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: SeededTenant }> {
