@@ -98,7 +98,7 @@ export async function carryAndReport(
   if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
-  out.result({ ...report, ...(error && { error }), ...(violations.length > 0 && { violations }) });
+  out.result({ ...report, error, violations: violations.length > 0 ? violations : undefined });
   return left ? FAILED : withViolations(exitCodeOf(report), violations);
 }
 

@@ -45,26 +45,17 @@ export function addAccounts(program: Command, perform: Perform): void {
 async function list({ out, openLedger }: Session): Promise<void> {
   const { pool } = await openLedger();
   const accounts = await listAccounts(pool);
-  if (accounts.length === 0) out.say('No account was used yet.');
-  else {
-    const lines = accounts.map(({ name, scope, origins, tenant, boundAt }) => [
-      name,
-      scope,
-      origins.join(', ') || 'not known yet',
-      tenant ?? '',
-      formatTime(boundAt),
-    ]);
-    out.say(...table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines));
-  }
+  const lines = accounts.map(({ name, scope, origins, tenant, boundAt }) => {
+    return [name, scope, origins.join(', ') || 'not known yet', tenant ?? '', formatTime(boundAt)];
+  });
+  const none = 'No account was used yet.';
+  out.say(...table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines, { none }));
   out.result({ accounts });
 }
 
 async function rebind(session: Session, name: string): Promise<void> {
   const { out, hint } = session;
-  accountNamed(await session.settings(), name);
-  const workspace = await session.openWorkspace();
-  const { pool } = workspace.database;
-  const identity = await workspace.accounts.identify(name);
+  const { pool, identity } = await identified(session, name);
   const scope = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
   if (scope === undefined) throw neverUsed(name);
   out.say(`Account ${name} is ${scope} at ${identity.origin}, with the key that it has now.`);
@@ -75,10 +66,7 @@ async function rebind(session: Session, name: string): Promise<void> {
 
 async function fresh(session: Session, name: string): Promise<void> {
   const { out } = session;
-  accountNamed(await session.settings(), name);
-  const workspace = await session.openWorkspace();
-  const { pool } = workspace.database;
-  const identity = await workspace.accounts.identify(name);
+  const { pool, identity } = await identified(session, name);
   const before = await scopeNamed(pool, name);
   const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
   if (moved.status === 'never-used') throw neverUsed(name);
@@ -96,6 +84,12 @@ async function fresh(session: Session, name: string): Promise<void> {
     out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);
   }
   out.result({ account: name, tenant: moved.scope, address: identity.origin, cancelled });
+}
+
+async function identified(session: Session, name: string) {
+  accountNamed(await session.settings(), name); // a misspelt name needs no database to be told
+  const { accounts, database } = await session.openWorkspace();
+  return { pool: database.pool, identity: await accounts.identify(name) };
 }
 
 function neverUsed(name: string) {

@@ -117,34 +117,20 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const filter = await toFilter(session, pool, options);
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
-  if (deliveries.length === 0) out.say('There is no such delivery.');
-  else
-    out.say(
-      ...table(['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STANDS'], deliveries.map(toLine), [5]),
-    );
+  const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STANDS'];
+  out.say(...table(titles, deliveries.map(toLine), { right: [5], none: 'There is no such delivery.' }));
   out.say(...states.flatMap((state) => stateLines(state, hint)));
   out.result({ deliveries, targets: states });
 }
 
-function toLine({
-  id,
-  target,
-  source,
-  sequence,
-  event,
-  createdAt,
-  attempts,
-  ...rest
-}: ListedDelivery): readonly string[] {
-  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), standsWords(rest)];
+function toLine(delivery: ListedDelivery): readonly string[] {
+  const { id, target, source, sequence, event, createdAt, attempts } = delivery;
+  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), standsWords(delivery)];
 }
 
-function standsWords({
-  state,
-  verdict,
-  reason,
-  dueAt,
-}: Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>) {
+type Standing = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>;
+
+function standsWords({ state, verdict, reason, dueAt }: Standing): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
   return state === 'waiting' && dueAt ? `waiting until ${formatTime(dueAt)}${why}` : state;

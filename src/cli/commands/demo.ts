@@ -7,15 +7,13 @@ import type pg from 'pg';
 import { LockstepError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { SeededTenant } from '../../service/seed.ts';
-import { carryRun } from '../carry.ts';
-import { loadSample } from '../demo/load-sample.ts';
+import { carryToEnd, loadSample } from '../demo/load-sample.ts';
 import { mirrorSample } from '../demo/mirror-sample.ts';
 import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { readTraits } from '../demo/traits.ts';
 import { exampleLines, tryNextLines, workspaceLines } from '../demo/words.ts';
-import { FAILED } from '../errors.ts';
 import { figures } from '../report.ts';
 import type { RunReport } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
@@ -100,12 +98,7 @@ async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: S
 /** Rows that are left to a person are no failure here: the sample has them on purpose. */
 async function runSync(session: Session, workspace: Workspace, sync: string, signal: AbortSignal): Promise<RunReport> {
   const begun = await workspace.startSync(sync, { lane: 'interactive', dryRun: false });
-  const { run, report } = await carryRun(session, workspace, begun.run, { signal, isOurs: true });
-  if (run.status !== 'done') {
-    throw new LockstepError(run.errorCode ?? 'DEMO_STOPPED', run.error ?? 'The demo was stopped.', {
-      exitCode: FAILED,
-    });
-  }
+  const { run, report } = await carryToEnd(session, workspace, begun.run, signal);
   session.out.say(...figures(report, run.notes));
   return report;
 }

@@ -64,8 +64,8 @@ async function list(session: Session, { limit, ...options }: Options & { limit: 
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, options);
   const { links, total } = await listLinks(pool, await filterFrom(pool, options), limit);
-  if (links.length === 0) out.say('There is no such link.');
-  else out.say(...table(['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'], links.map(toLine)));
+  const titles = ['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'];
+  out.say(...table(titles, links.map(toLine), { none: 'There is no such link.' }));
   if (total > links.length) out.say(`These are the newest of ${formatCount(total)}: --limit ${total} lists all.`);
   out.result({ links, total });
 }

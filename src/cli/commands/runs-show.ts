@@ -42,14 +42,8 @@ async function show(session: Session, id: string): Promise<void> {
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
   out.say(...figures(report, notes));
   if (reasons.length > 0) {
-    out.say(
-      '',
-      ...table(
-        ['ROWS', 'VERDICT', 'REASON'],
-        reasons.map((one) => [formatCount(one.count), one.verdict, one.reason]),
-        [0],
-      ),
-    );
+    const rows = reasons.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
+    out.say('', ...table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] }));
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));

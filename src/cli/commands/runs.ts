@@ -100,8 +100,8 @@ async function list(session: Session, { limit }: { limit: number }): Promise<voi
     countsLine(report),
   ]);
   const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
-  if (rows.length === 0) out.say(`There is no run yet. Start one with: ${session.hint('run SYNC')}`);
-  else out.say(...table(titles, rows, [3, 5]));
+  const none = `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
+  out.say(...table(titles, rows, { right: [3, 5], none }));
   out.result({ runs: reports });
 }
 

@@ -63,16 +63,8 @@ function addPipelines(service: Command, perform: Perform): void {
 async function showTenants(session: Session): Promise<void> {
   const { pool } = await session.openServiceStore();
   const tenants = await listTenants(pool);
-  if (tenants.length === 0)
-    session.out.say(`There is no tenant yet. Add one with: ${session.hint('service tenants add NAME')}`);
-  else
-    session.out.say(
-      ...table(
-        ['ID', 'NAME'],
-        tenants.map(({ id, name }) => [String(id), name]),
-        [0],
-      ),
-    );
+  const none = `There is no tenant yet. Add one with: ${session.hint('service tenants add NAME')}`;
+  session.out.say(...table(['ID', 'NAME'], tenants.map(idAndName), { right: [0], none }));
   session.out.result({ tenants });
 }
 
@@ -87,8 +79,8 @@ async function showPipelines(session: Session, _options: object, command: Comman
   const { pool, tenant } = await openTenant(session, command);
   const pipelines = await listPipelines(pool, tenant.id);
   const rows = pipelines.map(({ id, name, columns, cards }) => [String(id), name, String(columns), String(cards)]);
-  if (rows.length === 0) session.out.say(`Tenant ${tenant.name} has no pipeline.`);
-  else session.out.say(...table(['ID', 'NAME', 'COLUMNS', 'CARDS'], rows, [0, 2, 3]));
+  const none = `Tenant ${tenant.name} has no pipeline.`;
+  session.out.say(...table(['ID', 'NAME', 'COLUMNS', 'CARDS'], rows, { right: [0, 2, 3], none }));
   session.out.result({ tenant, pipelines });
 }
 
@@ -99,20 +91,14 @@ async function addPipeline(
   command: Command,
 ): Promise<void> {
   const { pool, tenant } = await openTenant(session, command);
-  const pipeline = await createPipeline(pool, tenant.id, {
-    name,
-    columns: columns.map((column) => ({ name: column })),
-  });
+  const named = columns.map((column) => ({ name: column }));
+  const pipeline = await createPipeline(pool, tenant.id, { name, columns: named });
   session.out.say(`Added pipeline ${name} (id ${pipeline.id}) with the columns:`);
-  session.out.say(
-    ...table(
-      ['ID', 'NAME'],
-      pipeline.columns.map((column) => [String(column.id), column.name]),
-      [0],
-    ),
-  );
+  session.out.say(...table(['ID', 'NAME'], pipeline.columns.map(idAndName), { right: [0] }));
   session.out.result({ tenant, pipeline });
 }
+
+const idAndName = ({ id, name }: { id: number; name: string }) => [String(id), name];
 
 async function remove(
   session: Session,

@@ -42,8 +42,8 @@ async function show(session: Session, _options: object, command: Command): Promi
     formatTime(createdAt),
     revokedAt === undefined ? 'in use' : `revoked ${formatTime(revokedAt)}`,
   ]);
-  if (rows.length === 0) session.out.say(`Tenant ${tenant.name} has no key.`);
-  else session.out.say(...table(['ID', 'FINGERPRINT', 'LABEL', 'MADE', 'STATUS'], rows, [0]));
+  const none = `Tenant ${tenant.name} has no key.`;
+  session.out.say(...table(['ID', 'FINGERPRINT', 'LABEL', 'MADE', 'STATUS'], rows, { right: [0], none }));
   session.out.result({ tenant, keys: keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? null })) });
 }
 

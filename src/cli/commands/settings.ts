@@ -47,21 +47,11 @@ async function check({ out, env, settings: read }: Session): Promise<void> {
     ...sharedWarnings(await sharedAccounts(settings, env)),
   ];
   const { accounts, syncs, targets, file } = settings;
-  const [a, s, t] = [accounts, syncs, targets].map((entries) => Object.keys(entries).length) as [
-    number,
-    number,
-    number,
-  ];
-  out.say(`${file} has no problems: ${plural(a, 'account')}, ${plural(s, 'sync')}, ${plural(t, 'target')}.`);
+  const names = { accounts: Object.keys(accounts), syncs: Object.keys(syncs), targets: Object.keys(targets) };
+  const counted = Object.entries(names).map(([kind, { length }]) => plural(length, kind.slice(0, -1)));
+  out.say(`${file} has no problems: ${counted.join(', ')}.`);
   out.say(...warnings.map((warning) => `Warning: ${warning}`));
-  out.result({
-    file,
-    valid: true,
-    warnings,
-    accounts: Object.keys(accounts),
-    syncs: Object.keys(syncs),
-    targets: Object.keys(targets),
-  });
+  out.result({ file, valid: true, warnings, ...names });
 }
 
 /** Only warnings: the secrets may be meant for another machine. */

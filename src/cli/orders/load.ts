@@ -142,7 +142,7 @@ async function reportFinished(
   const violations = detach === true ? [] : await auditDue(session, workspace, { ...run, dryRun }, signal);
   const report = await reportRun(workspace.database.pool, run, workspace.settings);
   const files = await resultsOf(session, workspace, run, results);
-  session.out.result({ ...report, results: files, ...(violations.length > 0 && { violations }) });
+  session.out.result({ ...report, results: files, violations: violations.length > 0 ? violations : undefined });
   return withViolations(exitCodeOf(report), violations); // as it ended the first time: who runs it again may have missed that
 }
 
