@@ -99,8 +99,18 @@ export async function carryAndReport(
   if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
-  out.result({ ...report, ...(error && { error }), ...(violations.length > 0 && { violations }) });
+  out.result({ ...report, error, violations: violations.length > 0 ? violations : undefined });
   return left ? FAILED : withViolations(exitCodeOf(report), violations);
+}
+
+/** Leaves a run to a worker, and says how to follow it. */
+export async function leaveToWorker({ out, hint }: Session, workspace: Workspace, { id }: Run): Promise<ExitCode> {
+  out.say(
+    `A worker carries it on; if none is running: ${hint('start')}`,
+    `Look after it with: ${hint(`runs show ${id}`)}`,
+  );
+  out.result((await reported(workspace, id)).report);
+  return DONE;
 }
 
 async function reported({ database, settings }: Workspace, id: string): Promise<{ run: Run; report: RunReport }> {

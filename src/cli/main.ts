@@ -4,7 +4,14 @@ import { DONE, type ExitCode, failureOf } from './errors.ts';
 import { createOutput, OUTPUT_CLOSED } from './output.ts';
 import { buildProgram } from './program.ts';
 import { screenOf } from './screen.ts';
-import { openSession, type Perform, type Process, type Session, type Surroundings } from './session.ts';
+import {
+  type GlobalOptions,
+  openSession,
+  type Process,
+  type Session,
+  type Surroundings,
+  type Work,
+} from './session.ts';
 
 /** What a lost database leaves open must not keep a failed command from ending. */
 const CLOSE_AFTER_FAILURE_MS = 5_000;
@@ -34,14 +41,13 @@ export async function runCommand(argv: readonly string[], process: Process): Pro
   let exitCode: ExitCode = DONE;
   let session: Session | undefined;
   try {
-    const perform = (options: Parameters<typeof openSession>[1]): Perform => {
-      return async (command) => {
-        session = openSession(around, options);
-        exitCode = await command(session);
-        await session.close();
-      };
+    const work = async (options: GlobalOptions, command: Work<[]>): Promise<void> => {
+      session = openSession(around, options);
+      const code = await command(session);
+      if (typeof code === 'number') exitCode = code;
+      await session.close();
     };
-    await buildProgram(around, perform).parseAsync([...argv], { from: 'user' });
+    await buildProgram(around, work).parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
     const failed = tellFailure(argv, around, error, session?.database());

@@ -67,12 +67,13 @@ function closed(cause: Error): LockstepError {
   return new LockstepError(OUTPUT_CLOSED, 'Nobody reads the output any more.', { cause });
 }
 
-/** Rows under their titles, columns aligned; `right` names the columns of numbers. */
+/** Rows under their titles, columns aligned; `right` names the columns of numbers. `none` is said where there are no rows. */
 export function table(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
-  right: readonly number[] = [],
+  { right = [], none }: { readonly right?: readonly number[]; readonly none?: string } = {},
 ): readonly string[] {
+  if (rows.length === 0 && none !== undefined) return [none];
   const widths = titles.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(width)),
   );

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { didYouMean, oneOf, quote } from '../settings/words.ts';
 import { addAccounts } from './commands/accounts.ts';
 import { addCall } from './commands/call.ts';
 import { addDeliveries } from './commands/deliveries.ts';
@@ -14,8 +15,9 @@ import { addRuns } from './commands/runs.ts';
 import { addService } from './commands/service.ts';
 import { addSettings } from './commands/settings.ts';
 import { addStart } from './commands/start.ts';
+import { wrongUse } from './errors.ts';
 import type { TextStream } from './screen.ts';
-import { DEFAULT_DATA, type GlobalOptions, type Perform } from './session.ts';
+import { DEFAULT_DATA, type GlobalOptions, type Perform, type Work } from './session.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 done, every row settled well · 1 finished, but some rows were rejected, failed or need review ·
@@ -33,7 +35,7 @@ Examples:
 /** Parsing throws CommanderError for wrong use, and also once help or the version was shown. */
 export function buildProgram(
   streams: { stdout: TextStream; stderr: TextStream },
-  perform: (options: GlobalOptions) => Perform,
+  work: (options: GlobalOptions, command: Work<[]>) => Promise<void>,
 ): Command {
   const program = new Command('lockstep')
     .description(
@@ -55,9 +57,14 @@ export function buildProgram(
       getOutHasColors: () => false,
     })
     .exitOverride()
+    .allowExcessArguments() // refused here, with the subcommand that was meant
+    .hook('preAction', (_program, command) => refuseExcessWord(command))
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
-  const withOptions: Perform = (command) => perform(program.opts<GlobalOptions>())(command);
+  const perform: Perform =
+    (command) =>
+    (...args) =>
+      work(program.opts<GlobalOptions>(), (session) => command(session, ...args));
   for (const add of [
     addDemo,
     addRun,
@@ -72,8 +79,19 @@ export function buildProgram(
     addService,
     addStart,
   ])
-    add(program, withOptions);
+    add(program, perform);
   return program;
+}
+
+/** After a command that does something by itself and has subcommands, such a word is a misspelt one. @throws LockstepError USAGE */
+function refuseExcessWord(command: Command): void {
+  const word = command.args[command.registeredArguments.length];
+  if (word === undefined) return;
+  const known = command.commands.map((one) => one.name());
+  if (known.length === 0) throw wrongUse(`too many arguments for ${command.name()}: ${quote(word)}`);
+  throw wrongUse(
+    `unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (there is ${oneOf(known)})`,
+  );
 }
 
 function version(): string {

@@ -1,10 +1,9 @@
 /** A run as the command line reports it: the object that --json prints, and what it means for the exit code. */
 import { type Audit, auditOf } from '../engine/ledger/debts.ts';
-import { type Counts, type ReportedRow, reportRows, type Verdict } from '../engine/ledger/rows.ts';
+import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { budgetLimits, type Settings } from '../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
-import { countsOf } from './ledger-reports.ts';
 
 /** Stable: scripts read it. */
 export interface RunReport {
@@ -55,9 +54,25 @@ export async function reportRun(db: Queryable, run: Run, settings: Settings): Pr
     },
     scan: run.scan ?? null,
     results: {},
-    ...(audit && { audit }),
-    ...(run.error !== undefined && { error: { code: run.errorCode ?? 'RUN_FAILED', message: run.error } }),
+    audit,
+    error: run.error === undefined ? undefined : { code: run.errorCode ?? 'RUN_FAILED', message: run.error },
   };
+}
+
+/**
+ * Rows by verdict. A run that is done keeps its counts, because what was unchanged in older runs is let go; of any other
+ * the rows are counted as they stand.
+ */
+async function countsOf(db: Queryable, run: Run): Promise<Counts> {
+  if (run.status !== 'done') return countRows(db, run.id);
+  const kept = await db.query<{ counts: Partial<Record<Verdict, number>> | null }>(
+    'select counts from ledger.runs where id = $1',
+    [run.id],
+  );
+  const counts = kept.rows[0]?.counts ?? {};
+  const byVerdict = Object.fromEntries(VERDICTS.map((verdict) => [verdict, counts[verdict] ?? 0]));
+  const total = Object.values(byVerdict).reduce((sum, n) => sum + n, 0);
+  return { in: total, ...byVerdict } as Counts; // safe: every verdict was put in above
 }
 
 /** Calls a second that the account of a run is allowed, if the settings know it: where it is discovered nobody does. */

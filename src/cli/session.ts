@@ -6,7 +6,6 @@ import type { Database } from '../database/open.ts';
 import { shellWord } from '../reasons/template.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
-import { printable } from '../visible.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { createLog } from './log.ts';
 import { createOutput, type Output } from './output.ts';
@@ -72,8 +71,14 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Performs a command: opens its session, keeps its exit code, and closes the session whatever happens. */
-export type Perform = (command: (session: Session) => Promise<ExitCode>) => Promise<void>;
+/** Does a command, given its arguments as commander gives them. Without an exit code it is done. */
+export type Work<Args extends readonly unknown[]> = (
+  session: Session,
+  ...args: Args
+) => Promise<ExitCode> | Promise<void>;
+
+/** A commander action: opens a session, does the work, keeps its exit code, and closes the session whatever happens. */
+export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>;
 
 export function openSession(around: Surroundings, options: GlobalOptions): Session {
   const { env, cwd } = around;
@@ -132,9 +137,10 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     async ask(question, signal) {
       const { stdin } = around;
       if (!stdin) return false;
-      const asking = createInterface({ input: stdin, output: process.stdout });
+      const asking = createInterface({ input: stdin });
       try {
-        const answer = await asking.question(`${printable(question)} [y/N] `, { signal });
+        around.stdout.write(`${question} [y/N] `);
+        const answer = await asking.question('', { signal });
         return /^y(es)?$/i.test(answer.trim());
       } catch {
         return false; // stopped, or the input has ended

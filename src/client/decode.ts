@@ -182,7 +182,8 @@ interface FoundArray {
   readonly list: readonly Json[];
 }
 
-function arraysIn(body: unknown): FoundArray[] {
+/** Every array that may hold records, and where it stands. */
+export function arraysIn(body: unknown): FoundArray[] {
   const arrays: FoundArray[] = [];
   const visit = (value: unknown, path: readonly string[]): void => {
     if (isJsonArray(value)) {

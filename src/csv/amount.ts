@@ -71,7 +71,7 @@ interface Parts {
 
 type Refused = Extract<Amount, { status: 'refused' }>;
 
-const refused = (code: CellCode, facts?: Facts): Refused => ({ status: 'refused', code, ...(facts && { facts }) });
+const refused = (code: CellCode, facts?: Facts): Refused => ({ status: 'refused', code, facts });
 
 /** Is it the same by either sign, or is the sign known to be the point? And within the bounds without counting? */
 function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {

@@ -53,9 +53,7 @@ const MAX_LONG = 10_000;
 const MAX_URL = 2048;
 const MAX_EMAIL = 320;
 
-const error = (code: CellCode, facts?: Facts): CellResult => ({
-  problem: { code, severity: 'error', ...(facts && { facts }) },
-});
+const error = (code: CellCode, facts?: Facts): CellResult => ({ problem: { code, severity: 'error', facts } });
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is its purpose
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
@@ -130,7 +128,7 @@ function pictureUrl(text: string): CellResult {
 function amount(text: string, form: AmountForm): CellResult {
   const parsed = parseAmount(text, form);
   if (parsed.status === 'refused') return error(parsed.code, parsed.facts);
-  return parsed.currency === undefined ? { value: parsed.value } : { value: parsed.value, currency: parsed.currency };
+  return { value: parsed.value, currency: parsed.currency };
 }
 
 function tooLong(text: string, most: number): CellResult {

@@ -141,7 +141,7 @@ async function spool(
     }
   }
   try {
-    await piped(capped, createWriteStream(file, { mode: 0o600 }), signal === undefined ? {} : { signal });
+    await piped(capped, createWriteStream(file, { mode: 0o600 }), { signal });
     const handle = await fs.open(file, 'r');
     return { name, handle, close: once(() => handle.close().then(remove)) };
   } catch (error) {
@@ -154,10 +154,7 @@ async function spool(
 
 function once(act: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
-  return () => {
-    done ??= act();
-    return done;
-  };
+  return () => (done ??= act());
 }
 
 async function beginsWithGzip(handle: FileHandle): Promise<boolean> {

@@ -63,7 +63,7 @@ export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowan
       lane: 'interactive',
       maxWaitMs: leftMs,
       timeoutMs: Math.min(timeoutMs, leftMs),
-      ...(signal !== undefined && { signal }),
+      signal,
     });
     const { outcome, httpStatus, headers, arrivedAtMs, durationMs } = inspected;
     if (outcome.status === 'not-sent') {
@@ -71,12 +71,7 @@ export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowan
       if (outcome.reason === 'budget') throw new NotProbed('the rate budget had no call left in time');
     } else {
       made++;
-      traces.push({
-        ...(httpStatus !== undefined && { httpStatus }),
-        ...(headers !== undefined && { headers }),
-        ...(arrivedAtMs !== undefined && { arrivedAtMs }),
-        durationMs,
-      });
+      traces.push({ httpStatus, headers, arrivedAtMs, durationMs });
     }
     if (outcome.status === 'limited') limited++;
     return inspected;

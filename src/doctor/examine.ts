@@ -7,8 +7,8 @@ import type { Json } from '../client/dialect.ts';
 import { type Gap, gaps } from '../contract/gaps.ts';
 import { messageOf } from '../errors.ts';
 import { type Caller, createCaller, NotProbed } from './caller.ts';
-import { listReader } from './lists.ts';
-import type { Examination, Finding, LeftBehind, Probe, ProbedAccount } from './probe.ts';
+import { isAnswered, listReader } from './lists.ts';
+import { type Examination, type Finding, type LeftBehind, type Probe, type ProbedAccount, unknown } from './probe.ts';
 import { readingProbes, writingProbes } from './probes.ts';
 
 export interface Report {
@@ -50,7 +50,7 @@ export async function examine(account: ProbedAccount, options: ExamineOptions): 
   const startedAt = performance.now();
   const { signal } = options;
   const timeoutMs = Math.min(account.timeoutMs, LONGEST_CALL_MS);
-  const allowance = { maxCalls: MAX_CALLS, timeoutMs, ...(signal !== undefined && { signal }) };
+  const allowance = { maxCalls: MAX_CALLS, timeoutMs, signal };
   const reading = createCaller(account.client, { ...allowance, withinMs: WITHIN_MS });
   const left = new Map<string, LeftBehind>();
   let stopped: string | undefined;
@@ -88,7 +88,7 @@ export async function examine(account: ProbedAccount, options: ExamineOptions): 
     findings: all,
     settings: settingsIn(all),
     leftBehind: [...left.values()],
-    ...(stopped !== undefined && { stopped }),
+    stopped,
   };
 }
 
@@ -106,15 +106,10 @@ async function tryProbe(probe: Probe, exam: Examination): Promise<readonly Findi
     const needs = isCutShort
       ? 'ask again when the service is quicker or the budget has room'
       : 'report this: it is a defect';
-    return probe.gaps.map(
-      (gap): Finding => ({
-        gap,
-        found: `not probed: ${why}`,
-        sure: 'unknown',
-        does: gaps.find(({ id }) => id === gap)?.clientFindsOut ?? 'goes on without knowing',
-        needs,
-      }),
-    );
+    return probe.gaps.map((gap) => {
+      const does = gaps.find(({ id }) => id === gap)?.clientFindsOut ?? 'goes on without knowing';
+      return unknown(gap, `not probed: ${why}`, does, { needs });
+    });
   }
 }
 
@@ -123,13 +118,9 @@ async function seesAnyList({ list }: Examination): Promise<boolean> {
   for (const kind of ['contacts', 'customers', 'orders', 'tasks', 'pipelines'] as const) {
     const seen = await list(kind).catch(() => undefined);
     if (seen?.found !== undefined) return true;
-    if (seen?.look?.outcome.status === 'applied' || isTooLarge(seen?.look?.outcome)) return true;
+    if (seen?.look && isAnswered(seen.look)) return true;
   }
   return false;
-}
-
-function isTooLarge(outcome: { status: string; reason?: string } | undefined): boolean {
-  return outcome?.status === 'unknown' && outcome.reason === 'too-large';
 }
 
 /** Of two findings about the same thing the later one knows more: it stands in the place of the earlier. */
@@ -146,15 +137,12 @@ function unprobed(findings: readonly Finding[], writes: boolean, stopped: string
     if (byReading.has(id) || byWriting.has(id)) return `not probed: ${stopped ?? 'nothing to see it by'}`;
     return 'cannot be probed';
   };
-  return gaps
-    .filter(({ id }) => !answered.has(id))
-    .map((gap): Finding => ({ gap: gap.id, found: why(gap), sure: 'unknown', does: gap.clientFindsOut }));
+  return gaps.filter(({ id }) => !answered.has(id)).map((gap) => unknown(gap.id, why(gap), gap.clientFindsOut));
 }
 
 /** Of two findings about one setting the later knows more. */
 function settingsIn(findings: readonly Finding[]): Readonly<Record<string, Json>> {
-  const certain = findings.flatMap(({ sure, setting }) =>
-    sure === 'certain' && setting !== undefined ? [setting] : [],
+  return Object.fromEntries(
+    findings.flatMap(({ sure, setting }) => (sure === 'certain' && setting ? [[setting.path, setting.value]] : [])),
   );
-  return Object.fromEntries(certain.map(({ path, value }) => [path, value]));
 }

@@ -1,17 +1,8 @@
 /** Where in an answer the list of records stands, under which name its records carry their ids, and what stands beside it. */
-import { listIn } from '../client/decode.ts';
-import {
-  autoDialect,
-  type Dialect,
-  idFieldOf,
-  idOf,
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type Kind,
-} from '../client/dialect.ts';
-import { MAX_LIST_DEPTH, mayHoldRecords } from '../client/list-choice.ts';
+import { arraysIn, listIn } from '../client/decode.ts';
+import type { Json, JsonObject, Kind } from '../client/dialect.ts';
+import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject } from '../client/dialect.ts';
+import { MAX_LIST_DEPTH } from '../client/list-choice.ts';
 
 export interface FoundList {
   readonly path: readonly string[];
@@ -46,14 +37,14 @@ export function pathText(path: readonly string[]): string {
 }
 
 /** Arrays that could be the list: those that hold objects. */
-export function listPlaces(body: Json): readonly string[] {
+export function listPlaces(body: Json | undefined): readonly string[] {
   return arraysIn(body)
     .filter(({ list }) => isJsonObject(list[0]))
     .map(({ path }) => pathText(path));
 }
 
 /** A member that could be the id of records that show none by a usual name: another one in each, and named like an id. */
-export function likelyIdName(body: Json): string | undefined {
+export function likelyIdName(body: Json | undefined): string | undefined {
   const lists = arraysIn(body).filter(({ list }) => isJsonObject(list[0]));
   const records = lists.length === 1 ? (lists[0]?.list.filter(isJsonObject) ?? []) : [];
   const [first] = records;
@@ -66,9 +57,9 @@ export function likelyIdName(body: Json): string | undefined {
 }
 
 /** Numbers beside a list that tell how many records there are, or which page this is. */
-export function countsBeside(body: Json): ReadonlyMap<'total' | 'page', number> {
+export function countsBeside(body: Json | undefined): ReadonlyMap<'total' | 'page', number> {
   const counts = new Map<'total' | 'page', number>();
-  const visit = (value: Json, depth: number): void => {
+  const visit = (value: Json | undefined, depth: number): void => {
     if (!isJsonObject(value) || depth > MAX_LIST_DEPTH) return;
     for (const [name, member] of Object.entries(value)) {
       if (typeof member === 'number' && /^(total|count|total_?(count|items|records|elements|rows))$/i.test(name))
@@ -80,22 +71,4 @@ export function countsBeside(body: Json): ReadonlyMap<'total' | 'page', number> 
   };
   visit(body, 0);
   return counts;
-}
-
-interface Spot {
-  readonly path: readonly string[];
-  readonly list: readonly Json[];
-}
-
-function arraysIn(body: Json): readonly Spot[] {
-  const spots: Spot[] = [];
-  const visit = (value: Json, path: readonly string[]): void => {
-    if (isJsonArray(value)) {
-      if (mayHoldRecords(path)) spots.push({ path, list: value });
-    } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {
-      for (const [name, member] of Object.entries(value)) visit(member, [...path, name]);
-    }
-  };
-  visit(body, []);
-  return spots;
 }

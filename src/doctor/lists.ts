@@ -1,6 +1,6 @@
 /** The six lists of records as an examination first sees them: under which prefix, where in the answer, and what is in it. */
-import type { Kind } from '../client/dialect.ts';
-import { toWireId } from '../client/dialect.ts';
+import { recordIn } from '../client/decode.ts';
+import { type JsonObject, type Kind, toWireId } from '../client/dialect.ts';
 import { isKeyRefused } from '../client/retry-policy.ts';
 import { type OperationName, PREFIXES, type Prefix } from '../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';
@@ -78,21 +78,81 @@ export function listFrom({ outcome, json }: Look, kind: Kind, { dialect }: Probe
   return outcome.status === 'applied' && json !== undefined ? findList(json, kind, dialect) : undefined;
 }
 
+/** The one record in an answer that succeeded. */
+export function recordFrom({ outcome }: Look, kind: Kind, { dialect }: ProbedAccount): JsonObject | undefined {
+  return outcome.status === 'applied' ? recordIn(outcome.content, dialect, kind) : undefined;
+}
+
 /** Reads a list again, under the prefix it has answered under. */
 export async function readAgain(
   { account, calls }: { account: ProbedAccount; calls: Caller },
   { kind, prefix }: ListSeen,
   query: Query = {},
 ): Promise<{ look: Look; found: FoundList | undefined }> {
-  const look = await calls.look(listOf(kind), { query, ...(prefix !== undefined && { prefix }) });
+  const look = await calls.look(listOf(kind), { query, prefix });
   return { look, found: listFrom(look, kind, account) };
+}
+
+/** Subtasks have no get. */
+const ID_PARAMS = { contacts: 'contact_id', customers: 'id', orders: 'id', tasks: 'id', pipelines: 'pipeline_id' };
+
+export type GettableKind = keyof typeof ID_PARAMS;
+
+export function isGettable(kind: Kind): kind is GettableKind {
+  return Object.hasOwn(ID_PARAMS, kind);
+}
+
+/** Gets one record by its id, under the prefix that its list has answered under. */
+export function getById(calls: Caller, kind: GettableKind, { prefix }: ListSeen, id: string | number): Promise<Look> {
+  return calls.look(`${kind}.get`, { query: { [ID_PARAMS[kind]]: id }, prefix });
+}
+
+export type Ids = readonly string[];
+
+export type FirstPage =
+  | { readonly status: 'counted'; readonly from: 0 | 1; readonly isSure: boolean; readonly ids: Ids }
+  /** Every page is the first. */
+  | { readonly status: 'ignored'; readonly ids: Ids }
+  | { readonly status: 'empty' };
+
+/**
+ * Which number the first page has, told by reading pages 0, 1 and 2: a service that counts from 1 takes 0 for 1. `read`
+ * gives a page's ids; undefined where it was not answered with a list.
+ */
+export async function findFirstPage(read: (page: number) => Promise<Ids | undefined>): Promise<FirstPage> {
+  const [zero, one] = [await read(0), await read(1)];
+  if (zero === undefined || zero.length === 0) {
+    return one === undefined || one.length === 0
+      ? { status: 'empty' }
+      : { status: 'counted', from: 1, isSure: true, ids: one };
+  }
+  if (one === undefined || !isSame(zero, one))
+    return { status: 'counted', from: 0, isSure: one !== undefined, ids: zero };
+  const two = await read(2);
+  if (two !== undefined && isSame(one, two)) return { status: 'ignored', ids: one };
+  return { status: 'counted', from: 1, isSure: two !== undefined, ids: one };
+}
+
+function isSame(a: Ids, b: Ids): boolean {
+  return a.length === b.length && a.every((id) => b.includes(id));
+}
+
+/** Whether there is an answer that succeeded, however long. */
+export function isAnswered({ outcome }: Look): boolean {
+  return outcome.status === 'applied' || (outcome.status === 'unknown' && outcome.reason === 'too-large');
+}
+
+/** Whether a page, or the way to one, came where JSON belongs. */
+export function isPage({ outcome }: Look): boolean {
+  return outcome.status === 'unknown' && (outcome.reason === 'html' || outcome.reason === 'redirect');
 }
 
 /**
  * Whether an answer to a list may mean that there is no such path: a 404, a 405, a page where JSON belongs, or an HTTP 200
  * that reports a failure, where that is not about the key.
  */
-export function lacksRoute({ outcome }: Look): boolean {
+export function lacksRoute(look: Look): boolean {
+  const { outcome } = look;
   if (outcome.status === 'refused') return [200, 404, 405].includes(outcome.httpStatus) && !isKeyRefused(outcome);
-  return outcome.status === 'unknown' && (outcome.reason === 'html' || outcome.reason === 'redirect');
+  return isPage(look);
 }

@@ -97,7 +97,18 @@ export function settingOf(account: ProbedAccount, within: string, value: Json): 
   return { path: `accounts.${account.name}.${within}`, value };
 }
 
+/** Makes a finding: its gap, what was found, what the worker does about it, and what else there is to say. */
+type Find = (gap: string, found: string, does: string, more?: Pick<Finding, 'about' | 'setting' | 'needs'>) => Finding;
+
+const finder =
+  (sure: Sure): Find =>
+  (gap, found, does, more) => ({ gap, found, sure, does, ...more });
+
+export const certain = finder('certain');
+export const likely = finder('likely');
+export const unknown = finder('unknown');
+
 /** The finding where there is no record that would show it. */
 export function nothingToSee(gap: string, about: string, does: string): Finding {
-  return { gap, about, found: 'no record to look at: ask again when there are some', sure: 'unknown', does };
+  return unknown(gap, 'no record to look at: ask again when there are some', does, { about });
 }

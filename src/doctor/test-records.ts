@@ -1,7 +1,7 @@
 /** The records a writing examination makes: named so that a person recognises them, and found again by their marker. */
 import { isKeyRefused } from '../client/retry-policy.ts';
 import type { Look } from './caller.ts';
-import type { Examination, LeftBehind } from './probe.ts';
+import type { Examination } from './probe.ts';
 
 const SECOND = 1_000;
 /** Longer than a read-back should ever take, and short enough to wait for. */
@@ -18,8 +18,7 @@ const PLACES = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Ta
 /** Remembers what is, or may be, left behind. Called again once more is known about it. */
 export function leave(exam: Examination, kind: keyof typeof PLACES, id?: string): void {
   const where = `on the service’s web or mobile platform, under ${PLACES[kind]}: look for ${exam.marker}`;
-  const record: LeftBehind = { kind, name: testName(exam.marker), where, ...(id !== undefined && { id }) };
-  exam.leave(record);
+  exam.leave({ kind, name: testName(exam.marker), where, id });
 }
 
 /** Whether the record may be there: all but a refusal and what was never sent. */

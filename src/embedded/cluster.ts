@@ -1,4 +1,5 @@
 /** Postgres' own data directory: made once, whole or not at all, and cleared of what a killed Postgres left. */
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../errors.ts';
@@ -18,7 +19,7 @@ const HALF = '.half-';
  */
 export async function ensureCluster(place: Place, binaries: string): Promise<void> {
   if (place.runAs) await giveTo(place.dir, place.runAs);
-  if (await exists(path.join(place.data, 'PG_VERSION'))) {
+  if (existsSync(path.join(place.data, 'PG_VERSION'))) {
     if (place.runAs) await giveTo(place.data, place.runAs); // a starter that was killed may have lent it out
     if (!(await isSecured(place))) {
       await removeStalePostmaster(place);
@@ -76,11 +77,4 @@ async function removeHalfMade(place: Place): Promise<void> {
     // It fails while a killed starter's initdb is still writing; then the next start removes it.
     await fs.rm(path.join(place.dir, name), { recursive: true, force: true }).catch(() => undefined);
   }
-}
-
-async function exists(file: string): Promise<boolean> {
-  return fs.stat(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -59,10 +59,7 @@ export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<
   let closing: Promise<void> | undefined;
   return {
     connection: { host, port: PORT, user: ROLE, password, database: DATABASE, ssl: false },
-    close: () => {
-      closing ??= leave(place, presence, log);
-      return closing;
-    },
+    close: () => (closing ??= leave(place, presence, log)),
   };
 }
 

@@ -13,6 +13,7 @@
  * no process id to be reused, and it holds between users and containers too.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -58,7 +59,7 @@ export async function preparePlace(dataDir: string, version: string): Promise<Pl
     acks: inside('acks'),
     password: inside('password'),
     id: `${dev.toString(36)}-${ino.toString(36)}`,
-    ...(runAs && { runAs }),
+    runAs,
   };
   await checkVersion(place, version);
   await makeFifos(place);
@@ -75,9 +76,9 @@ async function checkVersion(place: Place, version: string): Promise<void> {
 
 async function makeFifos(place: Place): Promise<void> {
   const fifos = [place.users, place.peers, place.family, place.starter];
-  const missing = await absent(fifos);
+  const missing = fifos.filter((file) => !existsSync(file));
   let failure: unknown;
-  if (missing.length > 0 || (await absent([place.acks])).length > 0) {
+  if (missing.length > 0 || !existsSync(place.acks)) {
     const names = missing.map((file) => path.basename(file));
     const script = 'umask 077; mkdir -p acks; for name; do mkfifo "$name"; done';
     const owner = place.runAs && { runAs: await fs.stat(place.dir) };
@@ -92,18 +93,6 @@ async function makeFifos(place: Place): Promise<void> {
     });
     if (!found.isFIFO()) throw new Error(`${fifo} is in the way`);
   }
-}
-
-async function absent(files: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(
-    files.map((file) =>
-      fs.stat(file).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return files.filter((_, index) => !found[index]);
 }
 
 /**

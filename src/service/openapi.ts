@@ -10,38 +10,12 @@ import {
 } from '../contract/operations.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
-type Content = Readonly<Record<'application/json', { readonly schema: Schema }>>;
-
-interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly schema: unknown;
-}
-
-interface DocumentedOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: Content }>>;
-}
 
 /** By method in lower case, as OpenAPI spells it. */
-type PathItem = Record<string, DocumentedOperation>;
-
-export interface OpenApiDocument {
-  readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly paths: Readonly<Record<string, PathItem>>;
-  readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
-}
+type PathItem = Record<string, Schema & { readonly summary: string }>;
 
 /** Paths stand without a prefix; the two servers are the two prefixes. */
-export function openApiDocument(): OpenApiDocument {
+export function openApiDocument(): Schema {
   const paths: Record<string, PathItem> = {};
   for (const name of operationNames) {
     const { path, method, otherMethod }: Operation = operations[name];
@@ -72,7 +46,7 @@ export function openApiDocument(): OpenApiDocument {
   };
 }
 
-function operationOf(name: OperationName, method: Method): DocumentedOperation {
+function operationOf(name: OperationName, method: Method) {
   const { summary, params, query, body, result, method: mainMethod }: Operation = operations[name];
   const hasBody = body !== undefined && method === mainMethod;
   return {
@@ -80,7 +54,7 @@ function operationOf(name: OperationName, method: Method): DocumentedOperation {
     summary,
     tags: [name.split('.', 1)[0] ?? name],
     parameters: [...parametersIn('path', params), ...parametersIn('query', query)],
-    ...(hasBody ? { requestBody: { required: true, content: jsonContent(schemaOf(body, 'input')) } } : {}),
+    requestBody: hasBody ? { required: true, content: jsonContent(schemaOf(body, 'input')) } : undefined,
     responses: {
       200: { description: 'Done', content: jsonContent(envelopeOf('success', contentOf(result))) },
       default: { description: 'Refused', content: jsonContent({ $ref: '#/components/schemas/Error' }) },
@@ -88,7 +62,7 @@ function operationOf(name: OperationName, method: Method): DocumentedOperation {
   };
 }
 
-function parametersIn(place: 'path' | 'query', schema: z.ZodObject): Parameter[] {
+function parametersIn(place: 'path' | 'query', schema: z.ZodObject): readonly Schema[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => ({
     name,
@@ -116,6 +90,6 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
   return rest;
 }
 
-function jsonContent(schema: Schema): Content {
+function jsonContent(schema: Schema): Schema {
   return { 'application/json': { schema } };
 }

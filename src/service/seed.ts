@@ -41,7 +41,7 @@ export interface SeededTenant {
   readonly counts: SeedCounts;
 }
 
-const SAMPLE_TENANTS = [{ name: 'Harbour Street' }, { name: 'Mill Lane' }] as const;
+const SAMPLE_TENANTS: NonNullable<SeedOptions['tenants']> = [{ name: 'Harbour Street' }, { name: 'Mill Lane' }];
 const BATCH_ROWS = 5_000;
 const MAX_CARDS = 40;
 
@@ -53,9 +53,9 @@ export async function seedWorkspace(
   const { contacts = 2_000, seed = 1, tenants = SAMPLE_TENANTS } = options;
   await migrateService(pool);
   const seeded: SeededTenant[] = [];
-  for (const [place, { name, key }] of [...tenants].map((tenant) => ({ key: undefined, ...tenant })).entries()) {
+  for (const [place, { name, key }] of tenants.entries()) {
     const { id } = await ensureTenant(pool, name);
-    const made = await createKey(pool, id, { label: 'sample', ...(key === undefined ? {} : { key }) });
+    const made = await createKey(pool, id, { label: 'sample', key });
     const isEmpty = (await countsOf(pool, id)).contacts === 0;
     const share = place === 0 ? contacts : Math.ceil(contacts / 10);
     if (isEmpty) await fillTenant(pool, id, share, randomFrom(seed + place));

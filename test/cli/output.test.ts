@@ -31,7 +31,7 @@ test('columns are aligned by what a terminal shows of them', () => {
         ['美咲', '7'],
         ['Zoé', '12'],
       ],
-      [1],
+      { right: [1] },
     ),
   ).toEqual(['NAME   N', '美咲   7', 'Zoé   12']);
 });

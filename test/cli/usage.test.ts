@@ -7,6 +7,8 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['', /command is missing/],
   ['rnu', /unknown command 'rnu'.*did you mean run/i],
   ['runs shwo', /unknown command "shwo" after runs; did you mean "show"/],
+  ['accounts fersh', /unknown command "fersh" after accounts; did you mean "fresh"/],
+  ['runs show a b', /too many arguments for show: "b"/],
   ['service tenant', /unknown command "tenant" after service; did you mean "tenants"/],
   ['run', /missing required argument 'sync'/],
   ['run a b', /too many arguments/],

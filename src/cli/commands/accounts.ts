@@ -4,7 +4,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { endRun, listPaused } from '../../engine/ledger/runs.ts';
 import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
@@ -18,8 +18,7 @@ export function addAccounts(program: Command, perform: Perform): void {
         'budget belong to the tenant. If an account’s address or key changes, Lockstep writes nothing until it knows ' +
         'that the tenant is the same, or until you say so.',
     )
-    .allowExcessArguments(false)
-    .action(() => perform(list));
+    .action(perform(list));
   accounts
     .command('rebind')
     .summary('say that the account is the same tenant as before')
@@ -30,7 +29,7 @@ export function addAccounts(program: Command, perform: Perform): void {
         'now, are dropped by the next contact sync, which matches their contacts again.',
     )
     .argument('<account>', 'name of the account in the settings')
-    .action((name: string) => perform((session) => rebind(session, name)));
+    .action(perform(rebind));
   accounts
     .command('fresh')
     .summary('say that the account is another tenant than before')
@@ -40,48 +39,34 @@ export function addAccounts(program: Command, perform: Perform): void {
         'there by e-mail and phone, and a load finds the orders that are there by customer and order_id.',
     )
     .argument('<account>', 'name of the account in the settings')
-    .action((name: string) => perform((session) => fresh(session, name)));
+    .action(perform(fresh));
 }
 
-async function list({ out, openLedger }: Session): Promise<ExitCode> {
+async function list({ out, openLedger }: Session): Promise<void> {
   const { pool } = await openLedger();
   const accounts = await listAccounts(pool);
-  if (accounts.length === 0) out.say('No account was used yet.');
-  else {
-    const lines = accounts.map(({ name, scope, origins, tenant, boundAt }) => [
-      name,
-      scope,
-      origins.join(', ') || 'not known yet',
-      tenant ?? '',
-      formatTime(boundAt),
-    ]);
-    out.say(...table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines));
-  }
+  const lines = accounts.map(({ name, scope, origins, tenant, boundAt }) => {
+    return [name, scope, origins.join(', ') || 'not known yet', tenant ?? '', formatTime(boundAt)];
+  });
+  const none = 'No account was used yet.';
+  out.say(...table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines, { none }));
   out.result({ accounts });
-  return DONE;
 }
 
-async function rebind(session: Session, name: string): Promise<ExitCode> {
+async function rebind(session: Session, name: string): Promise<void> {
   const { out, hint } = session;
-  accountNamed(await session.settings(), name);
-  const workspace = await session.openWorkspace();
-  const { pool } = workspace.database;
-  const identity = await workspace.accounts.identify(name);
+  const { pool, identity } = await identified(session, name);
   const scope = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
   if (scope === undefined) throw neverUsed(name);
   out.say(`Account ${name} is ${scope} at ${identity.origin}, with the key that it has now.`);
   const paused = await listPaused(pool, scope, ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK']);
   out.say(...paused.map((id) => `Go on with the paused run: ${hint(`runs resume ${id}`)}`));
   out.result({ account: name, tenant: scope, address: identity.origin, paused });
-  return DONE;
 }
 
-async function fresh(session: Session, name: string): Promise<ExitCode> {
+async function fresh(session: Session, name: string): Promise<void> {
   const { out } = session;
-  accountNamed(await session.settings(), name);
-  const workspace = await session.openWorkspace();
-  const { pool } = workspace.database;
-  const identity = await workspace.accounts.identify(name);
+  const { pool, identity } = await identified(session, name);
   const before = await scopeNamed(pool, name);
   const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
   if (moved.status === 'never-used') throw neverUsed(name);
@@ -99,7 +84,12 @@ async function fresh(session: Session, name: string): Promise<ExitCode> {
     out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);
   }
   out.result({ account: name, tenant: moved.scope, address: identity.origin, cancelled });
-  return DONE;
+}
+
+async function identified(session: Session, name: string) {
+  accountNamed(await session.settings(), name); // a misspelt name needs no database to be told
+  const { accounts, database } = await session.openWorkspace();
+  return { pool: database.pool, identity: await accounts.identify(name) };
 }
 
 function neverUsed(name: string) {

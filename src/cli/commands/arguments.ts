@@ -1,5 +1,6 @@
 /** Arguments that several commands take, parsed where the command line is: each throws what commander reports. */
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 
 /** Above 0. */
 export function wholeNumber(text: string): number {
@@ -20,4 +21,24 @@ export function commaSeparated(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes('')) throw new InvalidArgumentError('Expected names with commas between them.');
   return parts;
+}
+
+/**
+ * `FIELD=COLUMN`, given again for each field; `mayBeNone`: an empty column says that no column fills the field.
+ */
+export function columnsOf<Field extends string>(fields: readonly Field[], { mayBeNone = false } = {}) {
+  return (text: string, earlier: ReadonlyMap<Field, string> = new Map()): ReadonlyMap<Field, string> => {
+    const at = text.indexOf('=');
+    const [name, column] = [text.slice(0, at), text.slice(at + 1)];
+    if (at < 1 || (column === '' && !mayBeNone))
+      throw new InvalidArgumentError(`Expected FIELD=COLUMN${mayBeNone ? ', or FIELD= for none' : ''}.`);
+    const field = fields.find((one) => one === name);
+    if (field) return new Map([...earlier, [field, column]]);
+    throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, fields)} (there is ${oneOf(fields)}).`);
+  };
+}
+
+/** The options of a command; those that its parent has too are taken by the parent. */
+export function withParentOptions<Options extends object>(command: Command): Options {
+  return { ...command.parent?.opts(), ...command.opts<Options>() };
 }

@@ -46,8 +46,10 @@ Examples:
   $ lockstep call contacts.create --account demo --body '{"first_name": "Ann", "email": "ann@example.com"}'
   $ lockstep call tasks.complete --account demo --param task_id=7 --body '{"isCompleted": true}'`,
     )
-    .action((operation: string | undefined, options: CallOptions) =>
-      perform((session) => (options.list ? list(session) : call(session, operation, options))),
+    .action(
+      perform((session, operation: string | undefined, options: CallOptions) =>
+        options.list ? list(session) : call(session, operation, options),
+      ),
     );
 }
 
@@ -57,7 +59,7 @@ function collectParam(text: string, earlier: Readonly<Record<string, string>>): 
   return { ...earlier, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-async function list({ out }: Session): Promise<ExitCode> {
+async function list({ out }: Session): Promise<void> {
   const described = operationNames.map((name) => ({ name, ...describeOperation(operations[name]) }));
   const rows = described.map(({ name, method, path, params, body, summary }) => [
     name,
@@ -72,7 +74,6 @@ async function list({ out }: Session): Promise<ExitCode> {
     'Parameters in brackets may be left out. What a body may hold: /docs of the service, or lockstep call --list --json.',
   );
   out.result({ operations: described });
-  return DONE;
 }
 
 function describeOperation({ method, path, summary, params, query, body }: Operation) {
@@ -98,7 +99,7 @@ async function call(session: Session, name: string | undefined, options: CallOpt
     path,
     query,
     signal,
-    ...(body !== undefined && { body }),
+    body,
   });
   tell(session, operation, outcome);
   return exitCodeFor(outcome);

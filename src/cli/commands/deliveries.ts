@@ -14,12 +14,11 @@ import type { Queryable } from '../../engine/ledger/runs.ts';
 import { parseDurationMs } from '../../settings/durations.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
-import { commaSeparated, wholeNumber } from './arguments.ts';
-import { refuseUnknownWord } from './unknown-word.ts';
+import { commaSeparated, wholeNumber, withParentOptions } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -49,11 +48,7 @@ Examples:
   $ lockstep deliveries replay --target ops-hook --verdict dead
   $ lockstep deliveries enable ops-hook`,
     )
-    .allowExcessArguments()
-    .action((options: FilterOptions & { limit: number }, command: Command) => {
-      refuseUnknownWord(command);
-      return perform((session) => list(session, options));
-    });
+    .action(perform(list));
   withFilters(deliveries);
   addShow(deliveries, perform);
   addReplay(deliveries, perform);
@@ -74,7 +69,7 @@ function addShow(deliveries: Command, perform: Perform): void {
     .summary('show one delivery')
     .description('Shows a delivery: what it says, how often it was tried, what came of it, and the last answer.')
     .argument('<delivery>', 'id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp')
-    .action((id: string) => perform((session) => show(session, id)));
+    .action(perform(show));
 }
 
 function addReplay(deliveries: Command, perform: Perform): void {
@@ -97,10 +92,7 @@ Examples:
   $ lockstep deliveries replay --target ops-hook --verdict dead --dry-run
   $ lockstep deliveries replay --target ops-hook --since 2026-11-20 --until 2026-11-21`,
     )
-    .action((options: ReplayOptions, called: Command) =>
-      // The same options stand on the command above, which takes them first.
-      perform((session) => replayThem(session, { ...called.parent?.opts<FilterOptions>(), ...options })),
-    );
+    .action(perform(replayThem));
 }
 
 interface ReplayOptions extends FilterOptions {
@@ -116,44 +108,29 @@ function addEnable(deliveries: Command, perform: Perform): void {
       'Takes up a target that said that it accepts nothing any more. What has been waiting for it is sent; nothing was lost.',
     )
     .argument('<target>', 'name of the target in the settings')
-    .action((target: string) => perform((session) => enable(session, target)));
+    .action(perform(enable));
 }
 
-async function list(session: Session, { limit, ...options }: FilterOptions & { limit: number }): Promise<ExitCode> {
+async function list(session: Session, { limit, ...options }: FilterOptions & { limit: number }): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const filter = await toFilter(session, pool, options);
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
-  if (deliveries.length === 0) out.say('There is no such delivery.');
-  else
-    out.say(
-      ...table(['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STANDS'], deliveries.map(toLine), [5]),
-    );
+  const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STANDS'];
+  out.say(...table(titles, deliveries.map(toLine), { right: [5], none: 'There is no such delivery.' }));
   out.say(...states.flatMap((state) => stateLines(state, hint)));
   out.result({ deliveries, targets: states });
-  return DONE;
 }
 
-function toLine({
-  id,
-  target,
-  source,
-  sequence,
-  event,
-  createdAt,
-  attempts,
-  ...rest
-}: ListedDelivery): readonly string[] {
-  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), standsWords(rest)];
+function toLine(delivery: ListedDelivery): readonly string[] {
+  const { id, target, source, sequence, event, createdAt, attempts } = delivery;
+  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), standsWords(delivery)];
 }
 
-function standsWords({
-  state,
-  verdict,
-  reason,
-  dueAt,
-}: Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>) {
+type Standing = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>;
+
+function standsWords({ state, verdict, reason, dueAt }: Standing): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
   return state === 'waiting' && dueAt ? `waiting until ${formatTime(dueAt)}${why}` : state;
@@ -174,7 +151,7 @@ function stateLines(
   return lines;
 }
 
-async function show(session: Session, id: string): Promise<ExitCode> {
+async function show(session: Session, id: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const delivery = await showDelivery(pool, id);
@@ -189,16 +166,16 @@ async function show(session: Session, id: string): Promise<ExitCode> {
     out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
   out.say('', JSON.stringify(task, undefined, 2));
   out.result(delivery);
-  return DONE;
 }
 
-async function replayThem(session: Session, { id, dryRun = false, ...options }: ReplayOptions): Promise<ExitCode> {
+async function replayThem(session: Session, _options: ReplayOptions, command: Command): Promise<void> {
   const { out, hint } = session;
+  const { id, dryRun = false, ...options } = withParentOptions<ReplayOptions>(command);
   if (id === undefined && Object.values(options).every((value) => value === undefined || typeof value === 'number')) {
     throw wrongUse('which deliveries? Name them by --id, or by --target, --verdict, --since or --until');
   }
   const { pool } = await session.openLedger();
-  const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ...(id && { ids: id }) };
+  const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ids: id };
   for (const one of id ?? []) if (!(await showDelivery(pool, one))) throw unknownDelivery(one, hint);
   const { targets } = await session.settings();
   const how = {
@@ -208,14 +185,13 @@ async function replayThem(session: Session, { id, dryRun = false, ...options }: 
   out.say(planWords(planned));
   if (dryRun) {
     out.result({ dryRun, ...planned, enabled: [] });
-    return DONE;
+    return;
   }
   const replayed = await replay(pool, filter, how);
   const enabled = await enableTargets(pool, replayed.targets);
   if (enabled.length > 0) out.say(`Taken up again: ${enabled.join(', ')}.`);
   if (replayed.again > 0) out.say(`A worker sends them: ${hint('start')}`);
   out.result({ dryRun, ...replayed, enabled });
-  return DONE;
 }
 
 function planWords({ again, superseded, targets }: Replayed): string {
@@ -225,13 +201,12 @@ function planWords({ again, superseded, targets }: Replayed): string {
   return `${plural(again, 'delivery', 'deliveries')}${where} once more${old}.`;
 }
 
-async function enable(session: Session, target: string): Promise<ExitCode> {
+async function enable(session: Session, target: string): Promise<void> {
   targetNamed(await session.settings(), target);
   const { pool } = await session.openLedger();
   const isChanged = (await enableTargets(pool, [target])).length > 0;
   session.out.say(isChanged ? `${target} is taken up again.` : `${target} was not disabled: there is nothing to do.`);
   session.out.result({ target, enabled: isChanged });
-  return DONE;
 }
 
 /** @throws LockstepError where the target is in neither the settings nor the ledger, or the times are the wrong way round. */
@@ -243,12 +218,7 @@ async function toFilter(session: Session, db: Queryable, options: FilterOptions)
   if (target !== undefined && settings.targets[target] === undefined) {
     if ((await listDeliveries(db, { target }, 1)).length === 0) targetNamed(settings, target);
   }
-  return {
-    ...(target !== undefined && { target }),
-    ...(verdict && { verdict }),
-    ...(since && { since }),
-    ...(until && { until }),
-  };
+  return { target, verdict, since, until };
 }
 
 function unknownDelivery(id: string, hint: Session['hint']): Error {

@@ -7,15 +7,13 @@ import type pg from 'pg';
 import { LockstepError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { SeededTenant } from '../../service/seed.ts';
-import { carryRun } from '../carry.ts';
-import { loadSample } from '../demo/load-sample.ts';
+import { carryToEnd, loadSample } from '../demo/load-sample.ts';
 import { mirrorSample } from '../demo/mirror-sample.ts';
 import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { readTraits } from '../demo/traits.ts';
 import { exampleLines, tryNextLines, workspaceLines } from '../demo/words.ts';
-import { DONE, type ExitCode, FAILED } from '../errors.ts';
 import { figures } from '../report.ts';
 import type { RunReport } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
@@ -37,10 +35,10 @@ export function addDemo(program: Command, perform: Perform): void {
         'written twice, mirrors a task to a receiver on this machine, and says what happened. It takes well under a minute and removes what it made.',
     )
     .option('--keep', 'keep the data, and leave the service running until Ctrl-C')
-    .action(({ keep }: { keep?: boolean }) => perform((session) => demo(session, keep === true)));
+    .action(perform(demo));
 }
 
-async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
+async function demo(session: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
   const { out } = session;
   const startedAtMs = performance.now();
   const signal = session.untilStopped('Stopping; once more stops at once.');
@@ -87,7 +85,6 @@ async function demo(session: Session, isKept: boolean): Promise<ExitCode> {
     ...data,
   });
   if (isKept) await aborted(signal);
-  return DONE;
 }
 
 async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: SeededTenant }> {
@@ -101,12 +98,7 @@ async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: S
 /** Rows that are left to a person are no failure here: the sample has them on purpose. */
 async function runSync(session: Session, workspace: Workspace, sync: string, signal: AbortSignal): Promise<RunReport> {
   const begun = await workspace.startSync(sync, { lane: 'interactive', dryRun: false });
-  const { run, report } = await carryRun(session, workspace, begun.run, { signal, isOurs: true });
-  if (run.status !== 'done') {
-    throw new LockstepError(run.errorCode ?? 'DEMO_STOPPED', run.error ?? 'The demo was stopped.', {
-      exitCode: FAILED,
-    });
-  }
+  const { run, report } = await carryToEnd(session, workspace, begun.run, signal);
   session.out.say(...figures(report, run.notes));
   return report;
 }

@@ -51,7 +51,7 @@ Examples:
   $ lockstep doctor --account test --write-probes     with test records, best in a workspace for testing
   $ lockstep doctor --account acme --json | tail -1 | jq .settings`,
     )
-    .action((options: DoctorOptions) => perform((session) => doctor(session, options)));
+    .action(perform(doctor));
 }
 
 async function doctor(session: Session, options: DoctorOptions): Promise<ExitCode> {

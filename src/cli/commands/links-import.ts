@@ -1,6 +1,6 @@
 /** `lockstep links import FILE`: tasks linked with items of a target, from a CSV. */
 import path from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type Received, receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/sheet.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
@@ -12,10 +12,11 @@ import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../lin
 import { makeDirectory } from '../../make-directory.ts';
 import { sentenceFor } from '../../reasons/reasons.ts';
 import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
-import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, plural } from '../words.ts';
+import { columnsOf, withParentOptions } from './arguments.ts';
 
 /** Rows that are told; the counts tell of all. */
 const MOST_REFUSED = 100;
@@ -41,7 +42,11 @@ export function addImport(links: Command, perform: Perform): void {
     .argument('<file>', 'a CSV, plain or gzip; - is stdin')
     .option('--target <name>', 'target in the settings')
     .option('--account <name>', 'account in the settings, whose tasks they are')
-    .option('--map <field=column>', `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`, toMap)
+    .option(
+      '--map <field=column>',
+      `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`,
+      columnsOf(LINK_FIELDS),
+    )
     .option('--dry-run', 'check everything, and write nothing')
     .option('--replace', 'link anew what is linked otherwise')
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
@@ -53,14 +58,12 @@ Examples:
   $ lockstep links import issues.csv --target issues --account acme --map task_id=Reference --map item_id="Issue key"
   $ zcat links.csv.gz | lockstep links import - --target issues --account acme --replace`,
     )
-    .action((file: string, options: Options, called: Command) =>
-      // The same options stand on the command above, which takes them first.
-      perform((session) => importThem(session, file, { ...called.parent?.opts<Partial<Options>>(), ...options })),
-    );
+    .action(perform(importThem));
 }
 
-async function importThem(session: Session, file: string, options: Options): Promise<ExitCode> {
+async function importThem(session: Session, file: string, _options: Options, command: Command): Promise<ExitCode> {
   const { out, cwd, dataDir } = session;
+  const options = withParentOptions<Options>(command);
   const settings = await session.settings();
   const place = placeOf(settings, options);
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
@@ -172,16 +175,5 @@ function tell(
 function isMirrored(settings: Settings, target: string, account: string): boolean {
   return Object.values(settings.syncs).some(
     (sync) => sync.job === 'tasks' && sync.account === account && sync.targets.includes(target),
-  );
-}
-
-function toMap(text: string, earlier: ReadonlyMap<LinkField, string> = new Map()): ReadonlyMap<LinkField, string> {
-  const at = text.indexOf('=');
-  const [name, column] = [text.slice(0, at), text.slice(at + 1)];
-  if (at < 1 || column === '') throw new InvalidArgumentError('Expected FIELD=COLUMN.');
-  const field = LINK_FIELDS.find((one) => one === name);
-  if (field) return new Map([...earlier, [field, column]]);
-  throw new InvalidArgumentError(
-    `No field ${quote(name)}${didYouMean(name, LINK_FIELDS)} (there is ${oneOf(LINK_FIELDS)}).`,
   );
 }

@@ -6,13 +6,12 @@ import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../l
 import { parseSource, SOURCE_WORDS } from '../../links/read-links.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, formatTime } from '../words.ts';
-import { wholeNumber } from './arguments.ts';
+import { wholeNumber, withParentOptions } from './arguments.ts';
 import { addImport } from './links-import.ts';
-import { refuseUnknownWord } from './unknown-word.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -41,11 +40,7 @@ Examples:
   $ lockstep links import links.csv --target issues --account acme --dry-run
   $ lockstep links remove --target issues --account acme --task 12`,
     )
-    .allowExcessArguments()
-    .action((options: Options & { limit: number }, command: Command) => {
-      refuseUnknownWord(command);
-      return perform((session) => list(session, options));
-    });
+    .action(perform(list));
   addImport(links, perform);
   addRemove(links, perform);
 }
@@ -61,31 +56,27 @@ function addRemove(links: Command, perform: Perform): void {
     .option('--target <name>', 'target of the link')
     .option('--account <name>', 'account of the task')
     .option('--task <id>', `the task: ${SOURCE_WORDS}`)
-    .action((options: Options & { task?: string }, called: Command) =>
-      // The same options stand on the command above, which takes them first.
-      perform((session) => remove(session, { ...called.parent?.opts<Options>(), ...options })),
-    );
+    .action(perform(remove));
 }
 
-async function list(session: Session, { limit, ...options }: Options & { limit: number }): Promise<ExitCode> {
+async function list(session: Session, { limit, ...options }: Options & { limit: number }): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, options);
   const { links, total } = await listLinks(pool, await filterFrom(pool, options), limit);
-  if (links.length === 0) out.say('There is no such link.');
-  else out.say(...table(['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'], links.map(toLine)));
+  const titles = ['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'];
+  out.say(...table(titles, links.map(toLine), { none: 'There is no such link.' }));
   if (total > links.length) out.say(`These are the newest of ${formatCount(total)}: --limit ${total} lists all.`);
   out.result({ links, total });
-  return DONE;
 }
 
 function toLine({ target, account, task, itemId, linkedAt, run }: ListedLink): readonly string[] {
   return [target, account, task, itemId, formatTime(linkedAt), run ?? 'hand'];
 }
 
-async function remove(session: Session, options: Options & { task?: string }): Promise<ExitCode> {
+async function remove(session: Session, _options: object, command: Command): Promise<void> {
   const { out, hint } = session;
-  const { target, account, task } = options;
+  const { target, account, task } = withParentOptions<Options & { task?: string }>(command);
   if (target === undefined || account === undefined || task === undefined) {
     throw wrongUse('which link? Name it by --target, --account and --task');
   }
@@ -100,7 +91,6 @@ async function remove(session: Session, options: Options & { task?: string }): P
   }
   out.say(`${source} of ${account} is no longer linked with ${itemId} of ${target}.`);
   out.result({ target, account, task: source, itemId });
-  return DONE;
 }
 
 async function filterFrom(db: Queryable, { target, account }: Options): Promise<LinkFilter> {

@@ -3,12 +3,11 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
-import type { SheetChoices } from '../../csv/sheet.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import type { ExitCode } from '../errors.ts';
 import { type LoadRequest, loadOrders } from '../orders/load.ts';
 import type { Perform, Session } from '../session.ts';
+import { columnsOf } from './arguments.ts';
 
 interface LoadOptions extends Omit<LoadRequest, 'choices'> {
   readonly map?: ReadonlyMap<Field, string>;
@@ -36,7 +35,7 @@ export function addOrders(program: Command, perform: Perform): void {
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number, none if empty; ${FIELDS.join(', ')}`,
-      toMap,
+      columnsOf(FIELDS, { mayBeNone: true }),
     )
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
     .option('--yes', 'write without asking first, as without a terminal')
@@ -69,35 +68,15 @@ Examples:
   $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
   $ zcat export.csv.gz | lockstep orders load - --account acme --yes`,
     )
-    .action((file: string, options: LoadOptions) => perform((session) => load(session, file, options)));
+    .action(perform(load));
 }
 
 async function load(session: Session, file: string, options: LoadOptions): Promise<ExitCode> {
   accountNamed(await session.settings(), options.account); // a misspelt name needs no file to be told
   const source = file === '-' ? file : path.resolve(session.cwd, file);
-  return loadOrders(session, source, { ...options, choices: choicesOf(options) });
-}
-
-function choicesOf({ map, encoding, delimiter, quote, decimal, accounting, header }: LoadOptions): SheetChoices {
-  return {
-    ...(map && { map }),
-    ...(encoding && { encoding }),
-    ...(delimiter && { delimiter }),
-    ...(quote && { quote }),
-    ...(decimal && { decimal }),
-    ...(accounting && { accounting }),
-    ...(!header && { hasHeader: false }),
-  };
-}
-
-function toMap(text: string, earlier: ReadonlyMap<Field, string> = new Map()): ReadonlyMap<Field, string> {
-  const at = text.indexOf('=');
-  const [name, column] = [text.slice(0, at), text.slice(at + 1)];
-  if (at < 1) throw new InvalidArgumentError('Expected FIELD=COLUMN, or FIELD= for none.');
-  const field = FIELDS.find((one) => one === name);
-  if (!field)
-    throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, FIELDS)} (there is ${oneOf(FIELDS)}).`);
-  return new Map([...earlier, [field, column]]);
+  const { map, encoding, delimiter, quote, decimal, accounting, header } = options;
+  const choices = { map, encoding, delimiter, quote, decimal, accounting, hasHeader: header ? undefined : false };
+  return loadOrders(session, source, { ...options, choices });
 }
 
 function toDelimiter(text: string): string {

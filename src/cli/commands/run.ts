@@ -4,9 +4,8 @@ import type { Lane } from '../../budget/budget.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { LockstepError } from '../../errors.ts';
 import { syncNamed } from '../../settings/settings.ts';
-import { carryAndReport, STOP_WORDS } from '../carry.ts';
-import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { reportRun } from '../run-report.ts';
+import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
+import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
 
@@ -49,7 +48,7 @@ Examples:
   $ lockstep run task-mirror --reconcile
   $ lockstep run nightly-contacts --json | tail -1 | jq .counts`,
     )
-    .action((sync: string, options: RunOptions) => perform((session) => run(session, sync, options)));
+    .action(perform(run));
 }
 
 async function run(session: Session, name: string, options: RunOptions): Promise<ExitCode> {
@@ -72,7 +71,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
     dryRun: options.dryRun === true,
     reconcile,
   });
-  if (isDetached) return leave(session, workspace, begun.run);
+  if (isDetached) return leaveToWorker(session, workspace, begun.run);
   return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
 }
 
@@ -97,13 +96,4 @@ export async function startOrJoin(
   }
   out.say(`Run ${run.id} of ${name} is unfinished: joining it. (${hint(`runs cancel ${run.id}`)} ends it for good.)`);
   return { run, isOurs: false };
-}
-
-async function leave({ out, hint }: Session, workspace: Workspace, run: Run): Promise<ExitCode> {
-  out.say(
-    `A worker carries it on; if none is running: ${hint('start')}`,
-    `Look after it with: ${hint(`runs show ${run.id}`)}`,
-  );
-  out.result(await reportRun(workspace.database.pool, run, workspace.settings));
-  return DONE;
 }

@@ -8,7 +8,7 @@ import { readRun } from '../../engine/ledger/runs.ts';
 import { codeOf, LockstepError, messageOf } from '../../errors.ts';
 import { type Hints, sentenceFor } from '../../reasons/reasons.ts';
 import { csvLine } from '../csv-line.ts';
-import { DONE, type ExitCode, WRONG_USE } from '../errors.ts';
+import { WRONG_USE } from '../errors.ts';
 import { hintsFor } from '../reasons.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
@@ -40,10 +40,10 @@ Examples:
   $ lockstep runs export run-261121-0200-1a2b3c --verdict rejected --out rejected.csv
   $ lockstep runs export run-261121-0200-1a2b3c --out -`,
     )
-    .action((id: string, options: ExportOptions) => perform((session) => exportRows(session, id, options)));
+    .action(perform(exportRows));
 }
 
-async function exportRows(session: Session, id: string, { verdict, out: target }: ExportOptions): Promise<ExitCode> {
+async function exportRows(session: Session, id: string, { verdict, out: target }: ExportOptions): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
   const lines = csvLines(reportRows(pool, id, verdict), hintsFor(session.hint, await readRun(pool, id)));
@@ -52,7 +52,6 @@ async function exportRows(session: Session, id: string, { verdict, out: target }
   const count = isFile ? await writeFile(file, lines) : await writeCsv(lines, (text) => out.content(text));
   if (isFile) out.say(`Wrote ${plural(count, 'row')} to ${target}.`);
   out.result({ run: id, verdict: verdict ?? null, rows: count, file: isFile ? file : null });
-  return DONE;
 }
 
 /** Whole or not at all: what was there before stays until the last row is written. A pipe or a device is written to. */

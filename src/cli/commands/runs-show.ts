@@ -6,7 +6,7 @@ import { reasonsOf } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { quote } from '../../settings/words.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import { hintsFor } from '../reasons.ts';
 import { figures, headline, plannedLines, problemLines } from '../report.ts';
@@ -25,12 +25,14 @@ export function addShow(runs: Command, perform: Perform): void {
     )
     .argument('<run>', 'id of the run')
     .option('--row <row>', 'line of the file, id of the contact, or number of the row')
-    .action((id: string, { row }: { row?: string }) =>
-      perform((session) => (row === undefined ? show(session, id) : showRow(session, id, row))),
+    .action(
+      perform((session, id: string, { row }: { row?: string }) =>
+        row === undefined ? show(session, id) : showRow(session, id, row),
+      ),
     );
 }
 
-async function show(session: Session, id: string): Promise<ExitCode> {
+async function show(session: Session, id: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const run = await readRun(pool, id);
@@ -40,14 +42,8 @@ async function show(session: Session, id: string): Promise<ExitCode> {
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
   out.say(...figures(report, notes));
   if (reasons.length > 0) {
-    out.say(
-      '',
-      ...table(
-        ['ROWS', 'VERDICT', 'REASON'],
-        reasons.map((one) => [formatCount(one.count), one.verdict, one.reason]),
-        [0],
-      ),
-    );
+    const rows = reasons.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
+    out.say('', ...table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] }));
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));
@@ -71,10 +67,9 @@ async function show(session: Session, id: string): Promise<ExitCode> {
     waitsFor: other ?? null,
     reasons,
   });
-  return DONE;
 }
 
-async function showRow(session: Session, id: string, row: string): Promise<ExitCode> {
+async function showRow(session: Session, id: string, row: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const hints = hintsFor(hint, await readRun(pool, id));
@@ -85,7 +80,6 @@ async function showRow(session: Session, id: string, row: string): Promise<ExitC
   }
   out.say(...storyLines(story, hints));
   out.result(storyResult(story, hints));
-  return DONE;
 }
 
 const isUnfinished = ({ status }: Run) => status === 'running' || status === 'paused';

@@ -4,7 +4,7 @@ import { endRun, listRuns, type Run, readRun, resumeRun } from '../../engine/led
 import { LockstepError } from '../../errors.ts';
 import { readLoad } from '../../orders/begin.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
-import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
 import { auditingUntil, countsLine } from '../report.ts';
@@ -15,7 +15,6 @@ import { wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
 import { addShow } from './runs-show.ts';
-import { refuseUnknownWord } from './unknown-word.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -37,11 +36,7 @@ Examples:
   $ lockstep runs show run-261121-0200-1a2b3c --row 17
   $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out review.csv`,
     )
-    .allowExcessArguments()
-    .action((options: { limit: number }, command: Command) => {
-      refuseUnknownWord(command);
-      return perform((session) => list(session, options.limit));
-    });
+    .action(perform(list));
   addShow(runs, perform);
   addCancel(runs, perform);
   addResume(runs, perform);
@@ -58,7 +53,7 @@ function addCancel(runs: Command, perform: Perform): void {
         'run of the sync, which reads before it writes.',
     )
     .argument('<run>', 'id of the run')
-    .action((id: string) => perform((session) => cancel(session, id)));
+    .action(perform(cancel));
 }
 
 function addResume(runs: Command, perform: Perform): void {
@@ -70,7 +65,7 @@ function addResume(runs: Command, perform: Perform): void {
         'same exit codes. Nothing that was settled is sent again.',
     )
     .argument('<run>', 'id of the run')
-    .action((id: string) => perform((session) => resume(session, id)));
+    .action(perform(resume));
 }
 
 function addRetry(runs: Command, perform: Perform): void {
@@ -83,10 +78,10 @@ function addRetry(runs: Command, perform: Perform): void {
         'again for exactly the rows that failed: those are decided anew, and what succeeded stays.',
     )
     .argument('<run>', 'id of the earlier run')
-    .action((id: string) => perform((session) => retry(session, id)));
+    .action(perform(retry));
 }
 
-async function list(session: Session, limit: number): Promise<ExitCode> {
+async function list(session: Session, { limit }: { limit: number }): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
   const settings = await session.settings();
@@ -105,19 +100,17 @@ async function list(session: Session, limit: number): Promise<ExitCode> {
     countsLine(report),
   ]);
   const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
-  if (rows.length === 0) out.say(`There is no run yet. Start one with: ${session.hint('run SYNC')}`);
-  else out.say(...table(titles, rows, [3, 5]));
+  const none = `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
+  out.say(...table(titles, rows, { right: [3, 5], none }));
   out.result({ runs: reports });
-  return DONE;
 }
 
-async function cancel(session: Session, id: string): Promise<ExitCode> {
+async function cancel(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   const run = await readRun(pool, id);
   if (!(await endRun(pool, id, 'cancelled'))) throw alreadyEnded(run, 'There is nothing to cancel.');
   session.out.say(`Run ${id} is cancelled: nothing more is sent.`);
   session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
-  return DONE;
 }
 
 async function resume(session: Session, id: string): Promise<ExitCode> {

@@ -1,15 +1,14 @@
 /** `lockstep service tenants|pipelines|delete`: what the service's API cannot do, and its web platform would. */
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { LockstepError } from '../../errors.ts';
 import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { createTenant, listTenants } from '../../service/tenants.ts';
-import { DONE, type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { FAILED, wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, wholeNumber } from './arguments.ts';
 import { addKeys } from './service-keys.ts';
-import { tenantNamed, tenantOption } from './tenant-named.ts';
-import { refuseUnknownWord } from './unknown-word.ts';
+import { openTenant } from './tenant-named.ts';
 
 const KINDS: readonly DeletableKind[] = ['contact', 'customer', 'order', 'task'];
 
@@ -26,9 +25,7 @@ export function addAdministration(service: Command, perform: Perform): void {
     .addArgument(new Argument('<kind>', 'kind of record').choices(KINDS))
     .argument('<id>', 'id of the record', wholeNumber)
     .option('--tenant <name>', 'whose record it is (needed)')
-    .action((kind: DeletableKind, id: number, _options: object, command: Command) =>
-      perform((session) => remove(session, tenantOption(command), kind, id)),
-    );
+    .action(perform(remove));
 }
 
 function addTenants(service: Command, perform: Perform): void {
@@ -36,17 +33,13 @@ function addTenants(service: Command, perform: Perform): void {
     .command('tenants')
     .summary('list or add tenants')
     .description('Lists the tenants of the service; `tenants add NAME` adds one.')
-    .allowExcessArguments()
-    .action((_options: object, command: Command) => {
-      refuseUnknownWord(command);
-      return perform(showTenants);
-    });
+    .action(perform(showTenants));
   tenants
     .command('add')
     .summary('add a tenant')
     .description('Adds a tenant. It is empty and has no key yet: see `service seed` and `service keys add`.')
     .argument('<name>', 'a name that no other tenant has')
-    .action((name: string) => perform((session) => addTenant(session, name)));
+    .action(perform(addTenant));
 }
 
 function addPipelines(service: Command, perform: Perform): void {
@@ -57,89 +50,64 @@ function addPipelines(service: Command, perform: Perform): void {
       'Lists the pipelines of a tenant; `pipelines add NAME --columns a,b,c` adds one, which the API cannot.',
     )
     .option('--tenant <name>', 'whose pipelines (needed)')
-    .allowExcessArguments()
-    .action((_options: object, command: Command) => {
-      refuseUnknownWord(command);
-      return perform((session) => showPipelines(session, tenantOption(command)));
-    });
+    .action(perform(showPipelines));
   pipelines
     .command('add')
     .summary('add a pipeline')
     .description('Adds a pipeline with empty columns.')
     .argument('<name>', 'name of the pipeline')
-    .addOption(
-      new Option('--columns <names>', 'names of its columns, commas between them')
-        .argParser(commaSeparated)
-        .makeOptionMandatory(),
-    )
-    .action((name: string, { columns }: { columns: readonly string[] }, command: Command) =>
-      perform((session) => addPipeline(session, tenantOption(command), name, columns)),
-    );
+    .requiredOption('--columns <names>', 'names of its columns, commas between them', commaSeparated)
+    .action(perform(addPipeline));
 }
 
-async function showTenants(session: Session): Promise<ExitCode> {
+async function showTenants(session: Session): Promise<void> {
   const { pool } = await session.openServiceStore();
   const tenants = await listTenants(pool);
-  if (tenants.length === 0)
-    session.out.say(`There is no tenant yet. Add one with: ${session.hint('service tenants add NAME')}`);
-  else
-    session.out.say(
-      ...table(
-        ['ID', 'NAME'],
-        tenants.map(({ id, name }) => [String(id), name]),
-        [0],
-      ),
-    );
+  const none = `There is no tenant yet. Add one with: ${session.hint('service tenants add NAME')}`;
+  session.out.say(...table(['ID', 'NAME'], tenants.map(idAndName), { right: [0], none }));
   session.out.result({ tenants });
-  return DONE;
 }
 
-async function addTenant(session: Session, name: string): Promise<ExitCode> {
+async function addTenant(session: Session, name: string): Promise<void> {
   const { pool } = await session.openServiceStore();
   const tenant = await createTenant(pool, name);
   session.out.say(`Added tenant ${name} (id ${tenant.id}).`);
   session.out.result({ tenant });
-  return DONE;
 }
 
-async function showPipelines(session: Session, tenantName: string): Promise<ExitCode> {
-  const { pool } = await session.openServiceStore();
-  const tenant = await tenantNamed(pool, tenantName);
+async function showPipelines(session: Session, _options: object, command: Command): Promise<void> {
+  const { pool, tenant } = await openTenant(session, command);
   const pipelines = await listPipelines(pool, tenant.id);
   const rows = pipelines.map(({ id, name, columns, cards }) => [String(id), name, String(columns), String(cards)]);
-  if (rows.length === 0) session.out.say(`Tenant ${tenant.name} has no pipeline.`);
-  else session.out.say(...table(['ID', 'NAME', 'COLUMNS', 'CARDS'], rows, [0, 2, 3]));
+  const none = `Tenant ${tenant.name} has no pipeline.`;
+  session.out.say(...table(['ID', 'NAME', 'COLUMNS', 'CARDS'], rows, { right: [0, 2, 3], none }));
   session.out.result({ tenant, pipelines });
-  return DONE;
 }
 
 async function addPipeline(
   session: Session,
-  tenantName: string,
   name: string,
-  columns: readonly string[],
-): Promise<ExitCode> {
-  const { pool } = await session.openServiceStore();
-  const tenant = await tenantNamed(pool, tenantName);
-  const pipeline = await createPipeline(pool, tenant.id, {
-    name,
-    columns: columns.map((column) => ({ name: column })),
-  });
+  { columns }: { columns: readonly string[] },
+  command: Command,
+): Promise<void> {
+  const { pool, tenant } = await openTenant(session, command);
+  const named = columns.map((column) => ({ name: column }));
+  const pipeline = await createPipeline(pool, tenant.id, { name, columns: named });
   session.out.say(`Added pipeline ${name} (id ${pipeline.id}) with the columns:`);
-  session.out.say(
-    ...table(
-      ['ID', 'NAME'],
-      pipeline.columns.map((column) => [String(column.id), column.name]),
-      [0],
-    ),
-  );
+  session.out.say(...table(['ID', 'NAME'], pipeline.columns.map(idAndName), { right: [0] }));
   session.out.result({ tenant, pipeline });
-  return DONE;
 }
 
-async function remove(session: Session, tenantName: string, kind: DeletableKind, id: number): Promise<ExitCode> {
-  const { pool } = await session.openServiceStore();
-  const tenant = await tenantNamed(pool, tenantName);
+const idAndName = ({ id, name }: { id: number; name: string }) => [String(id), name];
+
+async function remove(
+  session: Session,
+  kind: DeletableKind,
+  id: number,
+  _options: object,
+  command: Command,
+): Promise<void> {
+  const { pool, tenant } = await openTenant(session, command);
   const { status } = await deleteRecord(pool, tenant.id, kind, id);
   switch (status) {
     case 'absent':
@@ -151,7 +119,7 @@ async function remove(session: Session, tenantName: string, kind: DeletableKind,
     case 'deleted':
       session.out.say(`Deleted ${kind} ${id} of tenant ${tenant.name}.`);
       session.out.result({ tenant, deleted: { kind, id } });
-      return DONE;
+      return;
     default:
       return status satisfies never;
   }

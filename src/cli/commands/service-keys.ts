@@ -2,13 +2,12 @@
 import type { Command } from 'commander';
 import { keyHash } from '../../service/authentication.ts';
 import { createKey, type KeyEntry, listKeys, revokeKey } from '../../service/tenants.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
-import { tenantNamed, tenantOption } from './tenant-named.ts';
-import { refuseUnknownWord } from './unknown-word.ts';
+import { openTenant } from './tenant-named.ts';
 
 export function addKeys(service: Command, perform: Perform): void {
   const keys = service
@@ -19,29 +18,22 @@ export function addKeys(service: Command, perform: Perform): void {
         'it once; `keys revoke ID` ends one within a second.',
     )
     .option('--tenant <name>', 'whose keys (needed)')
-    .allowExcessArguments()
-    .action((_options: object, command: Command) => {
-      refuseUnknownWord(command);
-      return perform((session) => show(session, tenantOption(command)));
-    });
+    .action(perform(show));
   keys
     .command('add')
     .summary('make a key and show it once')
     .description('Makes an API key of 256 random bits and shows it this once.')
-    .action((_options: object, command: Command) => perform((session) => add(session, tenantOption(command))));
+    .action(perform(add));
   keys
     .command('revoke')
     .summary('end a key')
     .description('Ends a key within a second, in every process that serves.')
     .argument('<id>', 'id of the key, as `keys` lists it', wholeNumber)
-    .action((id: number, _options: object, command: Command) =>
-      perform((session) => revoke(session, tenantOption(command), id)),
-    );
+    .action(perform(revoke));
 }
 
-async function show(session: Session, tenantName: string): Promise<ExitCode> {
-  const { pool } = await session.openServiceStore();
-  const tenant = await tenantNamed(pool, tenantName);
+async function show(session: Session, _options: object, command: Command): Promise<void> {
+  const { pool, tenant } = await openTenant(session, command);
   const keys = await listKeys(pool, tenant.id);
   const rows = keys.map(({ id, fingerprint, label, createdAt, revokedAt }) => [
     String(id),
@@ -50,20 +42,17 @@ async function show(session: Session, tenantName: string): Promise<ExitCode> {
     formatTime(createdAt),
     revokedAt === undefined ? 'in use' : `revoked ${formatTime(revokedAt)}`,
   ]);
-  if (rows.length === 0) session.out.say(`Tenant ${tenant.name} has no key.`);
-  else session.out.say(...table(['ID', 'FINGERPRINT', 'LABEL', 'MADE', 'STATUS'], rows, [0]));
+  const none = `Tenant ${tenant.name} has no key.`;
+  session.out.say(...table(['ID', 'FINGERPRINT', 'LABEL', 'MADE', 'STATUS'], rows, { right: [0], none }));
   session.out.result({ tenant, keys: keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? null })) });
-  return DONE;
 }
 
-async function add(session: Session, tenantName: string): Promise<ExitCode> {
-  const { pool } = await session.openServiceStore();
-  const tenant = await tenantNamed(pool, tenantName);
+async function add(session: Session, _options: object, command: Command): Promise<void> {
+  const { pool, tenant } = await openTenant(session, command);
   const { key } = await createKey(pool, tenant.id);
   const entry = entryOf(key, await listKeys(pool, tenant.id));
   session.out.say(`Key ${entry?.id} of tenant ${tenant.name}, shown this once:`, key);
   session.out.result({ tenant, key: { id: entry?.id, value: key } });
-  return DONE;
 }
 
 function entryOf(key: string, entries: readonly KeyEntry[]): KeyEntry | undefined {
@@ -71,13 +60,11 @@ function entryOf(key: string, entries: readonly KeyEntry[]): KeyEntry | undefine
   return entries.find(({ fingerprint }) => hash.startsWith(fingerprint));
 }
 
-async function revoke(session: Session, tenantName: string, id: number): Promise<ExitCode> {
-  const { pool } = await session.openServiceStore();
-  const tenant = await tenantNamed(pool, tenantName);
+async function revoke(session: Session, id: number, _options: object, command: Command): Promise<void> {
+  const { pool, tenant } = await openTenant(session, command);
   if (!(await revokeKey(pool, tenant.id, id))) {
     throw wrongUse(`tenant ${tenant.name} has no key ${id} in use`, 'NO_SUCH_KEY');
   }
   session.out.say(`Key ${id} of tenant ${tenant.name} is revoked.`);
   session.out.result({ tenant, revoked: id });
-  return DONE;
 }

@@ -1,7 +1,6 @@
 /** `lockstep service seed`: sample records to try everything on. */
 import type { Command } from 'commander';
 import { seedWorkspace } from '../../service/seed.ts';
-import { DONE, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
@@ -36,20 +35,20 @@ Examples:
   $ lockstep service seed --tenant demo
   $ lockstep service seed --contacts 50000`,
     )
-    .action(
-      (_options: object, command: Command) =>
-        perform((session) => seed(session, command.optsWithGlobals<SeedOptions>())), // commander gives --tenant to `service`
-    );
+    .action(perform(seed));
 }
 
-async function seed(session: Session, { contacts, tenant }: SeedOptions): Promise<ExitCode> {
+async function seed(session: Session, _options: object, command: Command): Promise<void> {
+  const { contacts, tenant } = command.optsWithGlobals<SeedOptions>(); // commander gives --tenant to `service`
   const { pool } = await session.openServiceStore();
-  const seeded = await seedWorkspace(pool, { contacts, ...(tenant !== undefined && { tenants: [{ name: tenant }] }) });
+  const seeded = await seedWorkspace(pool, {
+    contacts,
+    tenants: tenant === undefined ? undefined : [{ name: tenant }],
+  });
   for (const { status, name, key, counts } of seeded.tenants) {
     const what = status === 'seeded' ? 'is filled' : 'had contacts already and is left as it is';
     const held = Object.entries(counts).map(([kinds, n]) => plural(n, kinds.replace(/s$/, '')));
     session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`, `  A key for it, shown this once: ${key}`);
   }
   session.out.result(seeded);
-  return DONE;
 }

@@ -1,19 +1,27 @@
 /** `lockstep service`: the Sales & Productivity service alone, over the same database. */
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import type { Logger } from 'pino';
 import { type BehaviourOptions, behaviourSchema } from '../../service/behaviour.ts';
+import { isLoopback } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { wrongUse } from '../errors.ts';
 import { readJsonArgument } from '../json-argument.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { portNumber } from './arguments.ts';
-import { warnBeyondLoopback } from './listening.ts';
 import { addAdministration } from './service-admin.ts';
 import { addSeed } from './service-seed.ts';
-import { refuseUnknownWord } from './unknown-word.ts';
 
 export const DEFAULT_PORT = 4100;
+
+/** Says that an address of the service is reached from other machines. */
+export function warnBeyondLoopback(log: Logger, host: string): void {
+  if (isLoopback(host)) return;
+  log.warn(
+    `--listen ${host}: other machines reach the service, and API keys and records travel without TLS. Put a proxy with TLS in front of it, or listen on 127.0.0.1`,
+  );
+}
 
 interface ServiceOptions {
   readonly port: number;
@@ -59,16 +67,12 @@ Examples:
   $ lockstep service tenants add acme
   $ lockstep service keys add --tenant acme`,
     )
-    .allowExcessArguments()
-    .action((options: ServiceOptions, command: Command) => {
-      refuseUnknownWord(command);
-      return perform((session) => serve(session, options));
-    });
+    .action(perform(serve));
   addAdministration(service, perform);
   addSeed(service, perform);
 }
 
-async function serve(session: Session, options: ServiceOptions): Promise<ExitCode> {
+async function serve(session: Session, options: ServiceOptions): Promise<void> {
   const { out, log } = session;
   const { port, listen: host, tenant } = options;
   const key = await readKey(session, options);
@@ -95,7 +99,6 @@ async function serve(session: Session, options: ServiceOptions): Promise<ExitCod
   out.say('Ctrl-C stops it.');
   out.result({ url: service.url, docs, openapi: `${service.url}/openapi.json`, tenant: tenant ?? null });
   await aborted(signal);
-  return DONE;
 }
 
 async function readKey(

@@ -8,7 +8,6 @@ import { maskSettings } from '../../settings/mask.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type SharedAccounts, sharedAccounts } from '../../settings/shared-accounts.ts';
-import { DONE, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
 
@@ -27,20 +26,20 @@ export function addSettings(program: Command, perform: Perform): void {
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Warns of what ' +
         'works but deserves a second look, such as a secret that stands in the file or is not there to be read.',
     )
-    .action(() => perform(check));
+    .action(perform(check));
   settings
     .command('print')
     .summary('show the settings in effect')
     .description('Shows the settings in effect as YAML, or as JSON with --json: defaults filled in, secrets masked.')
-    .action(() => perform(print));
+    .action(perform(print));
   settings
     .command('schema')
     .summary('show the JSON Schema of the settings file')
     .description('Shows the JSON Schema of the settings file, for editors and other tools.')
-    .action(() => perform(schema));
+    .action(perform(schema));
 }
 
-async function check({ out, env, settings: read }: Session): Promise<ExitCode> {
+async function check({ out, env, settings: read }: Session): Promise<void> {
   const settings = await read();
   const warnings = [
     ...settings.warnings,
@@ -48,22 +47,11 @@ async function check({ out, env, settings: read }: Session): Promise<ExitCode> {
     ...sharedWarnings(await sharedAccounts(settings, env)),
   ];
   const { accounts, syncs, targets, file } = settings;
-  const [a, s, t] = [accounts, syncs, targets].map((entries) => Object.keys(entries).length) as [
-    number,
-    number,
-    number,
-  ];
-  out.say(`${file} has no problems: ${plural(a, 'account')}, ${plural(s, 'sync')}, ${plural(t, 'target')}.`);
+  const names = { accounts: Object.keys(accounts), syncs: Object.keys(syncs), targets: Object.keys(targets) };
+  const counted = Object.entries(names).map(([kind, { length }]) => plural(length, kind.slice(0, -1)));
+  out.say(`${file} has no problems: ${counted.join(', ')}.`);
   out.say(...warnings.map((warning) => `Warning: ${warning}`));
-  out.result({
-    file,
-    valid: true,
-    warnings,
-    accounts: Object.keys(accounts),
-    syncs: Object.keys(syncs),
-    targets: Object.keys(targets),
-  });
-  return DONE;
+  out.result({ file, valid: true, warnings, ...names });
 }
 
 /** Only warnings: the secrets may be meant for another machine. */
@@ -95,15 +83,13 @@ function secretsIn({ accounts, targets }: Settings): readonly SecretRef[] {
   return [...ofAccounts, ...ofTargets].filter((ref) => ref !== undefined);
 }
 
-async function print({ out, settings }: Session): Promise<ExitCode> {
+async function print({ out, settings }: Session): Promise<void> {
   const masked = maskSettings(await settings());
   out.say(stringify(masked, { lineWidth: 120 }).trimEnd());
   out.result(masked);
-  return DONE;
 }
 
-async function schema({ out }: Session): Promise<ExitCode> {
+async function schema({ out }: Session): Promise<void> {
   out.say(renderJsonSchema().trimEnd());
   out.result(settingsJsonSchema());
-  return DONE;
 }

@@ -5,14 +5,12 @@ import { formatDuration } from '../../settings/durations.ts';
 import type { Schedule } from '../../settings/schedules.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
-import { DONE, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import type { Workspace } from '../wire.ts';
 import { formatCount } from '../words.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
-import { warnBeyondLoopback } from './listening.ts';
-import { DEFAULT_PORT } from './service.ts';
+import { DEFAULT_PORT, warnBeyondLoopback } from './service.ts';
 
 const ROLES = ['worker', 'scheduler', 'console', 'service'] as const;
 type Role = (typeof ROLES)[number];
@@ -48,7 +46,7 @@ Examples:
   $ lockstep start
   $ lockstep start --config production.yaml --roles worker`,
     )
-    .action((options: StartOptions) => perform((session) => start(session, options)));
+    .action(perform(start));
 }
 
 function readRoles(text: string): readonly Role[] {
@@ -59,7 +57,7 @@ function readRoles(text: string): readonly Role[] {
   });
 }
 
-async function start(session: Session, options: StartOptions): Promise<ExitCode> {
+async function start(session: Session, options: StartOptions): Promise<void> {
   const settings = await session.settings();
   const roles = new Set(options.roles ?? defaultRoles(settings));
   const signal = session.untilStopped('Finishing what is in flight, then stopping; once more stops at once.');
@@ -70,7 +68,6 @@ async function start(session: Session, options: StartOptions): Promise<ExitCode>
   await aborted(signal);
   await session.close();
   session.out.say('Stopped.');
-  return DONE;
 }
 
 function defaultRoles({ accounts }: Settings): readonly Role[] {

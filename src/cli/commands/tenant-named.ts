@@ -4,20 +4,20 @@ import type pg from 'pg';
 import { listTenants, type Tenant } from '../../service/tenants.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
+import type { Session } from '../session.ts';
 
-/** Such a command has its own --tenant, but commander gives it to `service`, which has one too. @throws LockstepError USAGE */
-export function tenantOption(command: Command): string {
-  const { tenant } = command.optsWithGlobals<{ tenant?: string }>();
-  if (tenant === undefined) throw wrongUse('--tenant is missing: which tenant is it for?');
-  return tenant;
-}
-
-/** @throws LockstepError NO_SUCH_TENANT, with the names there are */
-export async function tenantNamed(pool: pg.Pool, name: string): Promise<Tenant> {
+/**
+ * The service's store and the tenant of --tenant, which commander may have given to a command above that has it too.
+ * @throws LockstepError USAGE, or NO_SUCH_TENANT with the names there are
+ */
+export async function openTenant(session: Session, command: Command): Promise<{ pool: pg.Pool; tenant: Tenant }> {
+  const { tenant: name } = command.optsWithGlobals<{ tenant?: string }>();
+  if (name === undefined) throw wrongUse('--tenant is missing: which tenant is it for?');
+  const { pool } = await session.openServiceStore();
   const tenants = await listTenants(pool);
-  const found = tenants.find((tenant) => tenant.name === name);
-  if (found) return found;
-  const names = tenants.map((tenant) => tenant.name);
+  const tenant = tenants.find((one) => one.name === name);
+  if (tenant) return { pool, tenant };
+  const names = tenants.map((one) => one.name);
   const known =
     names.length === 0
       ? 'there is none yet; add one with: lockstep service tenants add NAME'

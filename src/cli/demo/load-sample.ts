@@ -1,6 +1,7 @@
 /** The demo's load of orders: how the file was understood, and what became of its rows. */
 import os from 'node:os';
 import path from 'node:path';
+import type { Run } from '../../engine/ledger/runs.ts';
 import { LockstepError } from '../../errors.ts';
 import { receiveLoad } from '../../orders/receive-load.ts';
 import { carryRun } from '../carry.ts';
@@ -13,6 +14,14 @@ import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
 
 const EXAMPLES = 5;
+
+/** Works on a run until it is done. @throws LockstepError the run's own, or DEMO_STOPPED */
+export async function carryToEnd(session: Session, workspace: Workspace, begun: Run, signal: AbortSignal) {
+  const carried = await carryRun(session, workspace, begun, { signal, isOurs: true });
+  const { status, error = 'The demo was stopped.', errorCode = 'DEMO_STOPPED' } = carried.run;
+  if (status !== 'done') throw new LockstepError(errorCode, error, { exitCode: FAILED });
+  return carried;
+}
 
 export async function loadSample(
   session: Session,
@@ -36,11 +45,7 @@ export async function loadSample(
   });
   if (begun.status === 'finished') return reportRun(pool, begun.run, workspace.settings);
   out.say(...lines.map((line) => `  ${line}`));
-  const { run, report } = await carryRun(session, workspace, begun.run, { signal, isOurs: true });
-  if (run.status !== 'done') {
-    const message = run.error ?? 'The demo was stopped.';
-    throw new LockstepError(run.errorCode ?? 'DEMO_STOPPED', message, { exitCode: FAILED });
-  }
+  const { run, report } = await carryToEnd(session, workspace, begun.run, signal);
   out.say(...figures(report, run.notes), '  Every row that was not loaded has its reason:');
   for (const verdict of PROBLEMS) {
     const rows = await firstRows(pool, run.id, EXAMPLES, verdict);

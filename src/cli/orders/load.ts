@@ -8,8 +8,8 @@ import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../o
 import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
 import { writeResults } from '../../orders/results.ts';
 import { sentenceFor } from '../../reasons/reasons.ts';
-import { auditDue, carryAndReport, STOP_WORDS, withViolations } from '../carry.ts';
-import { DONE, type ExitCode } from '../errors.ts';
+import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
+import type { ExitCode } from '../errors.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
@@ -40,7 +40,7 @@ export async function loadOrders(session: Session, source: string, request: Load
   tellBegun(session, received, source, request);
   const { run } = received.begun;
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
-  if (request.detach === true) return leave(session, workspace, run);
+  if (request.detach === true) return leaveToWorker(session, workspace, run);
   await takeUp(workspace, run);
   return carryAndReport(session, workspace, run, {
     signal,
@@ -81,9 +81,9 @@ async function takeIn(
     source,
     choices: request.choices,
     options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
-    ...(request.lane && { lane: request.lane }),
+    lane: request.lane,
     dryRun: request.dryRun === true,
-    ...(request.again === true && { salt: randomUUID() }),
+    salt: request.again === true ? randomUUID() : undefined,
     spoolDir: path.join(dataDir, 'received'),
     signal,
     onSheet: (sheet, received) => out.say(...sheetLines(sheet, received)),
@@ -142,7 +142,7 @@ async function reportFinished(
   const violations = detach === true ? [] : await auditDue(session, workspace, { ...run, dryRun }, signal);
   const report = await reportRun(workspace.database.pool, run, workspace.settings);
   const files = await resultsOf(session, workspace, run, results);
-  session.out.result({ ...report, results: files, ...(violations.length > 0 && { violations }) });
+  session.out.result({ ...report, results: files, violations: violations.length > 0 ? violations : undefined });
   return withViolations(exitCodeOf(report), violations); // as it ended the first time: who runs it again may have missed that
 }
 
@@ -159,15 +159,4 @@ async function resultsOf(
   const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });
   for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
-}
-
-async function leave({ out, hint }: Session, workspace: Workspace, run: Run): Promise<ExitCode> {
-  out.say(
-    `A worker carries it on; if none is running: ${hint('start')}`,
-    `Look after it with: ${hint(`runs show ${run.id}`)}`,
-  );
-  out.result(
-    await reportRun(workspace.database.pool, await readRun(workspace.database.pool, run.id), workspace.settings),
-  );
-  return DONE;
 }

@@ -1,6 +1,7 @@
 /** Does the address answer, does it speak the protocol the settings name, and is it the service that answers? */
 import type { Look } from '../caller.ts';
-import type { Examination, Finding, Probe } from '../probe.ts';
+import { isPage } from '../lists.ts';
+import { certain, type Examination, type Finding, type Probe } from '../probe.ts';
 import { answerWords, headerIn } from '../words.ts';
 
 const GAP = 'address';
@@ -15,35 +16,26 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   if (outcome.status === 'not-sent' || look.httpStatus === undefined) {
     exam.stop('the address cannot be reached');
     const found = 'message' in outcome ? outcome.message : 'no answer came';
-    return [{ gap: GAP, found, sure: 'certain', does: 'nothing can be sent', needs: remedyFor(look, exam) }];
+    return [certain(GAP, found, 'nothing can be sent', { needs: remedyFor(look, exam) })];
   }
   if (outcome.status === 'limited') {
     exam.stop('the service answers every call with “slow down”');
     const needs = 'wait until the limit is over, see what else uses this key, and lower the account’s budget.requests';
-    return [
-      { gap: 'rate-limit', found: answerWords(look), sure: 'certain', does: 'waits as long as it is told', needs },
-    ];
+    return [certain('rate-limit', answerWords(look), 'waits as long as it is told', { needs })];
   }
-  const isPage = outcome.status === 'unknown' && (outcome.reason === 'html' || outcome.reason === 'redirect');
-  if (isPage || isTlsPort(look)) return [{ gap: GAP, ...pageInstead(look, exam), sure: 'certain', does: DOES }];
-  return [protocolOf(exam)];
+  if (isTlsPort(look)) {
+    const needs = `begin accounts.${exam.account.name}.url with https://`;
+    return [certain(GAP, 'the port speaks https, and the address says http', DOES, { needs })];
+  }
+  return [isPage(look) ? pageInstead(look, exam) : protocolOf(exam)];
 }
 
 function protocolOf({ account }: Examination): Finding {
   const { protocol, hostname, origin } = new URL(account.baseUrl);
-  if (protocol === 'https:') {
-    return { gap: GAP, found: `${origin} answers, and its certificate is valid`, sure: 'certain', does: DOES };
-  }
-  const isHere = /^(localhost|127\.|\[::1\])/.test(hostname);
-  return {
-    gap: GAP,
-    found: isHere
-      ? `${origin} answers, on this machine`
-      : `${origin} answers, without TLS: the key is sent in the open`,
-    sure: 'certain',
-    does: DOES,
-    ...(!isHere && { needs: `set accounts.${account.name}.url to the https:// address, if there is one` }),
-  };
+  if (protocol === 'https:') return certain(GAP, `${origin} answers, and its certificate is valid`, DOES);
+  if (/^(localhost|127\.|\[::1\])/.test(hostname)) return certain(GAP, `${origin} answers, on this machine`, DOES);
+  const needs = `set accounts.${account.name}.url to the https:// address, if there is one`;
+  return certain(GAP, `${origin} answers, without TLS: the key is sent in the open`, DOES, { needs });
 }
 
 function remedyFor({ outcome }: Look, { account }: Examination): string {
@@ -64,23 +56,18 @@ function isTlsPort({ httpStatus, body }: Look): boolean {
   );
 }
 
-function pageInstead(look: Look, { account }: Examination): { found: string; needs: string } {
+function pageInstead(look: Look, { account }: Examination): Finding {
   const setting = `accounts.${account.name}.url`;
-  if (isTlsPort(look)) {
-    return { found: 'the port speaks https, and the address says http', needs: `begin ${setting} with https://` };
-  }
   const location = headerIn(look, 'location')?.split(/[?#]/, 1)[0];
   if (location === undefined) {
     const needs = `set ${setting} to the address of the API, not of its web pages; nothing after it but an optional path`;
-    return { found: `${answerWords(look)} where JSON was expected, under both prefixes`, needs };
+    return certain(GAP, `${answerWords(look)} where JSON was expected, under both prefixes`, DOES, { needs });
   }
   const target = URL.canParse(location, account.baseUrl) ? new URL(location, account.baseUrl) : undefined;
   const own = new URL(account.baseUrl);
   const isUpgrade = target?.protocol === 'https:' && own.protocol === 'http:' && target.hostname === own.hostname;
-  return {
-    found: `a redirect (HTTP ${look.httpStatus}) to ${location}`,
-    needs: isUpgrade
-      ? `set ${setting} to https://${target.host}${own.pathname.replace(/\/$/, '')}`
-      : `set ${setting} to the address that answers itself; a redirect to a login page means that this is no API`,
-  };
+  const needs = isUpgrade
+    ? `set ${setting} to https://${target.host}${own.pathname.replace(/\/$/, '')}`
+    : `set ${setting} to the address that answers itself; a redirect to a login page means that this is no API`;
+  return certain(GAP, `a redirect (HTTP ${look.httpStatus}) to ${location}`, DOES, { needs });
 }

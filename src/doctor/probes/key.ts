@@ -8,44 +8,38 @@
 import type { Credentials } from '../../client/inspect.ts';
 import { isKeyRefused } from '../../client/retry-policy.ts';
 import type { Look } from '../caller.ts';
-import type { Examination, Finding, Probe } from '../probe.ts';
+import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
 import { answerWords, headerIn } from '../words.ts';
 
 const GAP = 'authentication';
+const KEY = 'the key';
 const DOES =
   'sends the key as API_KEY with every call; a 401 or 403 suspends the account until the key is accepted again';
 const REMEDY_PROXY =
   'let the proxy pass headers with underscores: `underscores_in_headers on;` in the server block of nginx, or the like';
 
-export const key: Probe = { name: 'the key', gaps: [GAP], access: 'reads', run };
+export const key: Probe = { name: KEY, gaps: [GAP], access: 'reads', run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
-  const list = await exam.list('contacts');
-  const own = list.look;
+  const { look: own, prefix } = await exam.list('contacts');
   if (own === undefined || own.outcome.status === 'unknown' || own.outcome.status === 'limited') {
-    return [
-      { gap: GAP, about: 'the key', found: 'nothing that answers says anything about it', sure: 'unknown', does: DOES },
-    ];
+    return [unknown(GAP, 'nothing that answers says anything about it', DOES, { about: KEY })];
   }
   const { pageParam, rowsPerPageParam } = exam.account.dialect;
-  const ask = (credentials: Credentials) =>
-    exam.calls.look('contacts.getall', {
-      credentials,
-      query: { [pageParam]: 0, [rowsPerPageParam]: 1 },
-      ...(list.prefix !== undefined && { prefix: list.prefix }),
-    });
-  const wrong = await ask('wrong-key');
-  const none = await ask('no-key');
+  const query = { [pageParam]: 0, [rowsPerPageParam]: 1 };
+  const ask = (credentials: Credentials) => exam.calls.look('contacts.getall', { credentials, query, prefix });
+  const others = { wrong: await ask('wrong-key'), none: await ask('no-key') };
   if (own.outcome.status === 'refused' && isKeyRefused(own.outcome)) {
     exam.stop('the key is refused');
-    return [refusedKey(exam, own, { wrong, none })];
+    return [refusedKey(exam, own, others)];
   }
   const bare = exam.account.hasAuthorization ? await ask('no-authorization') : undefined;
-  return [acceptedKey(exam, { wrong, none }), authorization(exam, bare)];
+  return [acceptedKey(exam, others), authorization(exam, bare)];
 }
 
-function refusedKey({ account }: Examination, own: Look, { wrong, none }: Record<'wrong' | 'none', Look>): Finding {
-  const about = 'the key';
+type Others = Readonly<Record<'wrong' | 'none', Look>>;
+
+function refusedKey({ account }: Examination, own: Look, { wrong, none }: Others): Finding {
   const does = 'sends nothing more for this account';
   const said = own.outcome.status === 'refused' ? own.outcome.message : '';
   const refusal = `refused (HTTP ${own.httpStatus}: ${said})`;
@@ -53,11 +47,11 @@ function refusedKey({ account }: Examination, own: Look, { wrong, none }: Record
     headerIn(own, 'www-authenticate') ?? (/authori[sz]ation|bearer/i.test(said) ? said : undefined);
   if (asksAuthorization !== undefined && !account.hasAuthorization) {
     const needs = `give accounts.${account.name}.authorization a scheme and a token, as the service’s operator says`;
-    return { gap: GAP, about, found: `${refusal}: it seems to want Authorization too`, sure: 'likely', does, needs };
+    return likely(GAP, `${refusal}: it seems to want Authorization too`, does, { about: KEY, needs });
   }
   const checkKey = `check the key of account "${account.name}" (${account.keySource}), and that it has not been revoked`;
   if (fingerprint(wrong) !== fingerprint(none)) {
-    return { gap: GAP, about, found: `it arrives and is ${refusal}`, sure: 'certain', does, needs: checkKey };
+    return certain(GAP, `it arrives and is ${refusal}`, does, { about: KEY, needs: checkKey });
   }
   const server = headerIn(own, 'server') ?? '';
   const saysMissing = /missing|no api|not (provided|present|found|given|set)|required|absent|without/i.test(said);
@@ -67,53 +61,31 @@ function refusedKey({ account }: Examination, own: Look, { wrong, none }: Record
     const by = isNginx
       ? `its proxy (Server: ${server}) drops headers with underscores`
       : 'a proxy drops the header API_KEY';
-    return {
-      gap: GAP,
-      about,
-      found: `${alike}: probably ${by}`,
-      sure: 'likely',
-      does,
-      needs: `${REMEDY_PROXY}; else ${checkKey}`,
-    };
+    const needs = `${REMEDY_PROXY}; else ${checkKey}`;
+    return likely(GAP, `${alike}: probably ${by}`, does, { about: KEY, needs });
   }
   const found = `${alike}: the key is wrong, or a proxy drops the header API_KEY`;
-  return { gap: GAP, about, found, sure: 'unknown', does, needs: `${checkKey}; if it is right, ${REMEDY_PROXY}` };
+  return unknown(GAP, found, does, { about: KEY, needs: `${checkKey}; if it is right, ${REMEDY_PROXY}` });
 }
 
-function acceptedKey({ account }: Examination, { wrong, none }: Record<'wrong' | 'none', Look>): Finding {
-  const about = 'the key';
+function acceptedKey({ account }: Examination, { wrong, none }: Others): Finding {
   if (wrong.outcome.status !== 'applied' && none.outcome.status !== 'applied') {
     const found = `accepted; a wrong one gets ${answerWords(wrong)}, none gets ${answerWords(none)}`;
-    return { gap: GAP, about, found, sure: 'certain', does: DOES };
+    return certain(GAP, found, DOES, { about: KEY });
   }
   const who = wrong.outcome.status === 'applied' ? 'a wrong key' : 'a call without a key';
   const needs = `find out whose records these are: ${account.baseUrl} shows them to ${who}, too`;
-  return {
-    gap: GAP,
-    about,
-    found: `accepted, and so is ${who}: the key decides nothing here`,
-    sure: 'certain',
-    does: DOES,
-    needs,
-  };
+  return certain(GAP, `accepted, and so is ${who}: the key decides nothing here`, DOES, { about: KEY, needs });
 }
 
 function authorization({ account }: Examination, bare: Look | undefined): Finding {
   const about = 'Authorization';
-  if (bare === undefined) {
-    return { gap: GAP, about, found: 'not needed', sure: 'certain', does: 'sends none' };
-  }
+  if (bare === undefined) return certain(GAP, 'not needed', 'sends none', { about });
   if (bare.outcome.status === 'applied') {
-    const does = 'sends it, as the settings say';
-    return {
-      gap: GAP,
-      about,
-      found: `not needed: accounts.${account.name}.authorization may go`,
-      sure: 'certain',
-      does,
-    };
+    const found = `not needed: accounts.${account.name}.authorization may go`;
+    return certain(GAP, found, 'sends it, as the settings say', { about });
   }
-  return { gap: GAP, about, found: `needed: without it comes ${answerWords(bare)}`, sure: 'certain', does: 'sends it' };
+  return certain(GAP, `needed: without it comes ${answerWords(bare)}`, 'sends it', { about });
 }
 
 /** Two answers with the same fingerprint tell nothing apart: what differs from call to call is left out. */

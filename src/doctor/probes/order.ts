@@ -2,7 +2,7 @@
 import type { JsonObject, Kind } from '../../client/dialect.ts';
 import type { FoundList } from '../find-list.ts';
 import { readAgain } from '../lists.ts';
-import { type Examination, type Finding, nothingToSee, type Probe } from '../probe.ts';
+import { certain, type Examination, type Finding, likely, nothingToSee, type Probe } from '../probe.ts';
 
 const GAP = 'list-order';
 const KINDS_READ: readonly Kind[] = ['contacts', 'tasks', 'customers', 'orders'];
@@ -27,27 +27,21 @@ async function orderOf(exam: Examination, kind: Kind, first: FoundList): Promise
   const list = await exam.list(kind);
   const second = (await readAgain(exam, list, list.query)).found;
   const direction = directionOf(first);
-  if (second === undefined) return { gap: GAP, about: kind, found: direction, sure: 'likely', does: DOES };
-  if (isSame(first.ids, second.ids)) {
-    return { gap: GAP, about: kind, found: `${direction}; the same when read again`, sure: 'certain', does: DOES };
-  }
+  if (second === undefined) return likely(GAP, direction, DOES, { about: kind });
+  if (isSame(first.ids, second.ids))
+    return certain(GAP, `${direction}; the same when read again`, DOES, { about: kind });
   // Somebody may have added a record in between: of that, a third reading shows nothing new.
   const third = (await readAgain(exam, list, list.query)).found;
-  if (!hasMoved(first.ids, second.ids) && third !== undefined && isSame(second.ids, third.ids)) {
-    const found = `${direction}; records came or went while it was read`;
-    return { gap: GAP, about: kind, found, sure: 'likely', does: DOES };
+  const isMoved = hasMoved(first.ids, second.ids);
+  if (!isMoved && third !== undefined && isSame(second.ids, third.ids)) {
+    return likely(GAP, `${direction}; records came or went while it was read`, DOES, { about: kind });
   }
-  const isPaged = kind === 'contacts' || kind === 'tasks';
-  return {
-    gap: GAP,
-    about: kind,
-    found: 'unstable: read again, the same records stand in another order',
-    sure: hasMoved(first.ids, second.ids) ? 'certain' : 'likely',
-    does: isPaged ? 'scans until two scans agree, and calls none of them proven' : 'reads the whole list, in any order',
-    ...(isPaged && {
-      needs: 'ask the service’s operator for a stable order; until then look at the scan line of each run',
-    }),
-  };
+  const find = isMoved ? certain : likely;
+  const found = 'unstable: read again, the same records stand in another order';
+  if (kind === 'customers' || kind === 'orders')
+    return find(GAP, found, 'reads the whole list, in any order', { about: kind });
+  const needs = 'ask the service’s operator for a stable order; until then look at the scan line of each run';
+  return find(GAP, found, 'scans until two scans agree, and calls none of them proven', { about: kind, needs });
 }
 
 /** Two records that both readings show stand the other way round. */

@@ -1,6 +1,6 @@
 /** What all the calls of the examination showed on their way: rate limits, the service's clock, and how long a call takes. */
 import type { Trace } from '../caller.ts';
-import type { Examination, Finding, Probe } from '../probe.ts';
+import { certain, type Examination, type Finding, type Probe, unknown } from '../probe.ts';
 import { headerIn } from '../words.ts';
 
 const SECOND = 1_000;
@@ -30,10 +30,10 @@ function rate({ account, calls }: Examination): Finding {
   if (calls.limited() > 0) {
     const found = `${calls.limited()} of ${calls.made()} calls met a limit${headers === '' ? '' : ` (last: ${headers})`}`;
     const needs = `lower accounts.${account.name}.budget to what the service allows, or find out what else uses this key`;
-    return { gap, found, sure: 'certain', does, needs };
+    return certain(gap, found, does, { needs });
   }
-  if (headers !== '') return { gap, found: `none was met; the service says ${headers}`, sure: 'certain', does };
-  return { gap, found: `none was met in ${calls.made()} calls, and no header tells of one`, sure: 'unknown', does };
+  if (headers !== '') return certain(gap, `none was met; the service says ${headers}`, does);
+  return unknown(gap, `none was met in ${calls.made()} calls, and no header tells of one`, does);
 }
 
 /** Each Date header narrows it down: the service's clock stood within that second at some time between asking and answer. */
@@ -59,13 +59,12 @@ function clock(traces: readonly Trace[]): Finding {
   const gap = 'clock';
   const does = 'measures a date in Retry-After against the service’s own clock';
   const skew = skewOf(traces);
-  if (skew === undefined) return { gap, found: 'no answer carries a Date', sure: 'unknown', does };
-  if (skew.fromMs <= 0 && skew.toMs >= 0)
-    return { gap, found: 'agrees with ours to the second', sure: 'certain', does };
+  if (skew === undefined) return unknown(gap, 'no answer carries a Date', does);
+  if (skew.fromMs <= 0 && skew.toMs >= 0) return certain(gap, 'agrees with ours to the second', does);
   const middleMs = (skew.fromMs + skew.toMs) / 2;
   const found = `${(Math.abs(middleMs) / SECOND).toFixed(1)} s ${middleMs > 0 ? 'ahead of' : 'behind'} ours`;
   const needs = 'set this machine’s clock by NTP, or tell the service’s operator that theirs is wrong';
-  return { gap, found, sure: 'certain', does, ...(Math.abs(middleMs) > SKEW_TO_MEND_MS && { needs }) };
+  return certain(gap, found, does, Math.abs(middleMs) > SKEW_TO_MEND_MS ? { needs } : {});
 }
 
 function latency({ account, calls }: Examination): Finding {
@@ -78,10 +77,9 @@ function latency({ account, calls }: Examination): Finding {
   const most = (account.concurrency * SECOND) / Math.max(1, median);
   const found = `${Math.round(median)} ms (median of ${sorted.length} calls); the slowest took ${Math.round(sorted.at(-1) ?? 0)} ms`;
   const does = `keeps ${account.concurrency} calls in flight at most, so up to ${formatRate(most)}`;
-  if (account.ratePerSecond === undefined || most >= account.ratePerSecond)
-    return { gap, found, sure: 'certain', does };
+  if (account.ratePerSecond === undefined || most >= account.ratePerSecond) return certain(gap, found, does);
   const needs = `raise accounts.${account.name}.budget.concurrency to use the whole rate of ${formatRate(account.ratePerSecond)}`;
-  return { gap, found, sure: 'certain', does, needs };
+  return certain(gap, found, does, { needs });
 }
 
 function formatRate(perSecond: number): string {

@@ -1,8 +1,8 @@
 /** Which of the two documented prefixes does each kind of record answer under? */
 import type { Kind } from '../../client/dialect.ts';
 import { PREFIXES, type Prefix } from '../../contract/operations.ts';
-import { type ListSeen, lacksRoute, listOf } from '../lists.ts';
-import { type Examination, type Finding, type Probe, settingOf } from '../probe.ts';
+import { isAnswered, type ListSeen, listOf } from '../lists.ts';
+import { certain, type Examination, type Finding, likely, type Probe, settingOf } from '../probe.ts';
 import { listed, whyNot } from '../words.ts';
 
 const GAP = 'prefix';
@@ -17,17 +17,10 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   for (const kind of ASKED) seen.push(await exam.list(kind));
   const silent = seen
     .filter((one) => one.prefix === undefined)
-    .map(({ kind, look }): Finding => {
+    .map(({ kind, look }) => {
       const why = look === undefined ? '' : `: ${whyNot(look)}`;
       const needs = `ask the service’s operator where the ${kind} are; both prefixes were tried`;
-      return {
-        gap: GAP,
-        about: kind,
-        found: `no list under either prefix${why}`,
-        sure: 'likely',
-        does: 'cannot read them',
-        needs,
-      };
+      return likely(GAP, `no list under either prefix${why}`, 'cannot read them', { about: kind, needs });
     });
   const answering = seen.filter(({ prefix }) => prefix !== undefined);
   if (answering.length === 0) return silent;
@@ -43,25 +36,18 @@ async function verdict(exam: Examination, answering: readonly ListSeen[]): Promi
     const places = used.map((one) => `${listed(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
     const needs = `set accounts.${account.name}.prefix to auto: no single prefix fits`;
     const does = 'finds the prefix for each operation by itself';
-    return { gap: GAP, found: places.join('; '), sure: 'certain', does, ...(account.prefix !== 'auto' && { needs }) };
+    return certain(GAP, places.join('; '), does, account.prefix === 'auto' ? {} : { needs });
   }
   const other = PREFIXES.find((one) => one !== only) ?? only;
   const both = await alsoUnder(exam, answering, other);
-  if (both.length > 0) {
-    const found = `every list answers under ${only}; ${listed(both)} under ${other} as well`;
-    return { gap: GAP, found, sure: 'certain', does: `asks under ${only}` };
-  }
-  const isWhole = answering.length === ASKED.length;
-  const needs = `set accounts.${account.name}.prefix to ${only}`;
-  const isWrong = account.prefix !== 'auto' && account.prefix !== only;
-  return {
-    gap: GAP,
-    found: `${only}, and nothing under ${other}`,
-    sure: isWhole ? 'certain' : 'likely',
-    does: `asks under ${only}`,
-    ...(isWhole && { setting: settingOf(account, 'prefix', only) }),
-    ...(isWrong && { needs }),
-  };
+  const does = `asks under ${only}`;
+  if (both.length > 0)
+    return certain(GAP, `every list answers under ${only}; ${listed(both)} under ${other} as well`, does);
+  const isRight = account.prefix === 'auto' || account.prefix === only;
+  const needs = isRight ? undefined : `set accounts.${account.name}.prefix to ${only}`;
+  const found = `${only}, and nothing under ${other}`;
+  if (answering.length < ASKED.length) return likely(GAP, found, does, { needs });
+  return certain(GAP, found, does, { setting: settingOf(account, 'prefix', only), needs });
 }
 
 /** The kinds that answer under `other`, too; asked for as little as can be. */
@@ -72,9 +58,7 @@ async function alsoUnder({ calls, account }: Examination, lists: readonly ListSe
     const look =
       tries.find((one) => one.prefix === other)?.look ??
       (await calls.look(listOf(kind), { prefix: other, query, maxBodyBytes: ENOUGH_BYTES }));
-    const { outcome } = look;
-    const isThere = outcome.status === 'applied' || (outcome.status === 'unknown' && outcome.reason === 'too-large');
-    if (isThere && !lacksRoute(look)) both.push(kind);
+    if (isAnswered(look)) both.push(kind);
   }
   return both;
 }

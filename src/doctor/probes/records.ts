@@ -1,7 +1,7 @@
 /** What the records that were read show by themselves: their fields, flags, amounts and dates. Values are never reported. */
 import type { JsonObject, Kind } from '../../client/dialect.ts';
 import { type Operation, operations } from '../../contract/operations.ts';
-import type { Examination, Finding, Probe } from '../probe.ts';
+import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
 import { listed } from '../words.ts';
 
 const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
@@ -26,7 +26,7 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
       amounts.length > 0 && `amounts as ${listed(amounts)}`,
     ];
     const does = 'understands flags and amounts in either form';
-    findings.push({ gap: 'booleans', found: found.filter(Boolean).join('; '), sure: 'certain', does });
+    findings.push(certain('booleans', found.filter(Boolean).join('; '), does));
   }
   return [...findings, ...datesOf(seen.get('tasks') ?? []), ...linkOf(seen.get('customers') ?? [])];
 }
@@ -39,13 +39,8 @@ function fieldsOf(kind: (typeof KINDS_READ)[number], records: readonly JsonObjec
   const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : '';
   const besides =
     others.length === 0 ? 'none that we do not know' : `among them ${others.slice(0, MAX_NAMES).join(', ')}${more}`;
-  return {
-    gap: 'record-fields',
-    about: kind,
-    found: `${names.size} fields, ${besides}`,
-    sure: 'certain',
-    does: 'reads those it needs, and passes over the others',
-  };
+  const does = 'reads those it needs, and passes over the others';
+  return certain('record-fields', `${names.size} fields, ${besides}`, does, { about: kind });
 }
 
 function typesOf(records: readonly JsonObject[], name: RegExp): readonly string[] {
@@ -53,13 +48,8 @@ function typesOf(records: readonly JsonObject[], name: RegExp): readonly string[
   const types = values.flatMap(([, value]) => {
     if (value === null || value === undefined) return [];
     if (typeof value === 'boolean') return ['true and false'];
-    return [
-      typeof value === 'number'
-        ? Number.isInteger(value) && !/amount/.test(name.source)
-          ? '1 and 0'
-          : 'numbers'
-        : 'text',
-    ];
+    if (typeof value !== 'number') return ['text'];
+    return [Number.isInteger(value) && !/amount/.test(name.source) ? '1 and 0' : 'numbers'];
   });
   return [...new Set(types)];
 }
@@ -71,14 +61,14 @@ function datesOf(tasks: readonly JsonObject[]): readonly Finding[] {
   if (dates.length === 0) return [];
   const forms = new Set(dates.map((date) => date.replace(/\d/g, '0').replace(/\.0+/, '.000')));
   const found = `written as ${listed([...forms].slice(0, 3))}`;
-  return [{ gap: 'task-dates', found, sure: 'certain', does: 'compares them as text' }];
+  return [certain('task-dates', found, 'compares them as text')];
 }
 
 function linkOf(customers: readonly JsonObject[]): readonly Finding[] {
   if (customers.length === 0) return [];
   const names = ['contact_id', 'contactId', 'contact', 'crm_contact_id'];
   const name = names.find((one) => customers.some((customer) => Object.hasOwn(customer, one)));
-  const found = name === undefined ? 'customers do not say which contact they came from' : `customers carry ${name}`;
   const does = 'keeps its own links, and matches customers by what they say';
-  return [{ gap: 'import-link', found, sure: name === undefined ? 'likely' : 'certain', does }];
+  if (name === undefined) return [likely('import-link', 'customers do not say which contact they came from', does)];
+  return [certain('import-link', `customers carry ${name}`, does)];
 }

@@ -1,7 +1,7 @@
 /** How contacts.search matches: a contact that is known is searched for by a part of its e-mail address or name. */
 import type { JsonObject } from '../../client/dialect.ts';
 import { listFrom } from '../lists.ts';
-import { type Examination, type Finding, nothingToSee, type Probe } from '../probe.ts';
+import { certain, type Examination, type Finding, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
 
 const GAP = 'search-match';
@@ -16,21 +16,17 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   const known = someKnown(found?.records ?? []);
   if (known === undefined) return [nothingToSee(GAP, 'contacts', DOES)];
   const finds = async (term: string): Promise<boolean | string> => {
-    const look = await exam.calls.look('contacts.search', {
-      query: { search_term: term },
-      ...(prefix !== undefined && { prefix }),
-    });
+    const look = await exam.calls.look('contacts.search', { query: { search_term: term }, prefix });
     const list = listFrom(look, 'contacts', exam.account);
     if (list === undefined) return whyNot(look);
     return list.records.some((record) => record[known.field] === known.value);
   };
-  const finding = (words: string): readonly Finding[] => [
-    { gap: GAP, about: known.field, found: words, sure: 'certain', does: DOES },
-  ];
+  const about = known.field;
   const inner = await finds(swapCase(known.value.slice(1, -1)));
-  if (typeof inner === 'string') return [{ gap: GAP, found: inner, sure: 'unknown', does: DOES }];
-  if (inner) return finding('found by a part of it, in either case');
-  return finding((await finds(known.value)) === true ? 'found as a whole only, or in its own case' : 'not found by it');
+  if (typeof inner === 'string') return [unknown(GAP, inner, DOES)];
+  if (inner) return [certain(GAP, 'found by a part of it, in either case', DOES, { about })];
+  const isFound = (await finds(known.value)) === true;
+  return [certain(GAP, isFound ? 'found as a whole only, or in its own case' : 'not found by it', DOES, { about })];
 }
 
 function someKnown(records: readonly JsonObject[]): { field: string; value: string } | undefined {

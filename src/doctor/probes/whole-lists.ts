@@ -3,19 +3,18 @@
  * makes the worker create again what is there already, so this is looked at from several sides: a second page that shows
  * others, a number of rows that looks like a page's, and records that a get shows while the list does not.
  */
-
-import { recordIn } from '../../client/decode.ts';
 import { idOf, toWireId } from '../../client/dialect.ts';
-import type { OperationName } from '../../contract/operations.ts';
 import { countsBeside } from '../find-list.ts';
-import { type ListSeen, readAgain } from '../lists.ts';
-import { type Examination, type Finding, nothingToSee, type Probe } from '../probe.ts';
+import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
+import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
 
 const GAP = 'unpaged-lists';
 const DOES = 'takes the answer for the whole list, and reads it as a stream';
 const DOES_WRONG = 'takes the answer for the whole list, and would create again what is not in it';
 const NEEDS = 'do not run syncs or loads with this account before its operator says how the list is read whole';
+
+type WholeKind = 'customers' | 'orders';
 
 /** As services like to size their pages; larger ones are whole thousands or halves of one. */
 const PAGE_SIZES = new Set([10, 20, 25, 50, 100, 200, 250]);
@@ -24,37 +23,31 @@ export const wholeLists: Probe = {
   name: 'whether customers and orders come whole',
   gaps: [GAP],
   access: 'reads',
-  async run(exam) {
-    return [await look(exam, 'customers', 'customers.get'), await look(exam, 'orders', 'orders.get')];
-  },
+  run: async (exam) => [await look(exam, 'customers'), await look(exam, 'orders')],
 };
 
-async function look(exam: Examination, kind: 'customers' | 'orders', get: OperationName): Promise<Finding> {
-  const about = kind;
-  const list = await exam.list(kind);
+async function look(exam: Examination, about: WholeKind): Promise<Finding> {
+  const list = await exam.list(about);
   if (list.found === undefined) {
     const why = list.look === undefined ? 'no answer' : whyNot(list.look);
-    return { gap: GAP, about, found: `cannot be seen: ${why}`, sure: 'unknown', does: DOES };
+    return unknown(GAP, `cannot be seen: ${why}`, DOES, { about });
   }
-  const { ids } = list.found;
-  if (ids.length === 0) return nothingToSee(GAP, kind, DOES);
-  const cut = (found: string, sure: Finding['sure'], needs = NEEDS): Finding => {
-    return { gap: GAP, about, found, sure, does: DOES_WRONG, needs };
-  };
-
-  const total = list.look?.json === undefined ? undefined : countsBeside(list.look.json).get('total');
-  if (total !== undefined && total > ids.length)
-    return cut(`cut off: ${ids.length} come of ${total} that it says there are`, 'certain');
+  const count = list.found.ids.length;
+  if (count === 0) return nothingToSee(GAP, about, DOES);
+  const cut = (found: string) => certain(GAP, found, DOES_WRONG, { about, needs: NEEDS });
+  const total = countsBeside(list.look?.json).get('total');
+  if (total !== undefined && total > count) return cut(`cut off: ${count} come of ${total} that it says there are`);
   const paged = await nextPage(exam, list);
-  if (paged === 'others') return cut(`paged: ${ids.length} come, and a second page shows others`, 'certain');
-  const hidden = await hiddenRecord(exam, list, get);
-  if (hidden) return cut(`cut off: ${ids.length} come, and a get shows one that is not among them`, 'certain');
-  if (isPageSize(ids.length) && paged !== 'empty') {
-    const needs = `see on the service’s platform whether there are more than ${ids.length} ${kind}; if so, ${NEEDS}`;
-    return cut(`${ids.length} come, which looks like a page: it may be cut off there`, 'likely', needs);
+  if (paged === 'others') return cut(`paged: ${count} come, and a second page shows others`);
+  if (await hidesARecord(exam, list, about))
+    return cut(`cut off: ${count} come, and a get shows one that is not among them`);
+  if (isPageSize(count) && paged !== 'empty') {
+    const needs = `see on the service’s platform whether there are more than ${count} ${about}; if so, ${NEEDS}`;
+    const found = `${count} come, which looks like a page: it may be cut off there`;
+    return likely(GAP, found, DOES_WRONG, { about, needs });
   }
-  const sure = paged === 'empty' || total === ids.length ? 'certain' : 'likely';
-  return { gap: GAP, about, found: `whole, as far as can be seen: ${ids.length} came`, sure, does: DOES };
+  const find = paged === 'empty' || total === count ? certain : likely;
+  return find(GAP, `whole, as far as can be seen: ${count} came`, DOES, { about });
 }
 
 /** What a second page of the same length shows. A list that is not paged answers itself. */
@@ -71,21 +64,15 @@ async function nextPage(exam: Examination, list: ListSeen): Promise<'others' | '
 }
 
 /** Looks by get for a record next to those of the list, and for a customer that an order names. */
-async function hiddenRecord(
-  { calls, account, list }: Examination,
-  seen: ListSeen,
-  get: OperationName,
-): Promise<boolean> {
-  const { kind, found, prefix } = seen;
-  const own = new Set(found?.ids);
+async function hidesARecord({ calls, account, list }: Examination, seen: ListSeen, kind: WholeKind): Promise<boolean> {
+  const own = new Set(seen.found?.ids);
   const candidates = [
     ...(kind === 'customers' ? await customersOfOrders(list) : []),
     ...(isPageSize(own.size) ? neighbours(own) : []),
   ];
   for (const id of candidates.filter((one) => !own.has(one)).slice(0, 2)) {
-    const { outcome } = await calls.look(get, { query: { id: toWireId(id) }, ...(prefix !== undefined && { prefix }) });
-    if (outcome.status !== 'applied') continue;
-    if (idOf(recordIn(outcome.content, account.dialect, kind), kind, account.dialect) !== id) continue;
+    const record = recordFrom(await getById(calls, kind, seen, toWireId(id)), kind, account);
+    if (idOf(record, kind, account.dialect) !== id) continue;
     // It may have been made since the list was read.
     const { found: now } = await readAgain({ calls, account }, seen);
     if (now !== undefined && !now.ids.includes(id)) return true;
@@ -103,11 +90,8 @@ async function customersOfOrders(list: Examination['list']): Promise<readonly st
 function neighbours(ids: ReadonlySet<string>): readonly string[] {
   const numbers = [...ids].map(Number).filter(Number.isSafeInteger);
   if (numbers.length < ids.size) return [];
-  const [least, most] = numbers.reduce(
-    ([low, high], n) => [Math.min(low, n), Math.max(high, n)],
-    [Infinity, -Infinity],
-  );
-  return [most + 1, least - 1].filter((id) => id > 0).map(String);
+  numbers.sort((a, b) => a - b);
+  return [(numbers.at(-1) ?? 0) + 1, (numbers[0] ?? 0) - 1].filter((id) => id > 0).map(String);
 }
 
 function isPageSize(rows: number): boolean {

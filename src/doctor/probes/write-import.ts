@@ -6,8 +6,8 @@ import { autoDialect, type Dialect, idOf, importBody, isJsonObject, type JsonObj
 import { PREFIXES, type Prefix } from '../../contract/operations.ts';
 import type { Look } from '../caller.ts';
 import { type ListSeen, readAgain } from '../lists.ts';
-import { type Examination, type Finding, type Probe, settingOf } from '../probe.ts';
-import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused } from '../test-records.ts';
+import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
+import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
 import { answerWords, listed } from '../words.ts';
 import { emailOf } from './write-contact.ts';
 
@@ -21,12 +21,13 @@ const QUICK_MS = 5_000;
 export const writeImport: Probe = { name: 'how contacts are imported', gaps: GAPS, access: 'writes', run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
-  const does = 'imports with the body of the settings';
-  const unknown = (found: string): readonly Finding[] => [{ gap: 'import-body', found, sure: 'unknown', does }];
+  const untried = (why: string) => [
+    unknown('import-body', `not tried: ${why}`, 'imports with the body of the settings'),
+  ];
   const { contactId } = exam.written;
-  if (contactId === undefined) return unknown('not tried: the test contact was not seen, so there is no id to import');
+  if (contactId === undefined) return untried('the test contact was not seen, so there is no id to import');
   const list = await exam.list('customers');
-  if (list.found === undefined) return unknown('not tried: the list of customers, which would show it, cannot be read');
+  if (list.found === undefined) return untried('the list of customers, which would show it, cannot be read');
 
   let prefix = list.prefix;
   const answers: string[] = [];
@@ -54,8 +55,7 @@ async function send(
   first: Prefix | undefined,
 ): Promise<{ look: Look; prefix: Prefix | undefined }> {
   const body = importBody({ ...autoDialect, importBody: form }, contactId);
-  const under = (prefix: Prefix | undefined) =>
-    exam.calls.look('customers.import', { body, ...(prefix !== undefined && { prefix }) });
+  const under = (prefix: Prefix | undefined) => exam.calls.look('customers.import', { body, prefix });
   const look = await under(first);
   stopIfKeyRefused(exam, look);
   const other = PREFIXES.find((one) => one !== first);
@@ -75,56 +75,45 @@ async function findCustomer(exam: Examination, list: ListSeen, contactId: string
   );
 }
 
-function imported(
-  exam: Examination,
-  found: { list: ListSeen; form: ImportBody; prefix: Prefix | undefined; customer: JsonObject },
-): readonly Finding[] {
+/** The customer that the list shows, and how its contact was imported. */
+interface Shown {
+  readonly list: ListSeen;
+  readonly form: ImportBody;
+  readonly prefix: Prefix | undefined;
+  readonly customer: JsonObject;
+}
+
+function imported(exam: Examination, { list, form, prefix, customer }: Shown): readonly Finding[] {
   const { account, written } = exam;
-  const { list, form, prefix, customer } = found;
   leave(exam, 'customers', idOf(customer, 'customers', account.dialect));
-  const isCertain = (written.lagMs ?? QUICK_MS) < QUICK_MS;
-  const setting = settingOf(account, 'dialect.importBody', form);
+  const found = `${JSON.stringify(form)} makes a customer`;
   const isOwn = JSON.stringify(form) === JSON.stringify(account.dialect.importBody);
-  const findings: Finding[] = [
-    {
-      gap: 'import-body',
-      found: `${JSON.stringify(form)} makes a customer`,
-      sure: isCertain ? 'certain' : 'likely',
-      does: isOwn ? 'imports with it' : 'imports with it, once the setting says so',
-      ...(isCertain && { setting }),
-    },
-    { gap: 'import-or-create', found: 'the import works', sure: 'certain', does: 'imports' },
+  const does = isOwn ? 'imports with it' : 'imports with it, once the setting says so';
+  const setting = settingOf(account, 'dialect.importBody', form);
+  const findings = [
+    (written.lagMs ?? QUICK_MS) < QUICK_MS
+      ? certain('import-body', found, does, { setting })
+      : likely('import-body', found, does),
+    certain('import-or-create', 'the import works', 'imports'),
     mapping(exam, customer),
     link(customer, written.contactId),
   ];
-  if (prefix !== undefined && prefix !== list.prefix) {
-    const does = 'finds the prefix for each operation by itself';
-    const auto = settingOf(account, 'prefix', 'auto');
-    findings.push({
-      gap: 'prefix',
-      about: 'customers/import',
-      found: `${prefix}, unlike the lists`,
-      sure: 'certain',
-      does,
-      setting: auto,
-    });
-  }
-  return findings;
+  if (prefix === undefined || prefix === list.prefix) return findings;
+  const auto = settingOf(account, 'prefix', 'auto');
+  const more = { about: 'customers/import', setting: auto };
+  return [
+    ...findings,
+    certain('prefix', `${prefix}, unlike the lists`, 'finds the prefix for each operation by itself', more),
+  ];
 }
 
 function mapping(exam: Examination, customer: JsonObject): Finding {
   const taken = [
-    customer.full_name === `Lockstep Doctor (safe to delete) ${exam.marker}` &&
-      'full_name from the first and last name',
+    customer.full_name === testName(exam.marker) && 'full_name from the first and last name',
     customer.email === emailOf(exam) && 'email',
   ].filter((one) => one !== false);
   const found = taken.length === 0 ? 'neither the name nor the e-mail came along' : `${listed(taken)} came along`;
-  return {
-    gap: 'import-mapping',
-    found,
-    sure: 'certain',
-    does: 'matches customers by what they say, not by what was sent',
-  };
+  return certain('import-mapping', found, 'matches customers by what they say, not by what was sent');
 }
 
 function link(customer: JsonObject, contactId: string | undefined): Finding {
@@ -135,16 +124,15 @@ function link(customer: JsonObject, contactId: string | undefined): Finding {
     names.length === 0
       ? 'a customer does not say which contact it came from'
       : `${listed(names)} of a customer is its contact`;
-  return { gap: 'import-link', found, sure: 'certain', does: 'keeps its own links all the same' };
+  return certain('import-link', found, 'keeps its own links all the same');
 }
 
 function notImported(answers: readonly string[]): readonly Finding[] {
-  const found = `no form made a customer: ${answers.join('; ')}`;
   const does = 'tries the import, and creates customers from contacts where it is refused';
   const needs =
     'set importWith: create in the syncs of this account, or ask its operator for the body of customers/import';
   return [
-    { gap: 'import-body', found, sure: 'likely', does, needs },
-    { gap: 'import-or-create', found: 'the import did not work', sure: 'likely', does },
+    likely('import-body', `no form made a customer: ${answers.join('; ')}`, does, { needs }),
+    likely('import-or-create', 'the import did not work', does),
   ];
 }

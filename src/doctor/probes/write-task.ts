@@ -1,52 +1,37 @@
 /** With a test task: is it open when it is new, which method completes it, and does its description keep hidden marks? */
-import { recordIn } from '../../client/decode.ts';
-import { type Dialect, flagOf, idOf, type JsonObject, toWireId } from '../../client/dialect.ts';
-import { type ListSeen, readAgain } from '../lists.ts';
-import { type Examination, type Finding, type Probe, settingOf } from '../probe.ts';
+import { flagOf, idOf, type JsonObject, toWireId } from '../../client/dialect.ts';
+import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
+import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
 import { answerWords } from '../words.ts';
 
-const GAPS = ['complete-method', 'completion-default', 'hidden-marker'];
+const METHOD = 'complete-method';
+const GAPS = [METHOD, 'completion-default', 'hidden-marker'];
 const ZERO_WIDTH = '\u200b\u200c\u200d\u200b';
 const MAX_PAGE = 4_096;
 
 export const writeTask: Probe = { name: 'how tasks are completed', gaps: GAPS, access: 'writes', run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
+  const { account, calls, marker } = exam;
   const list = await exam.list('tasks');
-  const comment = `<!-- lockstep:${exam.marker} -->`;
+  const comment = `<!-- lockstep:${marker} -->`;
   const description = `<p>Made by lockstep doctor, safe to delete.${ZERO_WIDTH}</p>${comment}`;
-  const body = { taskName: testName(exam.marker), description };
-  const look = await exam.calls.look('tasks.create', {
-    body,
-    ...(list.prefix !== undefined && { prefix: list.prefix }),
-  });
+  const body = { taskName: testName(marker), description };
+  const look = await calls.look('tasks.create', { body, prefix: list.prefix });
   stopIfKeyRefused(exam, look);
-  const does = 'completes tasks by the method of the settings';
-  if (!mayHaveWritten(look)) {
-    return [
-      {
-        gap: 'complete-method',
-        found: `not tried: the task was refused with ${answerWords(look)}`,
-        sure: 'unknown',
-        does,
-      },
-    ];
-  }
+  const untried = (why: string) => [
+    unknown(METHOD, `not tried: ${why}`, 'completes tasks by the method of the settings'),
+  ];
+  if (!mayHaveWritten(look)) return untried(`the task was refused with ${answerWords(look)}`);
   leave(exam, 'tasks');
-  const told =
-    look.outcome.status === 'applied'
-      ? idOf(recordIn(look.outcome.content, exam.account.dialect, 'tasks'), 'tasks', exam.account.dialect)
-      : undefined;
+  const told = idOf(recordFrom(look, 'tasks', account), 'tasks', account.dialect);
   const id = told ?? (await lookFor(exam, patienceMs(exam), () => findTask(exam, list)))?.found;
-  if (id === undefined) {
-    return [
-      { gap: 'complete-method', found: 'not tried: the new task was not seen in the list', sure: 'unknown', does },
-    ];
-  }
+  if (id === undefined) return untried('the new task was not seen in the list');
   leave(exam, 'tasks', id);
-  const task = (await lookFor(exam, patienceMs(exam), () => readTask(exam, list, id)))?.found;
-  return [...freshTask(task, comment), await completion(exam, list, id)];
+  const read = async () => recordFrom(await getById(calls, 'tasks', list, toWireId(id)), 'tasks', account);
+  const task = (await lookFor(exam, patienceMs(exam), read))?.found;
+  return [...freshTask(task, comment), await completion(exam, list, id, read)];
 }
 
 function freshTask(task: JsonObject | undefined, comment: string): readonly Finding[] {
@@ -59,58 +44,32 @@ function freshTask(task: JsonObject | undefined, comment: string): readonly Find
   );
   const marks = keeps.length === 0 ? 'neither an HTML comment nor zero-width letters' : keeps.join(' and ');
   return [
-    {
-      gap: 'completion-default',
-      found: `a new task is ${state}`,
-      sure: 'certain',
-      does: 'reads the flag of each task',
-    },
-    {
-      gap: 'hidden-marker',
-      found: `a description keeps ${marks}`,
-      sure: 'certain',
-      does: 'leaves descriptions as they are',
-    },
+    certain('completion-default', `a new task is ${state}`, 'reads the flag of each task'),
+    certain('hidden-marker', `a description keeps ${marks}`, 'leaves descriptions as they are'),
   ];
 }
 
-async function completion(exam: Examination, list: ListSeen, id: string): Promise<Finding> {
-  const gap = 'complete-method';
+async function completion(
+  exam: Examination,
+  { prefix }: ListSeen,
+  id: string,
+  read: () => Promise<JsonObject | undefined>,
+): Promise<Finding> {
   const answers: string[] = [];
-  for (const completeMethod of ['PUT', 'GET'] as const satisfies readonly Dialect['completeMethod'][]) {
-    const look = await exam.calls.look('tasks.complete', {
-      completeMethod,
-      path: { task_id: toWireId(id) },
-      body: { isCompleted: true },
-      ...(list.prefix !== undefined && { prefix: list.prefix }),
-    });
+  for (const completeMethod of ['PUT', 'GET'] as const) {
+    const path = { task_id: toWireId(id) };
+    const look = await exam.calls.look('tasks.complete', { completeMethod, path, body: { isCompleted: true }, prefix });
     answers.push(`${completeMethod} ${answerWords(look)}`);
     const withinMs = mayHaveWritten(look) ? patienceMs(exam) : 0;
-    const done = await lookFor(exam, withinMs, async () =>
-      flagOf((await readTask(exam, list, id))?.isCompleted) === true ? true : undefined,
-    );
-    if (done === undefined) continue;
+    const isDone = async () => flagOf((await read())?.isCompleted) || undefined;
+    if ((await lookFor(exam, withinMs, isDone)) === undefined) continue;
     const setting = settingOf(exam.account, 'dialect.completeMethod', completeMethod);
-    const does = `completes tasks by ${completeMethod}`;
     const before = completeMethod === 'GET' ? '; a PUT does not' : '';
-    return { gap, found: `${completeMethod} completes a task${before}`, sure: 'certain', does, setting };
+    const found = `${completeMethod} completes a task${before}`;
+    return certain(METHOD, found, `completes tasks by ${completeMethod}`, { setting });
   }
   const needs = 'ask the service’s operator how a task is completed';
-  return {
-    gap,
-    found: `neither method completed it: ${answers.join('; ')}`,
-    sure: 'likely',
-    does: 'cannot complete tasks',
-    needs,
-  };
-}
-
-async function readTask(exam: Examination, { prefix }: ListSeen, id: string): Promise<JsonObject | undefined> {
-  const { outcome } = await exam.calls.look('tasks.get', {
-    query: { id: toWireId(id) },
-    ...(prefix !== undefined && { prefix }),
-  });
-  return outcome.status === 'applied' ? recordIn(outcome.content, exam.account.dialect, 'tasks') : undefined;
+  return likely(METHOD, `neither method completed it: ${answers.join('; ')}`, 'cannot complete tasks', { needs });
 }
 
 /** On the first page where lists begin with the newest, else on the last, which is found by doubling and halving. */

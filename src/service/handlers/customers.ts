@@ -1,13 +1,11 @@
 /** Order customers: import from a contact, create, update, get, list. */
-import { absent, found, invalid, type Result } from '../result.ts';
+import { absent, invalid } from '../result.ts';
+import { created, got, listed, updated, written } from './answers.ts';
 import type { Choices, Handlers } from './handler.ts';
-import { listed, written, wrote } from './written.ts';
 
-type Name = 'customers.import' | 'customers.create' | 'customers.update' | 'customers.get' | 'customers.getall';
-
-export function customerHandlers({ importForm, importTwice }: Choices): Pick<Handlers, Name> {
-  return {
-    async 'customers.import'({ body, records }): Promise<Result> {
+export const customerHandlers = ({ importForm, importTwice }: Choices) =>
+  ({
+    async 'customers.import'({ body, records }) {
       const contactIds = importForm?.contactIds(body) ?? [body.contact_id];
       const outcome = await records.importContacts(contactIds, importTwice);
       const [contactId = 0] = contactIds;
@@ -22,22 +20,15 @@ export function customerHandlers({ importForm, importTwice }: Choices): Pick<Han
           return outcome satisfies never;
       }
     },
-    async 'customers.create'({ body, records }) {
-      const naturalKey = body.email ?? body.phone_number ?? body.full_name;
-      const write = { operation: 'customers.create', fields: body, naturalKey };
-      return wrote(records, 'customer', await records.create('customer', write));
-    },
+    'customers.create': ({ body, records }) =>
+      created(records, 'customer', { fields: body, naturalKey: body.email ?? body.phone_number ?? body.full_name }),
     async 'customers.update'({ body, records }) {
       const { id, tenant_id, ...fields } = body;
       if (tenant_id !== undefined && tenant_id !== records.tenantId) {
         return invalid('tenant_id', 'not the tenant of this API key');
       }
-      const write = { operation: 'customers.update', fields, naturalKey: body.email };
-      return wrote(records, 'customer', await records.update('customer', id, write));
+      return updated(records, 'customer', id, { fields, naturalKey: body.email });
     },
-    async 'customers.get'({ query, records }) {
-      return found('customer', query.id, await records.get('customer', query.id));
-    },
+    'customers.get': ({ query, records }) => got(records, 'customer', query.id),
     'customers.getall': ({ records }) => listed(records, 'customer', 'all'),
-  };
-}
+  }) satisfies Partial<Handlers>;

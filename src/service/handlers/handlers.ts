@@ -4,16 +4,15 @@ import { customerHandlers } from './customers.ts';
 import type { Choices, Handlers } from './handler.ts';
 import { orderHandlers } from './orders.ts';
 import { pipelineHandlers } from './pipelines.ts';
-import { subtaskHandlers } from './subtasks.ts';
-import { taskHandlers } from './tasks.ts';
+import { subtaskHandlers, taskHandlers } from './tasks.ts';
 
 export function handlersFor(choices: Choices): Handlers {
   return {
     ...contactHandlers(choices),
     ...customerHandlers(choices),
-    ...orderHandlers(),
+    ...orderHandlers,
     ...taskHandlers(choices),
-    ...subtaskHandlers(),
-    ...pipelineHandlers(),
+    ...subtaskHandlers,
+    ...pipelineHandlers,
   };
 }

@@ -3,34 +3,30 @@ import { CARD_MODULE, CONTACT_MODULE } from '../../contract/records.ts';
 import { absent, found, invalid, type Result } from '../result.ts';
 import type { Call, Handlers } from './handler.ts';
 
-type Name = 'pipelines.getall' | 'pipelines.get' | 'pipelines.moveCard' | 'pipelines.comment' | 'contacts.comment';
-
-export function pipelineHandlers(): Pick<Handlers, Name> {
-  return {
-    async 'pipelines.getall'({ records }) {
-      return { status: 'list', kind: 'pipeline', items: await records.pipelines() };
-    },
-    async 'pipelines.get'({ query, records }) {
-      return found('pipeline', query.pipeline_id, await records.pipeline(query.pipeline_id));
-    },
-    async 'pipelines.moveCard'({ body, records }) {
-      const move = { cardId: body.card_id, columnId: body.column_id };
-      const outcome = await records.moveCard(body.position === undefined ? move : { ...move, position: body.position });
-      switch (outcome.status) {
-        case 'moved':
-          return { status: 'written', kind: 'card', id: body.card_id, read: () => records.card(body.card_id) };
-        case 'no-card':
-          return absent('card', body.card_id);
-        case 'no-column':
-          return invalid('column_id', `no column ${body.column_id} in the card's pipeline`);
-        default:
-          return outcome satisfies never;
-      }
-    },
-    'pipelines.comment': addComment,
-    'contacts.comment': addComment,
-  };
-}
+export const pipelineHandlers = {
+  async 'pipelines.getall'({ records }) {
+    return { status: 'list', kind: 'pipeline', items: await records.pipelines() };
+  },
+  async 'pipelines.get'({ query, records }) {
+    return found('pipeline', query.pipeline_id, await records.pipeline(query.pipeline_id));
+  },
+  async 'pipelines.moveCard'({ body, records }) {
+    const { card_id: cardId, column_id: columnId, position } = body;
+    const outcome = await records.moveCard({ cardId, columnId, position });
+    switch (outcome.status) {
+      case 'moved':
+        return { status: 'written', kind: 'card', id: cardId, read: () => records.card(cardId) };
+      case 'no-card':
+        return absent('card', cardId);
+      case 'no-column':
+        return invalid('column_id', `no column ${columnId} in the card's pipeline`);
+      default:
+        return outcome satisfies never;
+    }
+  },
+  'pipelines.comment': addComment,
+  'contacts.comment': addComment,
+} satisfies Partial<Handlers>;
 
 /** `module_type` decides whether the comment is a contact's or a card's. */
 async function addComment({ body, records }: Call<'pipelines.comment' | 'contacts.comment'>): Promise<Result> {

@@ -1,28 +1,38 @@
-/** Tasks and their completion flag. */
-import { found } from '../result.ts';
+/** Tasks and their completion flag, and subtasks: items inside a task. */
+import { absent, invalid } from '../result.ts';
+import { created, got, listed, updated } from './answers.ts';
 import type { Choices, Handlers } from './handler.ts';
-import { listed, wrote } from './written.ts';
 
-type Name = 'tasks.create' | 'tasks.update' | 'tasks.get' | 'tasks.getall' | 'tasks.complete';
-
-export function taskHandlers({ paging }: Choices): Pick<Handlers, Name> {
-  return {
-    async 'tasks.create'({ body, records }) {
-      const fields = { isCompleted: false, ...body };
-      const write = { operation: 'tasks.create', fields, naturalKey: body.taskName };
-      return wrote(records, 'task', await records.create('task', write));
-    },
-    async 'tasks.update'({ params, body, records }) {
-      const write = { operation: 'tasks.update', fields: body, naturalKey: body.taskName };
-      return wrote(records, 'task', await records.update('task', params.task_id, write));
-    },
-    async 'tasks.get'({ query, records }) {
-      return found('task', query.id, await records.get('task', query.id));
-    },
+export const taskHandlers = ({ paging }: Choices) =>
+  ({
+    'tasks.create': ({ body, records }) =>
+      created(records, 'task', { fields: { isCompleted: false, ...body }, naturalKey: body.taskName }),
+    'tasks.update': ({ params, body, records }) =>
+      updated(records, 'task', params.task_id, { fields: body, naturalKey: body.taskName }),
+    'tasks.get': ({ query, records }) => got(records, 'task', query.id),
     'tasks.getall': ({ query, records }) => listed(records, 'task', paging.tasks(query)),
-    async 'tasks.complete'({ params, body, records }) {
-      const write = { operation: 'tasks.complete', fields: { isCompleted: body.isCompleted } };
-      return wrote(records, 'task', await records.update('task', params.task_id, write));
-    },
-  };
-}
+    'tasks.complete': ({ params, body, records }) =>
+      updated(records, 'task', params.task_id, {
+        operation: 'tasks.complete',
+        fields: { isCompleted: body.isCompleted },
+      }),
+  }) satisfies Partial<Handlers>;
+
+export const subtaskHandlers = {
+  async 'subtasks.create'({ body, records }) {
+    const { task_id, ...sent } = body;
+    if (task_id === undefined) return invalid('task_id', 'a subtask requires an existing task');
+    const fields = { isCompleted: false, ...sent };
+    return created(records, 'subtask', { fields, link: task_id, naturalKey: body.item_name });
+  },
+  async 'subtasks.update'({ params, body, records }) {
+    const { id, ...fields } = body;
+    if (id === undefined) return invalid('id', 'the path names the task only, so the body has to name the subtask');
+    return updated(records, 'subtask', id, { fields, link: params.task_id, naturalKey: body.item_name });
+  },
+  async 'subtasks.getall'({ params, records }) {
+    const task = await records.get('task', params.task_id);
+    if (task === undefined) return absent('task', params.task_id);
+    return { status: 'list', kind: 'subtask', items: records.subtasksOf(params.task_id) };
+  },
+} satisfies Partial<Handlers>;

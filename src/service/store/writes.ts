@@ -8,8 +8,8 @@ import { kinds, perKind, type StoredKind } from './kinds.ts';
 import type { ItemRow, SqlId, TenantDb } from './tenant-db.ts';
 
 export interface Write {
-  /** As the commit log names it, such as `orders.create`. */
-  readonly operation: string;
+  /** As the commit log names it. Default: the kind's own, such as `orders.create`. */
+  readonly operation?: string;
   readonly fields: Readonly<Record<string, unknown>>;
   /** Value of the kind's link column, such as an order's `client_id`. */
   readonly link?: number;
@@ -24,7 +24,8 @@ const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Writes a new record. */
 export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Outcome> {
-  const item = kind === 'contact' ? { ...write, folded: foldedContact(write.fields) } : write;
+  const folded = kind === 'contact' ? foldedContact(write.fields) : undefined;
+  const item = { operation: `${kind}s.create`, ...write, folded };
   return unlessOrphan(async () => {
     const [row] = await db.each<IdRow>(createSql[kind], item);
     return { status: 'written', id: Number(row?.id) };
@@ -36,7 +37,7 @@ export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Ou
  * subtask, where it says whose subtask it has to be.
  */
 export function update(db: TenantDb, kind: StoredKind, id: number, write: Write): Promise<Outcome> {
-  const values = [write.operation, write.naturalKey ?? null, id, JSON.stringify(write.fields)];
+  const values = [write.operation ?? `${kind}s.update`, write.naturalKey ?? null, id, JSON.stringify(write.fields)];
   if (kind === 'contact') values.push(JSON.stringify(foldedContact(write.fields)));
   const link = kinds[kind].link === undefined ? [] : [write.link ?? null];
   return unlessOrphan(async () => {
