@@ -36,7 +36,7 @@ export class KeyRefused extends LockstepError {
 
 /**
  * The run goes on later: the service, the network or the budget's store is away for now. A sender returns it; a read deep
- * inside a job throws it, as it does the other stops, and the runner catches them all in one place (docs/adr/0001).
+ * inside a job throws it, as it does the other stops, and the runner catches them all in one place (docs/adr/0003).
  */
 export class RetryLater extends Error {
   override readonly name = 'RetryLater';
