@@ -13,6 +13,7 @@ import { type ScannedContact, stageContacts, toScannedContact } from '../src/con
 import { Baseline } from '../src/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/customers/read-customers.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
+import { forgetRows } from '../src/engine/ledger/forget.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
 import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
@@ -23,7 +24,6 @@ import { openRows } from '../src/engine/ledger/rows.ts';
 import {
   addNote,
   endRun,
-  forgetRows,
   movePhase,
   type Queryable,
   type Run,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { Lane } from '../../budget/budget.ts';
 import { LockstepError } from '../../errors.ts';
+import { forgetReads, thinOut } from './forget.ts';
 
 /** Anything that can be queried: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
@@ -193,9 +194,6 @@ export async function markTrouble(db: Queryable, id: string, inTrouble: boolean)
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
 }
 
-/** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
-const RUNS_KEPT_WHOLE = 3;
-
 /** Ends a run that nobody has ended yet; false when somebody has. Its counts are kept with it; only a failed one may go on. */
 export async function endRun(
   db: Queryable,
@@ -269,44 +267,6 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   );
   const ids = old.rows.map(({ id }) => id);
   if (ids.length > 0) await forgetReads(db, ids);
-}
-
-/** What reads of lists have kept for runs that read no more. */
-async function forgetReads(db: Queryable, ids: readonly string[]): Promise<void> {
-  for (const table of ['records', 'reads', 'baselines'])
-    await db.query(`delete from ledger.${table} where run_id = any($1)`, [ids]);
-}
-
-/** A nightly run over many records leaves as many rows: what is long past and was unchanged, or only planned, is let go. */
-async function thinOut(db: Queryable, id: string): Promise<void> {
-  const old = await db.query<{ id: string }>(
-    `select old.id from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
-     where old.ended_at is not null order by old.created_at desc offset ${RUNS_KEPT_WHOLE}`,
-    [id],
-  );
-  for (const run of old.rows) {
-    await forgetRows(
-      db,
-      run.id,
-      `select n from ledger.verdicts
-      where run_id = $1 and (verdict = 'unchanged' or reason = 'PLANNED')`,
-    );
-  }
-}
-
-const ROW_TABLES = ['inputs', 'matches', 'plans', 'again', 'attempts', 'verdicts', 'former_verdicts'];
-
-/** Deletes rows of a run; `which`: SQL, their numbers, of run `$1`. */
-export async function forgetRows(db: Queryable, runId: string, which?: string): Promise<void> {
-  if (which === undefined) {
-    for (const table of ROW_TABLES) await db.query(`delete from ledger.${table} where run_id = $1`, [runId]);
-    await db.query('update ledger.runs set next_n = 0 where id = $1', [runId]);
-    return;
-  }
-  const deletes = ROW_TABLES.map(
-    (t) => `${t} as (delete from ledger.${t} d using chosen c where d.run_id = $1 and d.n = c.n)`,
-  );
-  await db.query(`with chosen as materialized (${which}), ${deletes.join(', ')} select 1`, [runId]);
 }
 
 /** Readable, sortable by time, and neither all digits nor with a colon (BullMQ job ids are made from it). */

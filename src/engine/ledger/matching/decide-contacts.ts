@@ -3,8 +3,10 @@
  * guessed), or is to be imported. Set-based SQL over the run's contacts (`s`, of the temporary table `deciding`) and the
  * customers that its baseline kept (`k`).
  */
+
+import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
-import { forgetRows, type Queryable, type Run } from '../runs.ts';
+import type { Queryable, Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
