@@ -32,14 +32,14 @@ const MAX_TRIES = 3;
 /** Times in a row that the service may tell to slow down; the budget waits in between as long as it was told. */
 const MAX_LIMITED = 20;
 
-/** Ends a read; what of it has been seen is void. A refused page may be one that the service does not have. */
+/** Ends a read; what of it has been seen is void. With an HTTP status, the page may be one that the service does not have. */
 class ReadFailed extends LockstepError {
   readonly failure: Failure | TargetFailure;
 
   constructor(failure: Failure | TargetFailure) {
     const isPage = !isOutcome(failure) && failure.status === 'refused' && !isKeyRefused(failure);
     const how = isPage ? { httpStatus: failure.httpStatus } : {};
-    super(isPage ? 'SERVICE_REFUSED' : 'LIST_UNREAD', 'the list of tasks could not be read', how);
+    super('SERVICE_REFUSED', 'the list of tasks could not be read', how);
     this.failure = failure;
   }
 }
