@@ -97,7 +97,7 @@ function already({ sequence }: Delivery, { name }: TaskTable, there: string | nu
 }
 
 interface Pools {
-  /** Opened at first use, and anew where the address has changed. */
+  /** Opened at first use, and again where the address has changed. */
   at(url: string): pg.Pool;
   close(): Promise<void>;
 }

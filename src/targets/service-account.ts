@@ -13,7 +13,7 @@ export interface ServiceAccount {
   readonly dialect: Dialect;
   /** How long after a call its effect may still come. */
   readonly settleMs: number;
-  /** Where a person mends a key that is refused. */
+  /** Where a person fixes a key that is refused. */
   readonly keySource: string;
   /** Tries the key with a read. */
   checkKey(): Promise<{ readonly status: 'accepted' | 'refused' | 'unclear' }>;

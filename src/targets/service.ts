@@ -25,7 +25,7 @@ export interface ServiceNeeds {
   readonly accounts: {
     /** The account as it was opened before. Rejects with a LockstepError where it cannot be used. */
     open(name: string): Promise<ServiceAccount>;
-    /** The account as it is now, with a key that may have been mended. */
+    /** The account as it is now, with a key that may have been fixed. */
     reopen(name: string): Promise<ServiceAccount>;
   };
   /** A task as the service writes it. */
