@@ -14,7 +14,7 @@ export interface LinkImport {
   readonly target: string;
   /** In batches, in the order of the file. */
   readonly rows: AsyncIterable<readonly LinkRow[]>;
-  /** Links what is linked otherwise anew; else such rows are refused. */
+  /** Replaces links that say otherwise; else such rows are refused. */
   readonly isReplacing: boolean;
   readonly isDryRun: boolean;
   /** How many of the refused rows to tell. */

@@ -1,25 +1,11 @@
 /** The items that a task names in its own title and description, which may hold HTML. Pure. */
+import { decodeEntities } from '../targets/item-text.ts';
 import type { Target, TaskState } from '../targets/target.ts';
 
 /** Tags that stand within a word: what is before and behind them is read as one. */
 const WITHIN_WORDS = new Set(
   'a abbr b bdi bdo code del em font i ins kbd mark s small span strike strong sub sup tt u wbr'.split(' '),
 );
-
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['nbsp', ' '],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['amp', '&'],
-  ['num', '#'],
-  ['sol', '/'],
-  ['colon', ':'],
-  ['period', '.'],
-  ['lowbar', '_'],
-  ['hyphen', '-'],
-]);
 
 /** In the order of the text, each once. */
 export function itemsNamedBy(
@@ -40,20 +26,8 @@ function readableParts(html: string): readonly string[] {
     .replaceAll(/<\/?([a-z][a-z\d]*)\b([^<>]*)>/gi, (_tag, name: string, attributes: string) => {
       if (attributes.startsWith('://')) return `\n${name}${attributes}\n`; // <https://…>, as plain text writes addresses
       const href = /(?:^|\s)href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))/i.exec(attributes);
-      if (href) addresses.push(decoded(href[1] ?? href[2] ?? href[3] ?? '').trim());
+      if (href) addresses.push(decodeEntities(href[1] ?? href[2] ?? href[3] ?? '').trim());
       return WITHIN_WORDS.has(name.toLowerCase()) ? '' : '\n';
     });
-  return [decoded(seen), ...addresses];
-}
-
-function decoded(text: string): string {
-  return text.replaceAll(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi,
-    (entity, ...found: (string | undefined)[]) => {
-      const [decimal, hex, name] = found;
-      if (name !== undefined) return ENTITIES.get(name) ?? entity;
-      const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
-    },
-  );
+  return [decodeEntities(seen), ...addresses];
 }

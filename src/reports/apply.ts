@@ -15,16 +15,7 @@ import { type Later, laterFor } from './at-service.ts';
 import { leaveNote } from './notes.ts';
 import { type Settled, settleTask } from './settle-task.ts';
 import { type LinkedTask, ledgerMoment, REPORTED, readSides, type Since, tasksOf } from './sides.ts';
-import {
-  endReport,
-  isHeld,
-  letGo,
-  type PutOff,
-  putOff,
-  type Report,
-  type ReportEnd,
-  type ReportVerdict,
-} from './waiting.ts';
+import { endReport, letGo, type PutOff, putOff, type Report, type ReportEnd, type ReportVerdict } from './waiting.ts';
 
 export interface ApplyNeeds {
   readonly pool: pg.Pool;
@@ -89,10 +80,9 @@ export async function recordReport(pool: pg.Pool, outcome: ReportOutcome): Promi
   const { report } = outcome;
   if (outcome.status === 'unsent') return letGo(pool, [report]);
   await inTransaction(pool, async (db) => {
-    if (!(await isHeld(db, report))) return;
-    for (const keep of outcome.keeps) await keep(db);
-    if (outcome.status === 'ended') await endReport(db, report, outcome.end);
-    else await putOff(db, report, outcome.wait);
+    const isWritten =
+      outcome.status === 'ended' ? await endReport(db, report, outcome.end) : await putOff(db, report, outcome.wait);
+    for (const keep of isWritten ? outcome.keeps : []) await keep(db);
   });
 }
 

@@ -9,7 +9,7 @@
  * |---|---|---|
  * | has moved     | has not moved | `take`: the task follows the item |
  * | has not moved | has moved     | `keep`: nothing now; the delivery that waits, or the next scan, moves the item |
- * | has not moved | has not moved | `keep`: a delivery was refused, or a report was; a reconcile mends it |
+ * | has not moved | has not moved | `keep`: a delivery was refused, or a report was; a reconcile repairs it |
  * | has moved     | has moved     | a conflict: the sync's `onConflict` decides |
  *
  * An item has moved where it is not what it was last seen or told to be. That it went there and back is no move: the

@@ -100,19 +100,14 @@ function columnsOf(reports: readonly Report[]): [readonly string[], readonly str
   return [reports.map(({ target }) => target), reports.map(({ itemId }) => itemId), reports.map(({ hold }) => hold)];
 }
 
-/** Whether it is still held, and waits. */
-export async function isHeld(db: Queryable, { target, itemId, hold }: Report): Promise<boolean> {
-  const found = await db.query(
-    `select 1 from ledger.item_reports
-     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`,
-    [target, itemId, hold],
-  );
-  return found.rowCount !== 0;
-}
+/** Of a report that its holder still holds. */
+const HELD = `target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`;
 
-/** Ends it, or only lets go of it where a newer one has come meanwhile. Nothing happens unless it is held. */
-export async function endReport(db: Queryable, report: Report, end: ReportEnd): Promise<void> {
-  await db.query(
+/** Ends it, or only lets go of it where a newer one has come meanwhile. False, and nothing happens, unless it is held. */
+export async function endReport(db: Queryable, report: Report, end: ReportEnd): Promise<boolean> {
+  const { target, itemId, hold, revision } = report;
+  const { verdict, reason = null, detail = null, seen } = end;
+  const ended = await db.query(
     `update ledger.item_reports set held_until = null,
        state = case when revision = $4 then 'ended' else state end,
        verdict = case when revision = $4 then $5 end,
@@ -120,19 +115,10 @@ export async function endReport(db: Queryable, report: Report, end: ReportEnd): 
        detail = case when revision = $4 then $7 end,
        ended_at = case when revision = $4 then clock_timestamp() end,
        seen_completed = coalesce($8, seen_completed), seen_at = coalesce($9::timestamptz, seen_at)
-     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`,
-    [
-      report.target,
-      report.itemId,
-      report.hold,
-      report.revision,
-      end.verdict,
-      end.reason ?? null,
-      end.detail ?? null,
-      end.seen?.isCompleted ?? null,
-      end.seen?.at ?? null,
-    ],
+     where ${HELD}`,
+    [target, itemId, hold, revision, verdict, reason, detail, seen?.isCompleted ?? null, seen?.at ?? null],
   );
+  return ended.rowCount === 1;
 }
 
 export interface PutOff {
@@ -143,19 +129,21 @@ export interface PutOff {
   readonly isSpent: boolean;
 }
 
-/** Lets it wait, at least so long. A newer one that has come meanwhile waits no longer than it would anyway. */
-export async function putOff(
-  db: Queryable,
-  report: Report,
-  { afterMs, reason, detail, isSpent }: PutOff,
-): Promise<void> {
-  await db.query(
+/**
+ * Lets it wait, at least so long. A newer one that has come meanwhile waits no longer than it would anyway. False, and
+ * nothing happens, unless it is held.
+ */
+export async function putOff(db: Queryable, report: Report, wait: PutOff): Promise<boolean> {
+  const { target, itemId, hold, revision } = report;
+  const { afterMs, isSpent, reason, detail } = wait;
+  const delayed = await db.query(
     `update ledger.item_reports set held_until = null,
        due_at = case when revision = $4 then clock_timestamp() + $5 * interval '1 ms' else due_at end,
        attempts = case when revision = $4 then attempts + $6 else attempts end, reason = $7, detail = $8
-     where target = $1 and item_id = $2 and holds = $3 and state = 'waiting' and held_until is not null`,
-    [report.target, report.itemId, report.hold, report.revision, afterMs, isSpent ? 1 : 0, reason, detail],
+     where ${HELD}`,
+    [target, itemId, hold, revision, afterMs, isSpent ? 1 : 0, reason, detail],
   );
+  return delayed.rowCount === 1;
 }
 
 /** Whether any that is due has not been tried yet, and came lately enough for somebody to be at it. */

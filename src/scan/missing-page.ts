@@ -14,7 +14,6 @@ type Read<A extends readonly number[], R> = (page: number, ...more: A) => Promis
 const NO_SUCH_PAGE: ReadonlySet<number | undefined> = new Set([200, 400, 404, 410, 422]);
 
 interface Ways {
-  readonly isRefused?: (error: unknown) => boolean;
   /** A refused page 0 counts as empty as well, if page 1 shows that pages are counted from there. */
   readonly maySkipZero?: boolean;
 }
@@ -22,7 +21,7 @@ interface Ways {
 /** Reads pages by the service's own numbers, and gives none for those it does not have. */
 export function emptyPastEnd<A extends readonly number[], R>(
   read: Read<A, R>,
-  { isRefused = isRefusedPage, maySkipZero = false }: Ways = {},
+  { maySkipZero = false }: Ways = {},
 ): Read<A, R> {
   let firstAnswered: number | undefined;
   let zero: { readonly error: unknown } | undefined;
@@ -76,6 +75,6 @@ export function emptyPastEnd<A extends readonly number[], R>(
   };
 }
 
-function isRefusedPage(error: unknown): boolean {
+function isRefused(error: unknown): boolean {
   return error instanceof LockstepError && error.code === 'SERVICE_REFUSED' && NO_SUCH_PAGE.has(error.httpStatus);
 }

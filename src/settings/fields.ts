@@ -78,37 +78,49 @@ export function toSource(given: { env?: string; file?: string; literal?: string 
   return given.literal === undefined ? undefined : { from: 'literal', value: new Hidden(given.literal) };
 }
 
-/** Undefined stands for `embedded`. Without a trailing slash; the prefix (/api/v1 or /v1) is not part of it. */
-export const serviceUrl = z
-  .string({ error: ({ input }) => explainType('embedded or a URL that starts with https:// or http://', input) })
-  .transform((text, context): string | undefined => {
-    if (text === 'embedded') return undefined;
-    const problem = httpUrlProblem(text) ?? baseUrlProblem(new URL(text));
-    if (problem === undefined) return new URL(text).href.replace(/\/+$/, '');
-    context.addIssue({ code: 'custom', message: problem });
+/** A text field: `read` gives its value, or says what is wrong with it. `expected`: what a value that is no text should be. */
+export function textAs<T>(read: (text: string) => { readonly value: T } | string, expected = 'text') {
+  return z.string({ error: ({ input }) => explainType(expected, input) }).transform((text, context): T => {
+    const result = read(text);
+    if (typeof result !== 'string') return result.value;
+    context.addIssue({ code: 'custom', message: result });
     return z.NEVER;
   });
+}
+
+/** Undefined stands for `embedded`. Without a trailing slash; the prefix (/api/v1 or /v1) is not part of it. */
+export const serviceUrl = textAs<string | undefined>((text) => {
+  if (text === 'embedded') return { value: undefined };
+  const base = baseUrl(text);
+  const prefix = typeof base === 'string' ? undefined : /\/(?:api\/)?v1$/.exec(base.value)?.[0];
+  return prefix === undefined
+    ? base
+    : `expected the base address only: leave ${prefix} out, the account's prefix says it`;
+}, 'embedded or a URL that starts with https:// or http://');
+
+/** Without a trailing slash. */
+export function baseUrl(text: string): { readonly value: string } | string {
+  const problem = httpUrlProblem(text);
+  if (problem !== undefined) return problem;
+  const { search, hash, href } = new URL(text);
+  if (search !== '' || hash !== '') return 'expected a base address without ? and #';
+  return { value: href.replace(/\/+$/, '') };
+}
 
 /** Hidden, because the URL of a webhook is often a secret by itself. */
-export const webhookUrl = z.string().transform((text, context): Hidden => {
-  const problem = httpUrlProblem(text);
-  if (problem === undefined) return hiddenUrl(text);
-  context.addIssue({ code: 'custom', message: problem });
-  return z.NEVER;
-});
+export const webhookUrl = textAs((text) => httpUrlProblem(text) ?? { value: hiddenUrl(text) });
 
 /** A database's URL in one of `schemes`, hidden for its password; undefined stands for `word`, the choice without a URL. */
 export function storeUrl(word: string, schemes: readonly string[]) {
   const expected = `${word} or a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
-  return z.string({ error: ({ input }) => explainType(expected, input) }).transform((text, context) => {
-    if (text === word) return undefined;
+  return textAs<Hidden | undefined>((text) => {
+    if (text === word) return { value: undefined };
     const isMeant = schemes.some((scheme) => text.startsWith(`${scheme}//`));
-    if (isMeant && URL.canParse(text) && new URL(text).hash === '') return hiddenUrl(text);
+    if (isMeant && URL.canParse(text) && new URL(text).hash === '') return { value: hiddenUrl(text) };
     const hint = isMeant ? '; special characters of a password have to be percent-encoded, # is %23' : urlHint(text);
     // The text is not shown: what failed to be a URL may still hold a password.
-    context.addIssue({ code: 'custom', message: `expected ${expected}${hint}` });
-    return z.NEVER;
-  });
+    return `expected ${expected}${hint}`;
+  }, expected);
 }
 
 export interface ListenAddress {
@@ -116,42 +128,28 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** `127.0.0.1:4000` or `[::1]:4000`. */
-export const listenAddress = z
-  .string({ error: ({ input }) => explainType('an address and a port, such as 127.0.0.1:4000', input) })
-  .transform((text, context): ListenAddress => {
-    const address = parseListenAddress(text);
-    if (address !== undefined) return address;
-    context.addIssue({ code: 'custom', message: 'expected an address and a port, such as 127.0.0.1:4000' });
-    return z.NEVER;
-  });
+const ADDRESS = 'an address and a port, such as 127.0.0.1:4000';
 
-export function parseListenAddress(text: string): ListenAddress | undefined {
+/** `127.0.0.1:4000` or `[::1]:4000`. */
+export const listenAddress = textAs<ListenAddress>((text) => {
   const match = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
-  return host === undefined || port > 65_535 ? undefined : { host, port };
-}
+  return host === undefined || port > 65_535 ? `expected ${ADDRESS}` : { value: { host, port } };
+}, ADDRESS);
 
 /** Whether only this machine can reach `host`. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host.replaceAll(/[[\]]/g, ''));
 }
 
-export function httpUrlProblem(text: string): string | undefined {
+function httpUrlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     return `expected a URL that starts with https:// or http://${urlHint(text)}`;
   }
   if (url.username !== '' || url.password !== '') return 'a user name or password does not belong into this URL';
   return undefined;
-}
-
-function baseUrlProblem(url: URL): string | undefined {
-  if (url.search !== '' || url.hash !== '') return 'expected a base address without ? and #';
-  const prefix = /\/(?:api\/)?v1(?=\/?$)/.exec(url.pathname)?.[0];
-  if (prefix === undefined) return undefined;
-  return `expected the base address only: leave ${prefix} out, the account's prefix says it`;
 }
 
 function urlHint(text: string): string {

@@ -6,8 +6,6 @@ import type { Answered, AnswerHeaders } from './caller.ts';
 import type { TargetAnswer } from './target.ts';
 
 const MAX_EXCERPT_LENGTH = 300;
-/** Shorter ones are no secrets, and would turn every text into a riddle. */
-const MIN_SECRET_LENGTH = 4;
 
 /** `label`: method and origin, for messages. */
 export function toAnswered(exchanged: Exchanged, label: string): Answered {
@@ -22,15 +20,23 @@ export function toAnswered(exchanged: Exchanged, label: string): Answered {
   return { ...unknown(error, label), ...seen };
 }
 
-/** For a dead letter: the first few hundred characters on one line, without `secrets`, which receivers like to echo. */
-export function excerpt(answered: Answered, secrets: readonly string[]): TargetAnswer | undefined {
-  if (answered.status === 'not-sent' || answered.httpStatus === undefined) return undefined;
-  const { httpStatus } = answered;
-  if (answered.status === 'unknown') return { httpStatus };
-  // Before it is cut off: half a secret is one, too.
-  const text = withoutControls(withoutSecrets(answered.text, secrets));
-  if (text === '') return { httpStatus };
-  return { httpStatus, text: text.length > MAX_EXCERPT_LENGTH ? `${text.slice(0, MAX_EXCERPT_LENGTH - 1)}…` : text };
+/** For a dead letter: the beginning of a text on one line, without control characters: terminals obey them. */
+export function excerpt(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return line.length > MAX_EXCERPT_LENGTH ? `${line.slice(0, MAX_EXCERPT_LENGTH - 1)}…` : line;
+}
+
+/** As a dead letter keeps it; `text` is free of secrets. */
+export function answerOf(httpStatus: number, text: string): TargetAnswer {
+  const shown = excerpt(text);
+  return { httpStatus, ...(shown !== '' && { text: shown }) };
+}
+
+/** Receivers like to echo secrets. Those shorter than `minLength` are none, and would turn every text into a riddle. */
+export function withoutSecrets(text: string, secrets: readonly string[], minLength: number): string {
+  // The longest first: one that contains another must not leave its rest behind.
+  const longestFirst = secrets.filter(({ length }) => length >= minLength).toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
 }
 
 function notSent(error: unknown, label: string): Answered {
@@ -60,19 +66,4 @@ function firstOfEach(headers: NonNullable<Exchanged['head']>['headers']): Answer
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );
-}
-
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  // The longest first: one that contains another must not leave its rest behind.
-  const longestFirst = secrets
-    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
-    .toSorted((a, b) => b.length - a.length);
-  let clean = text;
-  for (const secret of longestFirst) clean = clean.replaceAll(secret, '***');
-  return clean;
-}
-
-/** The text is shown in terminals, which obey control characters. */
-function withoutControls(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }

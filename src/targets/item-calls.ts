@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LockstepError } from '../errors.ts';
 import type { SecretRef } from '../settings/fields.ts';
+import { withoutSecrets } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
 import { failureOf, failureWithoutReply, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
@@ -15,6 +16,9 @@ export interface TargetNeeds {
   /** Default: the system's. */
   readonly now?: () => Date;
 }
+
+/** Shorter words of the header, such as Bearer, are words of every answer. */
+const MIN_TOKEN_LENGTH = 8;
 
 interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
   readonly headers?: TargetRequest['headers'];
@@ -42,7 +46,7 @@ export async function connect(
   const token = await readSecret(ref).catch(secretUnread);
   if (typeof token !== 'string') return token;
   const headers = vendor.headersOf(token);
-  const scrub = scrubber([token, ...(headers.authorization ?? '').split(' ')]);
+  const secrets = [token, ...(headers.authorization ?? '').split(' ')];
 
   return {
     async ask({ method, path, headers: own, body }, schema) {
@@ -53,7 +57,7 @@ export async function connect(
       const answered = await caller.send({ method, path, headers: all, ...sent }, context);
       if (answered.status !== 'answered') return failureWithoutReply(answered);
       // Scrubbed before it is read: a vendor, or whoever stands in for it, may send back what it was sent.
-      const text = scrub(answered.text);
+      const text = withoutSecrets(answered.text, secrets, MIN_TOKEN_LENGTH);
       const reply: Reply = { httpStatus: answered.httpStatus, headers: answered.headers, text, body: jsonOf(text) };
       const failure = failureOf(vendor, reply, call, now().getTime());
       if (failure !== undefined) return failure;
@@ -97,10 +101,4 @@ export async function findInPages<Page, Item>(
     query = { ...query, ...more };
   }
   return { status: 'ok', value: { found: undefined, isWhole: false } };
-}
-
-/** Words shorter than a token, such as Bearer, are words of every answer. */
-function scrubber(parts: readonly string[]): (text: string) => string {
-  const secrets = parts.filter((part) => part.length >= 8);
-  return (text) => secrets.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, '***'), text);
 }

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { retryAfterMs } from '../client/retry-after.ts';
-import { excerpt } from './answers.ts';
+import { answerOf, excerpt } from './answers.ts';
 import type { Answered, AnswerHeaders } from './caller.ts';
 import type { Missing } from './item-target.ts';
 import type { TargetFailure } from './target.ts';
@@ -12,6 +12,7 @@ import type { TargetFailure } from './target.ts';
 export interface Reply {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
+  /** Without secrets. */
   readonly text: string;
   /** The parsed JSON; undefined where it is none. */
   readonly body: unknown;
@@ -30,7 +31,6 @@ export interface VendorAnswers {
 
 /** Where a limit does not say for how long; what GitHub asks for, and long enough for the others. */
 const LIMITED_MS = 60_000;
-const MAX_MESSAGE = 300;
 
 /** Reasons of failures after which nobody knows whether the call was applied. */
 const UNSURE: ReadonlySet<string> = new Set(['TIMEOUT', 'BROKEN_OFF', 'TOO_LARGE', 'SERVER_ERROR', 'UNREADABLE']);
@@ -60,12 +60,13 @@ export function failureOf(
   nowMs: number,
 ): TargetFailure | Missing | undefined {
   const judged = vendor.judge?.(reply, nowMs);
-  if (judged !== undefined) return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply) };
+  if (judged !== undefined)
+    return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply.httpStatus, reply.text) };
   const { httpStatus } = reply;
   if (httpStatus >= 200 && httpStatus < 300) return undefined;
   const detail = `${call}: ${explain(vendor, reply)}`;
   if (httpStatus === 404 || httpStatus === 410) return { status: 'missing', detail };
-  return { ...byStatus(vendor, reply, detail, nowMs), answer: answerOf(reply) };
+  return { ...byStatus(vendor, reply, detail, nowMs), answer: answerOf(reply.httpStatus, reply.text) };
 }
 
 /** A limit of the vendor: no attempt is spent, and the whole target waits. */
@@ -82,7 +83,12 @@ export function waitOf({ headers }: Pick<Reply, 'headers'>, nowMs: number): numb
 /** A 2xx whose body is not what it should be. */
 export function unreadable(reply: Reply, call: string): TargetFailure {
   const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the JSON it should be';
-  return { status: 'later', reason: 'UNREADABLE', detail: `${call}: the answer is ${looks}`, answer: answerOf(reply) };
+  return {
+    status: 'later',
+    reason: 'UNREADABLE',
+    detail: `${call}: the answer is ${looks}`,
+    answer: answerOf(reply.httpStatus, reply.text),
+  };
 }
 
 export function tokenRefused(remedy: string, detail: string): TargetFailure {
@@ -115,18 +121,5 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
 
 function explain(vendor: VendorAnswers, { httpStatus, body }: Reply): string {
   const message = vendor.message.safeParse(body).data;
-  return message === undefined ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}: ${squeeze(message)}`;
-}
-
-/** The text was scrubbed of secrets before it was read. */
-function answerOf({ httpStatus, headers, text }: Reply) {
-  return excerpt({ status: 'answered', httpStatus, headers, text }, []) ?? { httpStatus };
-}
-
-/** One line without control characters: it is shown in terminals. */
-function squeeze(text: string): string {
-  return text
-    .slice(0, MAX_MESSAGE)
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+  return message === undefined ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}: ${excerpt(message)}`;
 }

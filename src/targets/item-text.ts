@@ -4,15 +4,20 @@ import type { TaskState } from './target.ts';
 const MAX_TITLE = 250;
 const MAX_TEXT = 20_000;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&nbsp;': ' ',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&apos;': "'",
-  '&amp;': '&',
-};
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['nbsp', ' '],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['amp', '&'],
+  ['num', '#'],
+  ['sol', '/'],
+  ['colon', ':'],
+  ['period', '.'],
+  ['lowbar', '_'],
+  ['hyphen', '-'],
+]);
 
 /** One line, never empty, short enough for every vendor. */
 export function titleOf(task: TaskState): string {
@@ -35,13 +40,25 @@ export function endsWith(text: string | null | undefined, marker: string): boole
 }
 
 function plainText(html: string): string {
-  return html
+  const text = html
     .replaceAll(/<(?:br|\/p|\/div|\/li|\/h\d)\b[^<>]*>/gi, '\n')
     .replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '')
-    .replaceAll(/<\/?[a-z][^<>]*>/gi, '')
-    .replaceAll(/&(?:nbsp|lt|gt|quot|#39|apos|amp);/g, (entity) => ENTITIES[entity] ?? entity)
+    .replaceAll(/<\/?[a-z][^<>]*>/gi, '');
+  return decodeEntities(text)
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
+}
+
+/** Character references of HTML, by name or number; one that stands for no character of a text stays as it is. */
+export function decodeEntities(text: string): string {
+  const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi;
+  return text.replaceAll(reference, (entity, ...found: (string | undefined)[]) => {
+    const [decimal, hex, name] = found;
+    if (name !== undefined) return ENTITIES.get(name) ?? entity;
+    const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+    const isText = code > 8 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return isText ? String.fromCodePoint(code) : entity;
+  });
 }
 
 /** By characters, not code units: half of one is no text. */

@@ -28,7 +28,7 @@ export function jiraHook(doneStatus: string | undefined): Hook<z.output<typeof p
     },
     happenedAt: ({ timestamp }) => (timestamp === undefined ? undefined : new Date(timestamp)),
     itemsOf({ issue, changelog }) {
-      // Without a changelog nobody knows what changed; with one, other fields are none of our business.
+      // Without a changelog what changed is unknown; with one, other fields are none of our business.
       const isStatus = changelog === undefined || changelog.items.some(({ field }) => field === 'status');
       return isStatus ? [toJiraItem(issue, doneStatus)] : [];
     },

@@ -8,18 +8,13 @@
 import type pg from 'pg';
 import { maskedUrl } from '../database/address.ts';
 import { makePool } from '../database/pool.ts';
-import { codeOf, LockstepError } from '../errors.ts';
-import type { SecretRef } from '../settings/fields.ts';
+import { codeOf } from '../errors.ts';
 import type { PostgresTarget } from '../settings/targets/postgres.ts';
+import { secretUnread, type TargetNeeds } from './item-calls.ts';
 import { postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
 import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
 import type { Delivery, DeliveryOutcome, Target } from './target.ts';
 import { unlessAborted } from './unless-aborted.ts';
-
-export interface PostgresNeeds {
-  /** Read at each use, so that a new password needs no restart. */
-  readonly readSecret: (ref: SecretRef) => Promise<string>;
-}
 
 interface Upserted {
   readonly written: number;
@@ -29,13 +24,13 @@ interface Upserted {
 /** Somebody else has created the table, or a part of it, at the same moment. */
 const CREATED_MEANWHILE: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710']);
 
-export function openPostgres(settings: PostgresTarget, needs: PostgresNeeds): Target {
+export function openPostgres(settings: PostgresTarget, needs: Pick<TargetNeeds, 'readSecret'>): Target {
   const table = taskTable(settings.table);
   const pools = createPools(settings);
 
   return {
     async deliver(delivery, { signal }) {
-      const url = await readUrl(settings, needs);
+      const url = await readUrl(settings, needs.readSecret);
       if (typeof url !== 'string') return url;
       const row = rowOf(delivery);
       try {
@@ -51,17 +46,16 @@ export function openPostgres(settings: PostgresTarget, needs: PostgresNeeds): Ta
   };
 }
 
-/** A URL that cannot be used may be mended while the delivery waits. */
-async function readUrl(settings: PostgresTarget, { readSecret }: PostgresNeeds): Promise<string | DeliveryOutcome> {
+/** A URL that cannot be used may be fixed while the delivery waits. */
+async function readUrl({ url: ref }: PostgresTarget, readSecret: TargetNeeds['readSecret']) {
+  const url = await readSecret(ref).catch(secretUnread);
+  if (typeof url !== 'string') return url;
   try {
-    const url = await readSecret(settings.url);
     maskedUrl(url);
     return url;
   } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    if (error.code !== 'DATABASE_URL_INVALID') return { status: 'later', reason: error.code, detail: error.message };
-    const detail = `${settings.url.where} is no postgres://user:password@host:5432/database; characters such as #, / and @ in the password have to be percent-encoded`;
-    return { status: 'later', reason: 'URL_INVALID', detail };
+    const detail = `${ref.where} is no postgres://user:password@host:5432/database; characters such as #, / and @ in the password have to be percent-encoded`;
+    return { ...secretUnread(error), reason: 'URL_INVALID', detail };
   }
 }
 
@@ -103,7 +97,7 @@ function already({ sequence }: Delivery, { name }: TaskTable, there: string | nu
 }
 
 interface Pools {
-  /** Opened at first use, and anew where the address has changed. */
+  /** Opened at first use, and again where the address has changed. */
   at(url: string): pg.Pool;
   close(): Promise<void>;
 }

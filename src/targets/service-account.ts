@@ -13,7 +13,7 @@ export interface ServiceAccount {
   readonly dialect: Dialect;
   /** How long after a call its effect may still come. */
   readonly settleMs: number;
-  /** Where a person mends a key that is refused. */
+  /** Where a person fixes a key that is refused. */
   readonly keySource: string;
   /** Tries the key with a read. */
   checkKey(): Promise<{ readonly status: 'accepted' | 'refused' | 'unclear' }>;
@@ -51,28 +51,26 @@ export async function serviceFailure(
   }
 }
 
-function notSent(failure: Extract<Failure, { status: 'not-sent' }>, detail: string): TargetFailure {
-  switch (failure.reason) {
-    case 'budget':
-    case 'budget-away':
-    case 'breaker': {
-      // Waiting for a token is no attempt, and neither is what the breaker holds back.
-      const reason = failure.reason === 'breaker' ? 'HELD_BACK' : 'BUDGET';
-      return { status: 'later', reason, detail, retryAfterMs: failure.retryAfterMs ?? SOON_MS, isLimited: true };
-    }
-    case 'deadline':
-      return { status: 'later', reason: 'BUDGET', detail, retryAfterMs: SOON_MS, isLimited: true };
-    case 'aborted':
-    case 'closed':
-      return { status: 'later', reason: 'ABORTED', detail };
-    case 'certificate':
-      return { status: 'later', reason: 'CERTIFICATE', detail };
-    case 'unreachable':
-    case undefined:
-      return { status: 'later', reason: 'UNREACHABLE', detail };
-    default:
-      return failure.reason satisfies never;
-  }
+/** Waiting for a token is no attempt, and neither is what the breaker holds back. */
+const LIMITS: ReadonlySet<string> = new Set(['BUDGET', 'HELD_BACK']);
+const NOT_SENT = {
+  budget: 'BUDGET',
+  'budget-away': 'BUDGET',
+  deadline: 'BUDGET',
+  breaker: 'HELD_BACK',
+  aborted: 'ABORTED',
+  closed: 'ABORTED',
+  certificate: 'CERTIFICATE',
+  unreachable: 'UNREACHABLE',
+};
+
+function notSent(
+  { reason: why, retryAfterMs }: Extract<Failure, { status: 'not-sent' }>,
+  detail: string,
+): TargetFailure {
+  const reason = NOT_SENT[why ?? 'unreachable'];
+  const limit = LIMITS.has(reason) ? { retryAfterMs: retryAfterMs ?? SOON_MS, isLimited: true } : {};
+  return { status: 'later', reason, detail, ...limit };
 }
 
 /** A service may refuse one task in the words, or with the status, in which it refuses a key: a read tells which. */

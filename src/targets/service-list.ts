@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { idOf, isJsonObject, type Json } from '../client/dialect.ts';
 import { decideRetry, type Failure, isKeyRefused } from '../client/retry-policy.ts';
-import { fixedPass } from '../scan/fixed-pass.ts';
-import { emptyPastEnd } from '../scan/missing-page.ts';
+import { LockstepError } from '../errors.ts';
+import { passOverTasks } from '../scan/task-pages.ts';
 import { markerAtEnd } from './marker.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import type { TargetFailure } from './target.ts';
@@ -26,20 +26,20 @@ interface Listed {
   readonly marker: string | undefined;
 }
 
-/** Pages have no size that could be asked for. */
-const ANY_SIZE = 0;
 const MAX_TASKS = 1_000_000;
 /** Of one page. */
 const MAX_TRIES = 3;
 /** Times in a row that the service may tell to slow down; the budget waits in between as long as it was told. */
 const MAX_LIMITED = 20;
 
-/** Ends a read; what of it has been seen is void. */
-class ReadFailed extends Error {
+/** Ends a read; what of it has been seen is void. With an HTTP status, the page may be one that the service does not have. */
+class ReadFailed extends LockstepError {
   readonly failure: Failure | TargetFailure;
 
   constructor(failure: Failure | TargetFailure) {
-    super('the list of tasks could not be read');
+    const isPage = !isOutcome(failure) && failure.status === 'refused' && !isKeyRefused(failure);
+    const how = isPage ? { httpStatus: failure.httpStatus } : {};
+    super('SERVICE_REFUSED', 'the list of tasks could not be read', how);
     this.failure = failure;
   }
 }
@@ -58,37 +58,15 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
     return { newInPass: ids.size - before, newInAll: 0 };
   };
   try {
-    const readByNumber = emptyPastEnd((page) => readPage(account, page, signal), {
-      isRefused,
-      maySkipZero: account.dialect.firstTaskPage === 'auto',
-    });
-    const { begin, first } = await findBeginning(account, readByNumber);
-    const read = async (index: number) => (index === 0 ? first : readByNumber(index + begin));
-    const result = await fixedPass<Listed>({ read, keep, rowsPerPage: ANY_SIZE });
-    // A service that ignores page numbers answers the whole list each time.
-    const isWhole = ids.size === new Set(first.map(({ id }) => id)).size;
-    if (result.status === 'incomplete' && !isWhole) return endless(account, 'the same tasks again and again');
+    const read = (page: number) => readPage(account, page, signal);
+    const result = await passOverTasks<Listed>({ read, keep, firstPage: account.dialect.firstTaskPage });
+    if (result.status === 'incomplete') return endless(account, 'the same tasks again and again');
     return { status: 'read', marked, fingerprint: fingerprintOf(ids) };
   } catch (error) {
     if (!(error instanceof ReadFailed)) throw error;
     const { failure } = error;
     return isOutcome(failure) ? failure : serviceFailure(failure, 'tasks.getall', account);
   }
-}
-
-/** Where a page 0 is none, pages are counted from 1; where it is the same as page 1, reading both does no harm. */
-async function findBeginning(
-  { dialect: { firstTaskPage } }: ServiceAccount,
-  read: (page: number) => Promise<readonly Listed[]>,
-): Promise<{ readonly begin: 0 | 1; readonly first: readonly Listed[] }> {
-  if (firstTaskPage !== 'auto') return { begin: firstTaskPage, first: await read(firstTaskPage) };
-  const zero = await read(0);
-  return zero.length > 0 ? { begin: 0, first: zero } : { begin: 1, first: await read(1) };
-}
-
-function isRefused(error: unknown): boolean {
-  if (!(error instanceof ReadFailed) || isOutcome(error.failure)) return false;
-  return error.failure.status === 'refused' && !isKeyRefused(error.failure);
 }
 
 async function readPage(account: ServiceAccount, page: number, signal: AbortSignal): Promise<readonly Listed[]> {

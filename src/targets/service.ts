@@ -5,6 +5,7 @@
 import { recordIn } from '../client/decode.ts';
 import { type Dialect, idOf, type Json, toWireId } from '../client/dialect.ts';
 import { isKeyRefused } from '../client/retry-policy.ts';
+import { elapsedMs } from '../clock.ts';
 import type { ServiceTarget } from '../settings/targets/service.ts';
 import { secretUnread } from './item-calls.ts';
 import { type Asked, type Items, itemTarget } from './item-target.ts';
@@ -24,14 +25,12 @@ export interface ServiceNeeds {
   readonly accounts: {
     /** The account as it was opened before. Rejects with a LockstepError where it cannot be used. */
     open(name: string): Promise<ServiceAccount>;
-    /** The account as it is now, with a key that may have been mended. */
+    /** The account as it is now, with a key that may have been fixed. */
     reopen(name: string): Promise<ServiceAccount>;
   };
   /** A task as the service writes it. */
   readonly readTask: (record: Json, dialect: Dialect) => TaskRead;
   readonly creations: CreationLog;
-  /** Monotonic milliseconds. Default: the system's. */
-  readonly nowMs?: () => number;
   readonly lookAfterMs?: readonly number[];
 }
 
@@ -44,9 +43,9 @@ const LOOK_AFTER_MS = [0, 1_000, 3_000];
 const PATIENCE_MS = 30_000;
 
 export function openService(settings: ServiceTarget, needs: ServiceNeeds): Target {
-  const { nowMs = () => performance.now(), lookAfterMs = LOOK_AFTER_MS } = needs;
-  const lists = createSharedLists(nowMs);
-  const creations = createCreations({ lists, log: needs.creations, nowMs, lookAfterMs });
+  const { lookAfterMs = LOOK_AFTER_MS } = needs;
+  const lists = createSharedLists(elapsedMs);
+  const creations = createCreations({ lists, log: needs.creations, nowMs: elapsedMs, lookAfterMs });
   let wasRefused = false;
 
   async function openAccount(): Promise<ServiceAccount | TargetFailure> {

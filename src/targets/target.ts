@@ -60,7 +60,7 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
       readonly retryAfterMs?: number;
       readonly isLimited?: boolean;
     }
-  /** Trying again would not help: a dead letter, until a person has mended the cause and replays it. */
+  /** Trying again would not help: a dead letter, until a person has fixed the cause and replays it. */
   | { readonly status: 'refused'; readonly reason: string; readonly detail: string }
   /** Nothing will be accepted any more, of any task: a receiver that is gone, a token that was revoked. */
   | { readonly status: 'disabled'; readonly reason: string; readonly detail: string }

@@ -1,12 +1,14 @@
 /** Webhooks, as Standard Webhooks describes them: signed POSTs, and signed calls back that tell of a task. */
 import { z } from 'zod';
 import type { WebhookTarget } from '../settings/targets/webhook.ts';
-import { excerpt } from './answers.ts';
+import { answerOf, withoutSecrets } from './answers.ts';
 import { secretUnread, type TargetNeeds } from './item-calls.ts';
 import { jsonOf } from './json.ts';
 import { signatureHeaders, signingKey, verifyStandardWebhook } from './signature.ts';
 import type { Delivery, HookRequest, HookVerdict, Target } from './target.ts';
 import { webhookOutcome } from './webhook-outcome.ts';
+
+const MIN_SECRET_LENGTH = 4;
 
 interface Secrets {
   readonly keys: readonly Buffer[];
@@ -40,8 +42,12 @@ export async function openWebhook(settings: WebhookTarget, needs: TargetNeeds): 
         ...signatureHeaders({ id: delivery.id, timestamp: now(), body }, secrets.keys),
       };
       const answered = await caller.send({ method: 'POST', path: '', headers, body }, context);
-      const answer = excerpt(answered, [...secrets.texts, ...secretsOf(settings.url.reveal())]);
-      return { ...webhookOutcome(answered, settings.name), ...(answer !== undefined && { answer }) };
+      const outcome = webhookOutcome(answered, settings.name);
+      if (answered.status === 'not-sent' || answered.httpStatus === undefined) return outcome;
+      // Before it is cut off: half a secret is one, too.
+      const hidden = [...secrets.texts, ...secretsOf(settings.url.reveal())];
+      const text = answered.status === 'answered' ? withoutSecrets(answered.text, hidden, MIN_SECRET_LENGTH) : '';
+      return { ...outcome, answer: answerOf(answered.httpStatus, text) };
     },
     async readHook(request, at) {
       const { keys } = await readSecrets();

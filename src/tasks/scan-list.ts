@@ -6,9 +6,9 @@
  */
 import type { Kept, Proof } from '../scan/scan.ts';
 import { SeenIds } from '../scan/seen-ids.ts';
+import { passOverTasks, type TaskPages } from '../scan/task-pages.ts';
 import type { TaskState } from '../targets/target.ts';
 import { RunFailed } from '../worker/trouble.ts';
-import { passOverTasks, type TaskPages } from './task-pages.ts';
 
 /** A task of a page with its hash, by which an id that stands for two tasks is noticed. */
 export interface ScannedTask {

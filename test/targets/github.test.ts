@@ -37,6 +37,13 @@ test('an issue is closed as completed and opened as reopened', async () => {
   expect(bed.issues[0]).toMatchObject({ state: 'open', state_reason: 'reopened' });
 });
 
+test('an issue that was created and is deleted there is told of once, and then created again', async () => {
+  expect(await deliver(false)).toMatchObject({ status: 'delivered' });
+  bed.issues.splice(0);
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
+  expect(await deliver(false)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
+});
+
 test('an issue that a person closed as not planned is not written again', async () => {
   const itemId = bed.put(true);
   if (bed.issues[0]) bed.issues[0].state_reason = 'not_planned';

@@ -8,6 +8,7 @@ const taskOf = (title: string, description = '') => deliveryOf({ title, descript
 test.each([
   ['Call\n the  printer', 'Call the printer'],
   ['<b>Bold</b> &amp; &lt;b&gt; 1 < 2', 'Bold & <b> 1 < 2'],
+  ['Don&#8217;t &#xA7; 5 &colon; &#0; &#xD800; &unknown;', 'Don’t § 5 : &#0; &#xD800; &unknown;'],
   ['  ', 'task 12'],
   ['x'.repeat(300), `${'x'.repeat(249)}…`],
   ['🎉'.repeat(300), `${'🎉'.repeat(249)}…`],

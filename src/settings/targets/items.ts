@@ -1,15 +1,9 @@
 /** The settings that the targets with items of their own (issues, tasks) share: their address, creating, columns, their calls. */
 import { z } from 'zod';
-import { httpUrlProblem, secret } from '../fields.ts';
+import { baseUrl, secret, textAs } from '../fields.ts';
 
-/** The address of a vendor, which a proxy or a server of one's own may stand in for. Without a trailing slash. */
-export const vendorUrl = z.string().transform((text, context): string => {
-  const problem = httpUrlProblem(text);
-  const isBare = problem === undefined && new URL(text).search === '' && new URL(text).hash === '';
-  if (isBare) return new URL(text).href.replace(/\/+$/, '');
-  context.addIssue({ code: 'custom', message: problem ?? 'expected a base address without ? and #' });
-  return z.NEVER;
-});
+/** The address of a vendor, which a proxy or a server of one's own may stand in for. */
+export const vendorUrl = textAs(baseUrl);
 
 export const create = z
   .boolean()

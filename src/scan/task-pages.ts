@@ -3,11 +3,11 @@
  * first page is 0 or 1: pages are as long as the service makes them, and the first ones tell how they are counted.
  * Source: our choice; the contract says only that `page` paginates ("Limits" 2 and 3).
  */
-import { fixedPass } from '../scan/fixed-pass.ts';
-import { emptyPastEnd } from '../scan/missing-page.ts';
-import { checkedKeep, rereadConflicts } from '../scan/repeated-ids.ts';
-import type { Kept, PassResult, ScannedRecord } from '../scan/scan.ts';
-import { idsOf, isEcho } from '../scan/window.ts';
+import { fixedPass } from './fixed-pass.ts';
+import { emptyPastEnd } from './missing-page.ts';
+import { checkedKeep, rereadConflicts } from './repeated-ids.ts';
+import type { Kept, PassResult, ScannedRecord } from './scan.ts';
+import { idsOf, isEcho } from './window.ts';
 
 export interface TaskPages<R extends ScannedRecord> {
   /** One page by the service's own number. One that is refused past the end counts as empty. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { passOverTasks } from '../../src/tasks/task-pages.ts';
+import { passOverTasks } from '../../src/scan/task-pages.ts';
 import { RunFailed } from '../../src/worker/trouble.ts';
 
 interface Way {
