@@ -8,7 +8,7 @@ import { codeOf } from './errors.ts';
 
 /** `mode` is given to every directory made here. Throws the file system's error, such as EACCES, ENOTDIR or ENOENT. */
 export async function makeDirectory(dir: string, { mode }: { mode?: number } = {}): Promise<void> {
-  const make = () => fs.mkdir(dir, mode === undefined ? {} : { mode });
+  const make = () => fs.mkdir(dir, { mode });
   try {
     await make();
   } catch (error) {
@@ -16,8 +16,8 @@ export async function makeDirectory(dir: string, { mode }: { mode?: number } = {
     if (codeOf(error) !== 'ENOENT' || path.dirname(dir) === dir) throw error;
     const above = await fs.stat(path.dirname(dir)).catch(() => undefined);
     if (above) return makeOnceMore(make, dir);
-    await makeDirectory(path.dirname(dir), mode === undefined ? {} : { mode });
-    await makeDirectory(dir, mode === undefined ? {} : { mode }); // another process may have made it meanwhile
+    await makeDirectory(path.dirname(dir), { mode });
+    await makeDirectory(dir, { mode }); // another process may have made it meanwhile
   }
 }
 

@@ -239,8 +239,7 @@ async function accessTo(
     scheme: account.authorization.scheme,
     token: await readSecret(account.authorization.token, env),
   };
-  const embeddedTenant = embedded && name;
-  return { settings: account, baseUrl, apiKey, authorization, ...(embeddedTenant && { embeddedTenant }) };
+  return { settings: account, baseUrl, apiKey, authorization, embeddedTenant: embedded && name };
 }
 
 async function keepSchedules(kept: Schedules, settings: Settings): Promise<void> {

@@ -99,7 +99,7 @@ function delimiterOf(rowsBy: (delimiter: string) => readonly (readonly string[])
     for (const { length } of rows) widths.set(length, (widths.get(length) ?? 0) + 1);
     const [width, count] = [...widths].sort((one, other) => other[1] - one[1])[0] ?? [1, 0];
     if (width < 2) continue;
-    const known = (rows[0] ?? []).slice(0, 200).filter((name) => isKnownName(name)).length;
+    const known = knownNamesIn(rows[0] ?? []);
     const score = known * 100 + (count / rows.length) * 10 + Math.min(width, 100) / 100;
     if (score > most) [best, most] = [delimiter, score];
   }
@@ -107,11 +107,11 @@ function delimiterOf(rowsBy: (delimiter: string) => readonly (readonly string[])
 }
 
 function looksLikeHeader(first: readonly string[]): boolean {
-  if (first.some(isKnownName)) return true;
+  if (knownNamesIn(first) > 0) return true;
   return !first.some((cell) => /@|^[-+(]?[\d.,' ]*\d/.test(cell.trim()));
 }
 
-function isKnownName(name: string): boolean {
-  const known = recognise(name);
-  return known !== undefined && known.how !== 'fuzzy';
+/** How many of these cells are names of columns; a long row is not looked at to its end. */
+export function knownNamesIn(cells: readonly string[]): number {
+  return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
 }

@@ -4,10 +4,17 @@
  */
 import { LockstepError } from '../errors.ts';
 import type { AmountForm, DecimalSign } from './amount.ts';
-import { type ColumnMapping, headerSignature, listColumns, mapColumns, numberedColumns, recognise } from './columns.ts';
+import { type ColumnMapping, headerSignature, listColumns, mapColumns, numberedColumns } from './columns.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import type { Field } from './fields.ts';
-import { type DetectedDecimal, detectDecimal, detectFormat, type Format, type FormatChoices } from './format.ts';
+import {
+  type DetectedDecimal,
+  detectDecimal,
+  detectFormat,
+  type Format,
+  type FormatChoices,
+  knownNamesIn,
+} from './format.ts';
 import { withoutGuard } from './formulas.ts';
 import { parseBlock } from './parser.ts';
 import { MAX_ROW_CHARS, readRows, readSample, type TextRow } from './read.ts';
@@ -88,7 +95,7 @@ export function examineTable(
     ? first.slice(added).map((cell) => kept(cell, added))
     : numberedColumns(first.length);
   const firstRows = (format.hasHeader ? others : rows).map((row) => row.slice(added));
-  if (format.hasHeader && namesIn(columns) > 0 && namesIn(firstRows[0] ?? []) >= SECOND_HEADER)
+  if (format.hasHeader && knownNamesIn(columns) > 0 && knownNamesIn(firstRows[0] ?? []) >= SECOND_HEADER)
     throw refuse(
       'CSV_HEADER_INVALID',
       `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Keep one.`,
@@ -164,10 +171,6 @@ function otherFormatOf(text: string): string | undefined {
 
 /** So many names of columns in a row are no values. */
 const SECOND_HEADER = 3;
-
-function namesIn(cells: readonly string[]): number {
-  return cells.slice(0, 200).filter((cell) => !['fuzzy', undefined].includes(recognise(cell)?.how)).length;
-}
 
 function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string[])[]): readonly string[] {
   const column = columns.find(({ field }) => field === 'amount');
