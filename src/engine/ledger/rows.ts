@@ -93,23 +93,7 @@ function listed<T>(items: readonly T[], member: (item: T) => number | string | u
 export async function recordAttempts(db: Queryable, claim: Claim, attempts: readonly Attempt[]): Promise<number> {
   if (attempts.length === 0) return 0;
   const recorded = await db.query<{ written: number }>(
-    `with held as (select id from ledger.claims where id = $2 for share),
-     t as materialized (
-       select u.* from held join ledger.chunks c on c.claim_id = held.id, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::int[], $9::int[], $10::text[],
-         $11::text[], $12::jsonb[])
-         as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, facts)
-       where u.chunk_id = c.id and not exists (
-         select from ledger.attempts a where a.run_id = $1 and a.n = u.n and a.chunk_id = u.chunk_id)
-     ), written as (
-       insert into ledger.attempts (run_id, n, chunk_id, outcome, action, sends, http, ms, reason, facts)
-       select $1, n, chunk_id, outcome, action, sends, http, ms, reason, facts from t returning 1
-     ), again as (
-       insert into ledger.again (run_id, n) select $1, n from t where outcome = 'unsent' on conflict do nothing
-     ), settled as (
-       insert into ledger.verdicts (run_id, n, verdict, reason, facts)
-       select $1, n, verdict, reason, facts from t where verdict is not null on conflict do nothing
-     )
-     select count(*)::int as written from written`,
+    'select ledger.record_attempts($2, $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as written',
     [
       claim.runId,
       claim.id,
