@@ -27,6 +27,8 @@ const JITTER = 0.1;
 const LONGEST_PUT_OFF_MS = 24 * HOUR;
 /** The same for all deliveries of a target. */
 const LONGEST_BLOCK_MS = HOUR;
+/** A target that says to slow down and asks for no pause would be called again at once, and again. */
+const LEAST_BLOCK_MS = SECOND;
 /** Where a target says to slow down and not for how long. */
 const DEFAULT_BLOCK_MS = 30 * SECOND;
 
@@ -71,7 +73,8 @@ export function decide(
 type Later = Extract<DeliveryOutcome, { status: 'later' }>;
 
 function whenLimited(outcome: Later): Decision {
-  const afterMs = Math.min(LONGEST_BLOCK_MS, outcome.retryAfterMs ?? DEFAULT_BLOCK_MS);
+  const askedMs = outcome.retryAfterMs ?? DEFAULT_BLOCK_MS;
+  const afterMs = Math.max(LEAST_BLOCK_MS, Math.min(LONGEST_BLOCK_MS, askedMs));
   return { status: 'limited', afterMs, ...why(outcome) };
 }
 

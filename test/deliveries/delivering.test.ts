@@ -210,6 +210,18 @@ describe('a target that asks for a pause', () => {
     expect((await deliveryRows(database)).every(({ attempts }) => attempts === 1)).toBe(true);
   });
 
+  test('is called again after a second where it asks for a pause of no length', async () => {
+    let calls = 0;
+    const hook: Answering = () => {
+      calls++;
+      return { ...FAILED, reason: 'HTTP_429', isLimited: true, retryAfterMs: 0 };
+    };
+    await queue(database, changes(1));
+    start({ hook });
+    await clock.pass(10_000);
+    expect([calls > 2, calls <= 11]).toEqual([true, true]);
+  });
+
   test('is left alone by every other process, too', async () => {
     const called: Delivery[] = [];
     await queue(database, changes(100));
@@ -218,6 +230,9 @@ describe('a target that asks for a pause', () => {
     started.push(deliveringOf({ pool: database.pool, targets: { hook: noting(called) }, clock }));
     await clock.pass(50_000);
     expect(called).toEqual([]);
+    let isClosed = false; // else the first process may take them all again
+    void started[0]?.close().finally(() => (isClosed = true));
+    await clock.passUntil(() => isClosed);
     await clock.passUntil(() => called.length > 0);
     expect(clock.nowMs()).toBeGreaterThanOrEqual(MINUTE);
   });

@@ -70,6 +70,10 @@ describe('every other answer', () => {
       { ...WHY, status: 'limited', afterMs: 7_000 },
     ],
     [
+      { ...LATER, isLimited: true, retryAfterMs: 0 },
+      { ...WHY, status: 'limited', afterMs: 1_000 },
+    ],
+    [
       { ...LATER, isLimited: true },
       { ...WHY, status: 'limited', afterMs: 30_000 },
     ],
