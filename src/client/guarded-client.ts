@@ -47,7 +47,7 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
     }
     const after = breaker.admit(now());
     if (after.status === 'go') return watched(send);
-    return heldBack(after.status === 'wait' ? after.forMs : 0); // 0: the probe said nothing, such as for want of budget
+    return heldBack(after.status === 'wait' ? after.forMs : 0); // 0: the probe had no answer, such as without a token of the budget
   }
 
   async function watched<T extends Outcome | StreamOutcome>(send: () => Promise<T>): Promise<T> {

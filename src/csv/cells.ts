@@ -55,10 +55,8 @@ const MAX_EMAIL = 320;
 
 const error = (code: CellCode, facts?: Facts): CellResult => ({ problem: { code, severity: 'error', facts } });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is its purpose
-const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is its purpose
-const CONTROL_BUT_BREAKS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+const CONTROL = /\p{Cc}/u;
+const CONTROL_BUT_BREAKS = /(?![\t\n\r])\p{Cc}/u;
 /** Shown as nothing: two keys that look the same would differ. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 

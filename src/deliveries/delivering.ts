@@ -19,7 +19,7 @@ const MOST_AHEAD = 400;
 
 export interface DeliveringNeeds extends Pick<DeliverySourceNeeds, 'pool' | 'worker' | 'runs' | 'log'> {
   readonly targets: {
-    /** Closed with the rest. Rejects where the target cannot be used, such as for want of a secret. */
+    /** Closed with the rest. Rejects where the target cannot be used, such as where a secret is missing. */
     open(name: string): Promise<Target>;
     concurrencyOf(name: string): number;
   };

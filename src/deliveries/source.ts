@@ -110,7 +110,7 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     const { pool, target, clock } = this.#needs;
     const now = clock.ledgerNow();
     const decisions = attempts.map(({ outcome }) => outcome.decision);
-    await this.#tellState(attempts, now); // first: whoever claims from here on knows it
+    await this.#tellState(attempts, now); // first: every later claim sees it
     const links = attempts.filter(({ itemId, claimed }) => itemId !== undefined && itemId !== claimed.delivery.itemId);
     await keepItemLinks(pool, target, links.map(toLink));
     const outcomes = attempts.map(({ outcome }) => outcome);

@@ -2,7 +2,7 @@
 
 /**
  * What is known about one case of a reason: small JSON with plain names. A cause is a reason of another row, and its facts.
- * `said` is a text of somebody else, such as a target's answer; rows of older ledgers have nothing but that.
+ * `said` is the text of another system, such as a target's answer; rows of older ledgers have nothing but that.
  */
 export interface Facts {
   readonly [name: string]: Fact | undefined;

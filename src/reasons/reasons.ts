@@ -33,7 +33,7 @@ export const PLAIN_HINTS: Hints = { command: (command) => `lockstep ${command}` 
 
 /**
  * What a person reads about one row: statement and remedy, for each reason that the facts name. `reason` is null where a row
- * needs none. What somebody else has said (`said`) brings its own remedy. Empty where there is nothing to say.
+ * needs none. The text of another system (`said`) brings its own remedy. Empty where there is nothing to say.
  */
 export function sentenceFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string {
   return sayEach(reason, facts, (code, own) => {

@@ -15,7 +15,7 @@ const PART = /\[(?:([?!])(\w+) ?)?([^\]]*)\]/g;
 const NAME = /\{(\w+)\}/g;
 const NAME_OR_COMMAND = /`lockstep ([^`]*)`|\{(\w+)\}/g;
 
-/** Facts that a command needs and nobody knows are in capitals, for the reader to fill in. */
+/** Facts that a command needs and that are missing are in capitals, for the reader to fill in. */
 export function fill(template: string, filling: Filling): string {
   const { facts } = filling;
   const text = template.replace(PART, (_, sign: '?' | '!' | undefined, name: string, part: string) => {

@@ -1,5 +1,5 @@
 /**
- * Applies one report: looks at the item itself where that can be done, settles each task that it stands for, and answers
+ * Applies one report: looks at the item itself where that can be done, settles each task that is linked with it, and answers
  * what is to be written about it, in one transaction. Killed anywhere, it is done again: completing a task twice is
  * completing it once, and a task that is in the item's state already is only noted to be.
  */

@@ -88,7 +88,7 @@ export function textAs<T>(read: (text: string) => { readonly value: T } | string
   });
 }
 
-/** Undefined stands for `embedded`. Without a trailing slash; the prefix (/api/v1 or /v1) is not part of it. */
+/** Undefined means `embedded`. Without a trailing slash; the prefix (/api/v1 or /v1) is not part of it. */
 export const serviceUrl = textAs<string | undefined>((text) => {
   if (text === 'embedded') return { value: undefined };
   const base = baseUrl(text);

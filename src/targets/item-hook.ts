@@ -33,7 +33,7 @@ export function hookReader<Payload>(
       if (error instanceof LockstepError) return undefined;
       throw error;
     });
-    // Why it cannot be read is for the settings' check to say, not for whoever calls.
+    // Why it cannot be read is for the settings' check to say, not for the caller.
     if (key === undefined) return refused(401, 'the hookSecret of this target cannot be read');
     const verified = verify(request, key, now);
     if (verified.status === 'refused') return verified;

@@ -49,7 +49,7 @@ function plainText(html: string): string {
     .trim();
 }
 
-/** Character references of HTML, by name or number; one that stands for no character of a text stays as it is. */
+/** Character references of HTML, by name or number; one that names no character of a text stays as it is. */
 export function decodeEntities(text: string): string {
   const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi;
   return text.replaceAll(reference, (entity, ...found: (string | undefined)[]) => {

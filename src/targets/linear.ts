@@ -57,7 +57,7 @@ export function openLinear(settings: LinearTarget, needs: TargetNeeds): Target {
         const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
         if (identifier !== undefined) return { status: 'ok', value: identifier };
         if (asked.status === 'later' || asked.status === 'disabled') return asked;
-        // Refused, maybe because that id exists: somebody else was faster, or the trash holds it.
+        // Refused, maybe because that id exists: another process was faster, or the trash holds it.
         const again = await read(ask, id);
         if (again.status === 'ok') return { status: 'ok', value: again.value.itemId };
         return asked.status === 'refused' ? asked : notDone('create the issue');

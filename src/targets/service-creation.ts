@@ -118,7 +118,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
         if (before?.fingerprint === list.fingerprint) return isTaken ? notShown(account, marker) : undefined;
         before = list;
       }
-      const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so that nobody can tell what is not there`;
+      const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so it is unclear what is missing`;
       return { status: 'later', reason: 'LIST_UNSTEADY', detail };
     }
 

@@ -20,7 +20,7 @@ afterAll(() => database.close());
 
 const OPTIONS = { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] };
 const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: null };
-const AWAY: Outcome = { status: 'not-sent', message: 'nobody answers', reason: 'unreachable' };
+const AWAY: Outcome = { status: 'not-sent', message: 'no answer', reason: 'unreachable' };
 const REFUSED: Outcome = { status: 'refused', httpStatus: 404, message: 'no such route' };
 
 const LATER = { status: 'stopped', stop: expect.any(RetryLater) };

@@ -1,5 +1,7 @@
 /** The life of orders over several loads of files, against the embedded service. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readRowStory } from '../../src/engine/ledger/row-story.ts';
 import { endRun, type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/orders/reopen.ts';
 import { csvOf, eachOnce, type LoadHow, type OrdersBed, openOrdersBed, ordersCsv } from '../support/orders-bed.ts';
@@ -36,6 +38,9 @@ describe('a file that is loaded', () => {
     const ids = (await bed.loaded(run)).map(({ recordId }) => Number(recordId));
     expect(ids).toEqual(['O-1', 'O-2', 'O-3', 'O-4'].map((label) => byLabel.get(label)?.id));
     expect(run.calls).toBeLessThanOrEqual(4 + 3);
+    const story = await readRowStory(bed.database.pool, run.id, '2');
+    const attempt = { action: 'create', outcome: 'acked', httpStatus: 200, tookMs: expect.any(Number) };
+    expect(story).toMatchObject({ attempts: [attempt], formerVerdicts: [], verdict: { verdict: 'created' } });
   });
 
   test('finds its customers by e-mail, phone and name, and rejects the row whose customer is nowhere', async () => {

@@ -54,7 +54,7 @@ test.each(cases)('words %s with %j', (reason, facts, sentence) => {
   expect(sentenceFor(reason, facts, HINTS).slice(0, sentence.length)).toBe(sentence);
 });
 
-test('leaves what somebody else has said as it is', () => {
+test('leaves the text of another system as it is', () => {
   expect(sentenceFor('DIFFERS', { said: 'order 9 is there and differs' }, HINTS)).toBe('order 9 is there and differs');
   expect(sentenceFor('PLANNED', { said: 'completed' }, HINTS)).toBe('completed');
   expect(sentenceFor('REJECTED', { target: 'jira', said: 'no {x} [y]' }, HINTS)).toBe('jira: no {x} [y]');

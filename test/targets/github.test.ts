@@ -37,7 +37,7 @@ test('an issue is closed as completed and opened as reopened', async () => {
   expect(bed.issues[0]).toMatchObject({ state: 'open', state_reason: 'reopened' });
 });
 
-test('an issue that was created and is deleted there is told of once, and then created again', async () => {
+test('an issue that was created and is deleted there is reported once, and then created again', async () => {
   expect(await deliver(false)).toMatchObject({ status: 'delivered' });
   bed.issues.splice(0);
   expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });

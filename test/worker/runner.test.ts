@@ -158,18 +158,18 @@ describe('a job that cannot go on', () => {
   });
 
   test('because the service is away comes back, says so once, and is out of trouble when it answers', async () => {
-    const away = Array.from({ length: 3 }, () => new RetryLater('nobody answers', 10));
+    const away = Array.from({ length: 3 }, () => new RetryLater('no answer', 10));
     const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: () => 60_000 });
-    expect(run).toMatchObject({ status: 'done', notes: ['nobody answers'], troubleSince: undefined });
+    expect(run).toMatchObject({ status: 'done', notes: ['no answer'], troubleSince: undefined });
   });
 
   test('because the service is away too long fails, and says how to go on', async () => {
     const job = work(async () => {
-      throw new RetryLater('nobody answers', 10);
+      throw new RetryLater('no answer', 10);
     });
     const run = await carried([job], { patienceMs: () => 100 });
     expect(run).toMatchObject({ status: 'failed', errorCode: 'SERVICE_AWAY' });
-    expect(run.error).toMatch(new RegExp(`nobody answers.*lockstep runs resume ${run.id}`));
+    expect(run.error).toMatch(new RegExp(`no answer.*lockstep runs resume ${run.id}`));
   });
 
   test('because of a defect is tried again, here or in another process', async () => {

@@ -93,7 +93,7 @@ test('each call is told by when it has to leave: before its answer could come af
   expect(dispatchBefore - began).toBeLessThan(30_000 - anAccount().timeoutMs);
 });
 
-test.each([new RunFailed('KEY_REFUSED', 'mend the key'), new RetryLater('nobody answers', 10)])(
+test.each([new RunFailed('KEY_REFUSED', 'fix the key'), new RetryLater('no answer', 10)])(
   'stopped by %s, it gives back what it has not sent, and spends nothing on it',
   async (cause) => {
     const run = await aRunOf(50);

@@ -3,7 +3,7 @@ import type { Json } from '../../src/client/dialect.ts';
 import { readWholeList } from '../../src/worker/whole-list.ts';
 import { anAccount } from './an-account.ts';
 
-/** A number stands for the order with that id. */
+/** A number means the order with that id. */
 type Pages = (page: number | undefined, read: number) => readonly Json[];
 
 /** Reads a list of orders from a service that answers pages so; `read` counts the reads. */
@@ -72,7 +72,7 @@ test('an empty list is asked for nothing more', async () => {
   expect((await listFrom(() => [])).asked).toEqual([undefined]);
 });
 
-test('a list that shows a record twice is read once more, and is whole', async () => {
+test('a list that shows a record twice is read again, and is whole', async () => {
   const { read, asked } = await listFrom(() => [1, 2, 3, 2]);
   expect([read.records, asked]).toEqual([4, [undefined, undefined, 2]]);
 });

@@ -90,7 +90,7 @@ export class ClaimLost extends Error {
 
 /**
  * Gives claims back. Rows they hold without a recorded attempt may have been sent: that is appended, and a read has to tell.
- * The claims are there until it is written, so that whoever comes after a crash on the way does it again.
+ * The claims are there until it is written, so that after a crash on the way another process repeats it.
  */
 export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
   // Rows that are being claimed at this moment are seen only by a statement that begins after theirs has ended: this one

@@ -191,7 +191,7 @@ export async function dueAudits(
 }
 
 /**
- * Pays the debts that were due when the read began, one by one where their rows change; to be run in one transaction, safe to repeat. Rows whose record is there
+ * Pays the debts that were due when the read began; to be run in one transaction, safe to repeat. Rows whose record is there
  * twice, or no longer, become rows for a person, and the counts of their runs follow. Answers those.
  */
 export async function payDebts(

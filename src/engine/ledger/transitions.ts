@@ -1,5 +1,6 @@
 /**
- * What may become of a row, one named statement for each step. No other code writes to a row; README.md here draws them.
+ * What may become of a row, one named statement for each step; README.md here draws them. Rows are added by inputs.ts and, for
+ * contacts and orders, by matching/; no other code changes one.
  *
  * A statement takes a selection: SQL over the run `$1` and values from `$2` on, which yields the numbers `n` of rows with what
  * the statement needs. Rows that are in another state than the statement begins with are left as they are. All are set-based
@@ -83,7 +84,7 @@ export async function unplanRows(db: Queryable, runId: string, { sql, values = [
   return unplanned.rows[0]?.n ?? 0;
 }
 
-/** Has rows sent once more that were sent. Selection: `n, action`; a null action: the one that was planned. Answers their numbers. */
+/** Makes rows that were sent ready again. Selection: `n, action`; a null action: the one that was planned. Answers their numbers. */
 export async function sendAgain(
   db: Queryable,
   runId: string,

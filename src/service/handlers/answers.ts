@@ -1,4 +1,4 @@
-/** What the caller is told of what the store did, alike for every kind of record. */
+/** What the caller receives for what the store did, alike for every kind of record. */
 import { absent, found, invalid, type Result } from '../result.ts';
 import { kinds, type StoredKind } from '../store/kinds.ts';
 import type { Page } from '../store/lists.ts';

@@ -65,7 +65,7 @@ const ITEMS = 'select item, at from jsonb_array_elements($2::jsonb) with ordinal
 /**
  * The statement for `TenantDb.each` that writes new records and their commits, and gives an `IdRow` for each. An item has
  * `operation` and `naturalKey`; `values` says by column how the record is made of it. `items` gives the items, and their
- * place `at`, where not every one is to be written or one stands for many records.
+ * place `at`, where not every one is to be written or one makes many records.
  */
 export function creating(kind: string, values: Readonly<Record<string, string>>, items = ITEMS): string {
   const table = `service.${kind}s`;

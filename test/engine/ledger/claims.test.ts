@@ -58,6 +58,17 @@ describe('a claim fences what is written', () => {
     expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(['acked', 'intent']);
   });
 
+  test('an outcome that is recorded again frees no row that another claim has by then', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    const [mine, other] = [await claimOn(database, run), await claimOn(database, run)];
+    const unsent = (await claimRows(database.pool, mine, 1)).map((row): Attempt => ({ ...row, outcome: 'unsent' }));
+    expect(await recordAttempts(database.pool, mine, unsent)).toBe(1);
+    expect(await claimRows(database.pool, other, 1)).toHaveLength(1);
+    expect(await recordAttempts(database.pool, mine, unsent)).toBe(0);
+    expect(await claimRows(database.pool, mine, 1)).toEqual([]);
+  });
+
   test('claimers at the same time never get the same row, and together get all', async () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(300));

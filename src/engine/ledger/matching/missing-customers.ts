@@ -111,7 +111,7 @@ export async function takeCreated(db: Queryable, run: Run, creatorId: string): P
   );
 }
 
-/** Rows whose customer was to be created and does not exist after all: nobody to send an order for. */
+/** Rows whose customer was to be created and does not exist after all: there is no customer to send the order for. */
 export async function settleNotCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select s.n, case v.verdict when 'rejected' then 'rejected' else 'review' end as verdict,

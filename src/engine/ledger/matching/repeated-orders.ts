@@ -9,8 +9,8 @@ export interface Repeat {
 }
 
 /**
- * Settles rows that repeat an order_id: a row with the content of the first one is its copy; where rows differ, nobody can say
- * which is meant, and none is sent. Content is what would be sent, and the customer that is named. An invalid row counts too,
+ * Settles rows that repeat an order_id: a row with the content of the first one is its copy; where rows differ, it is
+ * unclear which is meant, and none is sent. Content is what would be sent, and the customer that is named. An invalid row counts too,
  * and keeps its own verdict. `labels`: what the names of orders begin with that the file gives none. Answers the first `shown`
  * of the rows that differ.
  */

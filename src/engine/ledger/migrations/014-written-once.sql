@@ -59,7 +59,7 @@ create table ledger.attempts (
   chunk_id bigint,
   at timestamptz not null default clock_timestamp(),
   action text,
-  -- acked: the service took it; refused: it did not; unknown: nobody knows; lost: claimed by a process that is gone;
+  -- acked: the service took it; refused: it did not; unknown: it may have arrived; lost: claimed by a process that is gone;
   -- unsent: not sent, or answered with "slow down".
   outcome text not null check (outcome in ('acked', 'refused', 'unknown', 'lost', 'unsent')),
   -- How often the row was sent since it was planned, this time included where it may have arrived.
