@@ -1,14 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
 /** Whole runs, processes and databases: what core, the part to run while working, leaves out. */
-const E2E = ['e2e', 'embedded', 'jobs', 'doctor', 'reports', 'own-targets'].map((room) => `test/${room}/**/*.test.ts`);
+const E2E = ['e2e', 'jobs', 'doctor', 'mirror/inbound', 'mirror/own-targets', 'storage/embedded'].map(
+  (room) => `test/${room}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {
     // Starts one Postgres and one Redis for all projects.
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
-    maxWorkers: 2,
+    // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
+    isolate: false,
+    coverage: { provider: 'v8', include: ['src/**', 'jobs/**'], reporter: ['text-summary', 'html'] },
     projects: [
       {
         extends: true,
@@ -16,8 +20,8 @@ export default defineConfig({
           name: 'core',
           include: ['test/**/*.test.ts'],
           exclude: [...E2E, 'test/chaos/**'],
-          // Loading the modules anew for each file takes as long as the tests. So nothing may stay in them from test to test.
-          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
@@ -27,6 +31,10 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: E2E,
+          // One more than the 2 cores that are meant: these tests wait for settle times and processes as often as they work.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+          setupFiles: './test/e2e/end-processes.ts',
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

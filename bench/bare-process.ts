@@ -1,5 +1,5 @@
 /**
- * What a sync is held against: a bare undici loop that makes the same calls in the same concurrency, and keeps nothing.
+ * The baseline of a sync: a bare undici loop that makes the same calls with the same concurrency, and stores nothing.
  *   node bare-process.ts URL KEY CONTACTS IMPORTS CONCURRENCY ROWS_PER_PAGE
  */
 import { Pool } from 'undici';

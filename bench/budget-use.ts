@@ -30,7 +30,7 @@ export async function budgetUse(): Promise<readonly Row[]> {
   return rows;
 }
 
-/** Calls a second between the first tenth and the last of them: before and after, there is not always a row waiting. */
+/** Calls a second between the first tenth and the last tenth of them: at the start and the end, rows do not always wait. */
 async function paceWhileRowsWait(bench: Bench, syncing: Promise<unknown>): Promise<number> {
   const samples: { readonly atMs: number; readonly total: number }[] = [];
   const sampling = setInterval(async () => {

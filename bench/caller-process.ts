@@ -1,22 +1,22 @@
 /**
- * Callers of one key, or of many, in a process of their own, each calling again as soon as it has its answer, through the budget.
+ * Callers of one or many keys in their own process. Each calls again, through the budget, as soon as it has its answer.
  *   node caller-process.ts CALLER_JSON
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Budget, BudgetLimits, BudgetStore, Lane } from '../src/budget/budget.ts';
-import { createBudget } from '../src/budget/key-budget.ts';
-import { openPostgresStore } from '../src/budget/postgres-store.ts';
-import { createRedisStore } from '../src/budget/redis-store.ts';
-import { type Client, createClient } from '../src/client/client.ts';
-import { autoDialect } from '../src/client/dialect.ts';
-import { openDatabase } from '../src/database/open.ts';
+import type { Budget, BudgetLimits, BudgetStore, Lane } from '../src/client/budget/budget.ts';
+import { createBudget } from '../src/client/budget/key-budget.ts';
+import { openPostgresStore } from '../src/client/budget/postgres-store.ts';
+import { createRedisStore } from '../src/client/budget/redis-store.ts';
+import { type Client, createClient } from '../src/client/call/client.ts';
+import { autoDialect } from '../src/client/call/dialect.ts';
+import { openDatabase } from '../src/storage/open.ts';
 import { quantile } from './processes.ts';
 
 export interface Caller {
   readonly url: string;
   readonly key: string;
-  /** How many keys, each with a budget and callers of its own. */
+  /** How many keys, each with its own budget and callers. */
   readonly keys: number;
   readonly limits: BudgetLimits;
   readonly dataDir: string;

@@ -11,7 +11,7 @@ export interface Cost {
 /** Linux counts the CPU of processes in hundredths of a second. */
 const TICK_MS = 10;
 
-/** Begins to measure; the function it gives tells what was spent since. `pool` has to be on an embedded Postgres. */
+/** Begins to measure; the returned function reports what was spent since. `pool` has to be on an embedded Postgres. */
 export async function measureCost(pool: pg.Pool): Promise<() => Promise<Cost>> {
   const postmaster = await parentOf(await backendOf(pool));
   const before = await spent(pool, postmaster);
@@ -35,7 +35,7 @@ async function spent(pool: pg.Pool, postmaster: number): Promise<Cost> {
   };
 }
 
-/** The postmaster's figures hold those of the children that have ended. */
+/** The postmaster's figures include its ended children. */
 async function postgresCpuMs(postmaster: number): Promise<number> {
   const children = await fs.readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
   const [own = [], ...others] = await Promise.all(
@@ -54,7 +54,7 @@ async function parentOf(pid: number): Promise<number> {
   return Number((await statOf(pid))[1]);
 }
 
-/** The fields of /proc/PID/stat behind the command's name, from the state on. */
+/** The fields of /proc/PID/stat after the command's name, from the state on. */
 async function statOf(pid: number): Promise<readonly string[]> {
   const stat = await fs.readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,9 +1,9 @@
-/** One reading of a CSV, told over IPC: all of it (receive, read, map, validate), or PapaParse alone. */
+/** Reads a CSV once and reports over IPC: all of it (receive, read, map, validate), or PapaParse alone. */
 import path from 'node:path';
 import { decodeText } from '../src/csv/encoding.ts';
 import { parseBlock } from '../src/csv/parser.ts';
 import { type Received, receive } from '../src/csv/receive.ts';
-import { checkedRows, examine, validatorOf } from '../src/csv/sheet.ts';
+import { checkedRows, examineSheet, validatorOf } from '../src/csv/sheet.ts';
 
 export interface CsvFigures {
   readonly rows: number;
@@ -25,7 +25,7 @@ process.send?.(figures);
 process.disconnect();
 
 async function checked(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid'>> {
-  const sheet = examine(from);
+  const sheet = examineSheet(from);
   let [rows, valid] = [0, 0];
   for await (const batch of checkedRows(from, sheet, validatorOf(sheet))) {
     for (const { status } of batch) {

@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { Pool } from 'undici';
 import { openWorkspace } from '../src/cli/wire.ts';
-import { queueDeliveries } from '../src/deliveries/outbox.ts';
+import { queueDeliveries } from '../src/mirror/outbox/outbox.ts';
+import type { TaskChange } from '../src/mirror/tasks/task-change.ts';
 import { parseSettings } from '../src/settings/parse.ts';
-import type { TaskChange } from '../src/tasks/task-change.ts';
 
 export interface DeliveryFigures {
   readonly ms: number;
@@ -70,7 +70,7 @@ targets:
   return ms;
 
   async function isAnyOpen(): Promise<boolean> {
-    // By the indexes of what is open: a scan of all that has ended would be half of the work that is measured.
+    // By the indexes of open deliveries: a scan of all ended ones would be half of the measured work.
     const open = await pool.query(
       `select 1 where exists (select from ledger.deliveries where target = 'receiver' and state = 'waiting')
          or exists (select from ledger.deliveries where target = 'receiver' and state = 'sending')`,

@@ -1,5 +1,5 @@
 /**
- * An outside system that takes any delivery, so many milliseconds after it came. Tells its address.
+ * An outside system that accepts every delivery after the given number of milliseconds. Reports its address.
  *   node deliveries-receiver-process.ts LATENCY_MS
  */
 import { createServer } from 'node:http';

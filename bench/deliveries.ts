@@ -10,7 +10,7 @@ import type { Row } from './table.ts';
 const COUNT = 10_000;
 const LATENCY_MS = 5;
 const TRIALS = 3;
-const WANTED = 0.8;
+const WANTED = 0.9;
 
 export async function deliveries(): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));

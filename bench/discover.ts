@@ -1,4 +1,4 @@
-/** How well a key's limit is found that nobody knows: four processes in discover mode against a hidden limit. */
+/** How well discover mode finds the limit of a key: four processes against a hidden limit. */
 import { type LimitedBench, openLimitedBench } from './limited-bench.ts';
 import type { Row } from './table.ts';
 

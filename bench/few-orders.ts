@@ -12,7 +12,7 @@ import type { Row } from './table.ts';
 
 const FEW = 10;
 const CUSTOMERS = 5_000;
-/** Once to see what is there already, and again after sending. */
+/** Once to see which orders exist, and again after sending. */
 const READS = 2;
 const MOST_TIME = 1.5;
 const MOST_WAL_MB = 1;

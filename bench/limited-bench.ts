@@ -1,4 +1,4 @@
-/** A limited service and callers of it, each in a process of its own. */
+/** A limited service and its callers, each in its own process. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -8,10 +8,10 @@ import type { Limit, LimitedAnswer, LimitedAsk } from './limited-process.ts';
 import { figuresOf, run } from './processes.ts';
 
 export interface LimitedBench {
-  /** Starts the service anew with a limit. */
+  /** Restarts the service with a limit. */
   limit(limit: Limit): Promise<void>;
   traffic(): Promise<LimitedAnswer>;
-  /** So many processes that call at the same time with one key that nobody has used; `first` is for one of them only. */
+  /** Processes that call at the same time with one new key; `first` applies to one of them only. */
   call(processes: number, caller: CallerOptions, first?: Pick<Caller, 'person'>): Promise<readonly CallerFigures[]>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A service that does nothing but keep a limit, to the token, in a process of its own: a token bucket for each key, 429 with
- * Retry-After beyond it, and an empty list otherwise. Asked over IPC: starts anew with a limit, or tells what arrived.
+ * A service that only enforces a limit, exact to the token, in its own process: a token bucket per key, 429 with Retry-After
+ * beyond it, and an empty list otherwise. Over IPC it restarts with a new limit, or reports the traffic that arrived.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ export interface LimitedAnswer {
   readonly worstSecond: number;
 }
 
-/** Whose values are the numbers of the keys here. */
+/** The name of the API key in a call; its values are the numbers of the keys. */
 const API_KEY = 'api_key';
 const EMPTY = Buffer.from('{"status":"success","content":[],"message":"OK"}');
 const traffic = recordTraffic();

@@ -1,8 +1,8 @@
 /**
- * The budget alone, against a service that keeps its limit to the token: how much of it four processes use, whether they
- * ever overrun it, what the lanes are worth, and what the budget costs. On Redis where REDIS_URL is set, else on Postgres.
+ * The budget alone, against a service that enforces its limit exact to the token: how much of it four processes use, whether
+ * they ever exceed it, the effect of the lanes, and the cost of the budget. On Redis if REDIS_URL is set, otherwise on Postgres.
  */
-import type { BudgetLimits } from '../src/budget/budget.ts';
+import type { BudgetLimits } from '../src/client/budget/budget.ts';
 import type { CallerFigures } from './caller-process.ts';
 import { type LimitedBench, openLimitedBench } from './limited-bench.ts';
 import type { Row } from './table.ts';
@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const PROCESSES = 4;
 const CALLERS = 16;
 const RATES = [10, 200, 2_000];
-/** As a host of many tenants has them: every process works on every key. */
+/** As on a host of many tenants: every process works on every key. */
 const MANY = { processes: 8, keys: 200, rate: 5, callers: 2 };
 
 export async function limits(): Promise<readonly Row[]> {
@@ -75,7 +75,7 @@ async function manyKeys(bench: LimitedBench): Promise<Row> {
   };
 }
 
-/** A person's calls beside saturating batch work: in their own lane, and standing in line with it. */
+/** A person's calls beside saturating batch work: in their own lane, and in the same queue as that work. */
 async function interactiveWait(bench: LimitedBench): Promise<Row> {
   const waits: Record<string, number> = {};
   for (const lane of ['interactive', 'batch'] as const) {
@@ -107,7 +107,7 @@ async function batchShare(bench: LimitedBench): Promise<Row> {
   };
 }
 
-/** One caller after another, and always a token free: what asking for it takes. */
+/** One caller after another, with a free token at all times: the cost of asking for it. */
 async function addedLatency(bench: LimitedBench): Promise<Row> {
   const person = { lane: 'interactive', pauseMs: 0 } as const;
   const free = { limits: { ...limitsFor(100_000), burst: 100_000 }, forMs: MINUTE_MS / 6, saturating: {} };

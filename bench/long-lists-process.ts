@@ -1,14 +1,14 @@
 /**
- * Reads one long list and keeps nothing of it but what the read itself keeps; sends the peak of its memory.
+ * Reads one long list and stores only what the read itself needs; reports the peak of its memory.
  *   node long-lists-process.ts URL orders|customers|tasks
  */
-import type { Budget } from '../src/budget/budget.ts';
-import { createClient } from '../src/client/client.ts';
-import { autoDialect } from '../src/client/dialect.ts';
-import { scanTaskList } from '../src/tasks/scan-list.ts';
-import { hashOf, toTaskState } from '../src/tasks/task-state.ts';
-import type { Account } from '../src/worker/accounts.ts';
-import { readWholeList } from '../src/worker/whole-list.ts';
+import type { Budget } from '../src/client/budget/budget.ts';
+import { createClient } from '../src/client/call/client.ts';
+import { autoDialect } from '../src/client/call/dialect.ts';
+import type { Account } from '../src/engine/account/account.ts';
+import { readWholeList } from '../src/engine/account/whole-list.ts';
+import { scanTaskList } from '../src/mirror/tasks/scan-list.ts';
+import { taskHash, toTaskState } from '../src/mirror/tasks/task-state.ts';
 
 export interface LongListFigures {
   readonly records: number;
@@ -29,7 +29,7 @@ const client = createClient({
   budget,
   dialect: autoDialect,
 });
-// Safe: reading lists asks an account for no more.
+// Safe: reading lists needs nothing else of an account.
 const account = { name: 'bench', client, dialect: autoDialect } as unknown as Account;
 
 const startedAt = performance.now();
@@ -60,7 +60,9 @@ async function readTasks(): Promise<number> {
       const rows = outcome.status === 'applied' ? (outcome.content as never[]) : [];
       return rows.flatMap((row) => {
         const read = toTaskState(row, autoDialect);
-        return read.status === 'read' ? [{ id: read.task.id, hash: hashOf(read.task), task: read.task, readAtMs }] : [];
+        return read.status === 'read'
+          ? [{ id: read.task.id, hash: taskHash(read.task), task: read.task, readAtMs }]
+          : [];
       });
     },
     keep: async () => {},

@@ -1,5 +1,5 @@
 /**
- * A service with one long list of each kind, made up as it is asked for: orders in pages of 1,000, customers in one
+ * A service with one long list of each kind, generated on request: orders in pages of 1,000, customers in one
  * answer, tasks in pages of 1,000. Sends its address.
  *   node long-lists-service-process.ts RECORDS
  */

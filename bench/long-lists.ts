@@ -1,4 +1,4 @@
-/** The memory of reading long lists: a million records against a hundred thousand, of each way in which lists come. */
+/** The memory of reading long lists: a million records against a hundred thousand, for each form of list. */
 import { once } from 'node:events';
 import type { LongListFigures } from './long-lists-process.ts';
 import { figuresOf, run } from './processes.ts';

@@ -17,6 +17,7 @@ import { ordersCpu } from './orders-cpu.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
 import { service, serviceSearch } from './service.ts';
+import { start } from './start.ts';
 import { type Row, render } from './table.ts';
 import { taskScan } from './task-scan.ts';
 
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   lists: longLists,
   service,
   'service-search': serviceSearch,
+  start,
 };
 
 const wanted = process.argv.slice(2);

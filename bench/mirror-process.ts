@@ -1,5 +1,5 @@
 /**
- * One worker that mirrors tasks on a schedule, as `lockstep start` does, until it is disconnected. Says when it is at work.
+ * One worker that mirrors tasks on a schedule, as `lockstep start` does, until it is disconnected. Reports when it is ready.
  *   node mirror-process.ts DATA_DIR SETTINGS_YAML
  */
 import pino from 'pino';

@@ -1,4 +1,4 @@
-/** How long a change of a task takes to its target: at most until the next scan, and what scanning and delivering take. */
+/** How long a change of a task takes to reach its target: at most the time to the next scan, plus scanning and delivering. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -60,7 +60,7 @@ syncs: { mirror: { job: tasks, account: bench, schedule: { every: ${EVERY_MS}ms 
 targets: { receiver: { type: webhook, url: "http://127.0.0.1:${port}/", secret: { env: BENCH_SECRET }, allowPrivate: true } }`;
 }
 
-/** Completes tasks one after another; when each one was, by its id. */
+/** Completes tasks one after another; returns the time of each, by its id. */
 async function change(url: string): Promise<ReadonlyMap<string, number>> {
   const changedAtMs = new Map<string, number>();
   for (let n = 0; n < CHANGES; n++) {

@@ -1,5 +1,5 @@
 /**
- * What a load is held against: a bare undici loop that posts the same orders in the same concurrency, and keeps nothing.
+ * The baseline of a load: a bare undici loop that posts the same orders with the same concurrency, and stores nothing.
  *   node orders-bare-process.ts POSTING_JSON
  */
 import { Pool } from 'undici';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { openDatabase } from '../src/database/open.ts';
-import type { BehaviourOptions } from '../src/service/behaviour.ts';
+import type { BehaviourOptions } from '../src/service/testbed/behaviour.ts';
+import { openDatabase } from '../src/storage/open.ts';
 import type { Posting, PostingFigures } from './orders-bare-process.ts';
 import type { Loading, LoadingFigures } from './orders-load-process.ts';
 import { type Numbers, writeSheet } from './orders-sheet.ts';
@@ -12,9 +12,9 @@ import { CONCURRENCY, figuresOf, openBenchService, run } from './processes.ts';
 import type { Answer } from './service-process.ts';
 
 export interface OrdersBench {
-  /** For files of the benchmark's own. */
+  /** The folder for the benchmark's files. */
   readonly dir: string;
-  /** Starts the service anew. */
+  /** Restarts the service. */
   start(behaviour: BehaviourOptions): Promise<void>;
   /** A fresh tenant with a thousand customers. */
   tenant(): Promise<OrdersTenant>;
@@ -97,7 +97,7 @@ export interface LoadAt extends Omit<Loading, 'settings'> {
   readonly budget: string;
 }
 
-/** Loads in a process of its own, which keeps its ledger in `dataDir`. */
+/** Loads in a separate process, which keeps its ledger in `dataDir`. */
 export function startLoad({ url, key, budget, ...loading }: LoadAt): Promise<LoadingFigures> {
   const settings = `
 accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, prefix: /api/v1, budget: ${budget} } }`;
@@ -105,7 +105,7 @@ accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, prefix: /api/v1,
   return figuresOf<LoadingFigures>(run('orders-load-process.ts', [JSON.stringify(told)], { BENCH_KEY: key }));
 }
 
-/** The phases of a load with what each took. */
+/** The phases of a load with the time of each. */
 export function phasesOf({ phases }: LoadingFigures): string {
   return Object.entries(phases)
     .map(([name, tookMs]) => `${name} ${(tookMs / 1000).toFixed(1)} s`)

@@ -1,19 +1,19 @@
 /**
- * One process that loads CSVs of orders, measured from outside: the first file alone, or `behind` it, once it is sending,
- * small ones, after others of their size were loaded alone.
+ * One process that loads CSVs of orders, measured from outside: the first file alone, or small files `behind` it while it is
+ * being sent, after other files of their size were loaded alone.
  *   node orders-load-process.ts LOADING_JSON
  */
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
-import type { Lane } from '../src/budget/budget.ts';
+import { codeOf } from '../src/base/errors.ts';
 import { openWorkspace } from '../src/cli/wire.ts';
+import type { Lane } from '../src/client/budget/budget.ts';
 import { countRows } from '../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../src/engine/ledger/runs.ts';
-import { codeOf } from '../src/errors.ts';
-import { receiveLoad } from '../src/orders/receive-load.ts';
-import { writeResults } from '../src/orders/results.ts';
 import { parseSettings } from '../src/settings/parse.ts';
+import { receiveLoad } from '../src/syncs/orders/receive-load.ts';
+import { writeResults } from '../src/syncs/orders/results.ts';
 import { type Cost, measureCost } from './cost.ts';
 
 export interface Loading {
@@ -21,11 +21,11 @@ export interface Loading {
   /** Their account is called bench. */
   readonly settings: string;
   readonly file: string;
-  /** Loaded before it, each by itself. */
+  /** Files that are loaded before it, each alone. */
   readonly alone?: readonly string[];
-  /** Loaded one after another while `file` is being sent, which is left unfinished then. */
+  /** Files that are loaded one after another while `file` is being sent; `file` is left unfinished then. */
   readonly behind?: readonly string[];
-  /** Of all but `file`, which is batch work. */
+  /** The lane of all files except `file`, which is batch work. */
   readonly lane?: Lane;
   /** Writes the results of `file` too. */
   readonly withResults?: boolean;
@@ -36,12 +36,12 @@ export interface LoadingFigures {
   readonly ms: number;
   readonly calls: number;
   readonly created: number;
-  /** By what was done: taking the file in (`receive`), the run's phases, and writing the results. */
+  /** The time by step: receiving the file (`receive`), the run's phases, and writing the results. */
   readonly phases: Readonly<Record<string, number>>;
   readonly aloneMs: readonly number[];
   readonly behindMs: readonly number[];
   readonly peakRssMb: number;
-  /** Of loading `file`, without its results. */
+  /** For loading `file`, without its results. */
   readonly cost: Cost;
   /** The most rows that the queue's tables ever held. */
   readonly queued: Queued;
@@ -73,7 +73,7 @@ const aloneMs: number[] = [];
 const behindMs: number[] = [];
 for (const file of loading.alone ?? []) {
   aloneMs.push((await load(file, lane)).ms);
-  await delay(1_000); // the budget fills up again
+  await delay(1_000); // the budget refills
 }
 const { behind } = loading;
 const costOf = await measureCost(pool);
@@ -134,7 +134,7 @@ async function begin(source: string, inLane: Lane): Promise<Run> {
   return run;
 }
 
-/** The first worker on a database makes the queue's tables, which is no part of any load. */
+/** The first worker on a database creates the queue's tables, which does not belong to any load. */
 async function queueIsUp(): Promise<void> {
   for (let isUp = false; !isUp; ) {
     isUp = await lookAtQueue().then(

@@ -15,9 +15,9 @@ const MANY = 1_000_000;
 const CUSTOMERS = 5_000;
 const MAX_MB = 256;
 const MAX_GROWTH = 1.1;
-/** Two pumps, and one to come after them. */
+/** Two senders, and one job that follows them. */
 const MAX_JOBS = 4;
-/** What BullMQ keeps of them, whatever was done. */
+/** Events that BullMQ keeps for them, whatever was done. */
 const MAX_EVENTS = 10_000;
 
 interface Loaded extends LoadingFigures {

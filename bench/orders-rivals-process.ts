@@ -1,6 +1,6 @@
 /**
- * What a user would write instead of a load, in a process of its own: a job of BullMQ for each order, or a loop with a
- * limiter; both repeat what has failed, as everybody does.
+ * What a user would write instead of a load, in a separate process: a BullMQ job per order, or a loop with a limiter; both
+ * retry on every error, as is common.
  *   node orders-rivals-process.ts jobs|loop RIVAL_JSON
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export interface Rival extends Posting {
 }
 
 export interface RivalFigures extends Pick<PostingFigures, 'ms'> {
-  /** The most keys that its Redis held, where it has one. */
+  /** The most keys that its Redis held, if it uses Redis. */
   readonly queued: number;
 }
 
@@ -92,7 +92,7 @@ async function persist(send: (n: number) => Promise<void>, n: number): Promise<v
     try {
       return await send(n);
     } catch {
-      if (attempt === TRIES) return; // in the log of what has failed, for somebody to look at
+      if (attempt === TRIES) return; // kept in the log of failures, for an operator to examine
       await delay(BACKOFF_MS * 2 ** (attempt - 1));
     }
   }

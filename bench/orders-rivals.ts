@@ -1,6 +1,6 @@
 /** A load beside what a user would write instead, under the same faults: time, and orders lost and doubled. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { FAULT_KINDS } from '../src/service/behaviour.ts';
+import { FAULT_KINDS } from '../src/service/testbed/behaviour.ts';
 import { startRedis, type TestRedis } from '../test/support/redis-server.ts';
 import { type OrdersBench, type OrdersTenant, openOrdersBench } from './orders-bench.ts';
 import type { Rival, RivalFigures } from './orders-rivals-process.ts';
@@ -56,7 +56,7 @@ function rivalOf(bench: OrdersBench, tenant: OrdersTenant, way: 'jobs' | 'loop',
   return figuresOf<RivalFigures>(run('orders-rivals-process.ts', [way, JSON.stringify(rival)]));
 }
 
-/** Each meets the same faults, in the same order, at a tenant of its own. */
+/** Each meets the same faults in the same order, at its own tenant. */
 async function contend(
   bench: OrdersBench,
   who: string,
@@ -65,7 +65,7 @@ async function contend(
   await bench.start({ faults: { ...FAULTS, lateMs: LATE_MS } });
   const tenant = await bench.tenant();
   const { ms, aside } = await send(tenant);
-  await delay(2 * LATE_MS); // what was committed late counts
+  await delay(2 * LATE_MS); // late commits count
   const commits = await bench.commits(tenant);
   const lost = ROWS.to - commits.length;
   const doubled = commits.reduce((all, n) => all + n - 1, 0);

@@ -1,4 +1,4 @@
-/** The orders that the benchmarks load: the same whoever sends them, as lines of a CSV or as bodies. */
+/** The orders that the benchmarks load, as lines of a CSV or as bodies: the same for every sender. */
 import fs from 'node:fs/promises';
 
 export interface OrderBody {

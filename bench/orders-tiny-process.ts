@@ -1,6 +1,6 @@
 /**
- * A service that only keeps orders in memory, in a process of its own, so that what takes time is the load. It has so many
- * customers, with the ids 1 and up, and begins with so many orders. LATENCY_MS delays the answer to each create.
+ * A service that keeps only orders, in memory and in its own process, so that the load takes the time. It has the given number
+ * of customers, with the ids 1 and up, and starts with the given number of orders. LATENCY_MS delays the answer to each create.
  *   node orders-tiny-process.ts CUSTOMERS [LATENCY_MS] [ORDERS]
  */
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { orderAt } from './orders-sheet.ts';
 
 export interface TinyAnswer {
   readonly url: string;
-  /** Orders it holds, and different ones among them, by customer and order_id. */
+  /** The number of its orders, and of distinct ones by customer and order_id. */
   readonly orders: number;
   readonly distinct: number;
 }
@@ -50,7 +50,7 @@ function created(response: ServerResponse): void {
 }
 
 async function list(response: ServerResponse, records: readonly string[]): Promise<void> {
-  const length = records.length; // what comes meanwhile is not in it
+  const length = records.length; // orders that arrive meanwhile are not included
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write('{"status":"success","content":[');
   for (let at = 0; at < length; at += LISTED) {

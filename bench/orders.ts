@@ -1,5 +1,5 @@
 /** Loads of orders: their pace against a bare loop of the same calls and under a budget, and one beside a large one. */
-import type { Lane } from '../src/budget/budget.ts';
+import type { Lane } from '../src/client/budget/budget.ts';
 import { type OrdersBench, openOrdersBench, phasesOf } from './orders-bench.ts';
 import { FREE_BUDGET, median } from './processes.ts';
 import type { Row } from './table.ts';
@@ -65,7 +65,7 @@ async function underBudget(bench: OrdersBench): Promise<Row> {
   };
 }
 
-/** Calls a second between the first tenth and the last of them: before and after, there is not always a row waiting. */
+/** Calls a second between the first tenth and the last tenth of them: at the start and the end, rows do not always wait. */
 async function paceWhileRowsWait(bench: OrdersBench, loading: Promise<unknown>): Promise<number> {
   const samples: { readonly atMs: number; readonly total: number }[] = [];
   const sampling = setInterval(async () => {
@@ -81,8 +81,8 @@ async function paceWhileRowsWait(bench: OrdersBench, loading: Promise<unknown>):
 }
 
 /**
- * The large one is batch work. A small file goes in the other lane unless it is told otherwise (`--lane batch`): then it has
- * half of the calls, and a second's burst less than it has alone.
+ * The large load is batch work. A small file uses the other lane unless `--lane batch` is given: then it gets half of the
+ * calls, and a second's burst less than it has alone.
  */
 async function besideLarge(bench: OrdersBench, { lane, atMost }: { lane: Lane; atMost?: number }): Promise<Row> {
   await bench.start({});

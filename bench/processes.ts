@@ -1,10 +1,10 @@
-/** Child processes of a benchmark, spoken to over IPC. */
+/** Child processes of a benchmark, which communicate over IPC. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { BehaviourOptions } from '../src/service/behaviour.ts';
+import type { BehaviourOptions } from '../src/service/testbed/behaviour.ts';
 import type { BareFigures } from './bare-process.ts';
 import type { Answer, Ask } from './service-process.ts';
 import type { SyncFigures } from './sync-process.ts';
@@ -14,11 +14,11 @@ export const ROWS_PER_PAGE = 500;
 
 export interface Bench {
   start(behaviour: BehaviourOptions): Promise<void>;
-  /** A fresh tenant with so many contacts, a tenth of them customers already. */
+  /** A fresh tenant with this many contacts, a tenth of them customers already. */
   tenant(contacts: number): Promise<Tenant>;
   traffic(): Promise<Required<Omit<Answer, 'url'>>>;
   bare(tenant: Tenant, imports: number): Promise<BareFigures>;
-  /** Runs the sync `times` times in one process, with `helpers` more beside it. */
+  /** Runs the sync `times` times in one process, with `helpers` more processes beside it. */
   sync(tenant: Tenant, options?: { times?: number; budget?: string; helpers?: number }): Promise<SyncFigures>;
   close(): Promise<void>;
 }
@@ -29,10 +29,10 @@ export interface Tenant {
   readonly contacts: number;
 }
 
-/** More than any load makes use of. */
+/** More than any load uses. */
 export const FREE_BUDGET = `{ requests: 100000, per: 1s, concurrency: ${CONCURRENCY} }`;
 
-/** The embedded service in a process of its own, with its data in `dir`; `ask` speaks to it. */
+/** The embedded service in its own process, with its data in `dir`; `ask` sends it a request. */
 export async function openBenchService(
   dir: string,
 ): Promise<{ readonly service: ChildProcess; readonly ask: (question: Ask) => Promise<Answer> }> {
@@ -40,7 +40,7 @@ export async function openBenchService(
   await once(service, 'message');
   let asking: Promise<unknown> = Promise.resolve();
   const ask = (question: Ask): Promise<Answer> => {
-    // One question at a time: answers come back in order and carry no number.
+    // One request at a time: answers come back in order and carry no number.
     const answered = asking.then(async () => {
       service.send(question);
       const [answer] = await once(service, 'message');
@@ -94,13 +94,13 @@ syncs: { contacts: { job: contacts, account: bench, options: { rowsPerPage: ${RO
   };
 }
 
-/** Starts a file of this folder in a process of its own. */
+/** Starts a file of this folder in its own process. */
 export function run(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const launcher = path.join(import.meta.dirname, '../src/cli/run-ts.mjs');
   return fork(launcher, [path.join(import.meta.dirname, file), ...args], { env: { ...process.env, ...env } });
 }
 
-/** What a process sends last before it ends. */
+/** The last message of a process before it ends. */
 export async function figuresOf<T>(child: ChildProcess): Promise<T> {
   let figures: T | undefined;
   child.on('message', (message) => {
@@ -115,7 +115,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** NaN of nothing. */
+/** NaN for an empty list. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * q)] ?? Number.NaN;

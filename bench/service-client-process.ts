@@ -1,5 +1,5 @@
 /**
- * Calls the service as fast as it answers, so many calls at a time over kept connections; sends what it measured.
+ * Calls the service as fast as it answers, with the given number of calls at a time over kept connections; reports its figures.
  *   node service-client-process.ts LOAD_JSON
  */
 import { Pool } from 'undici';
@@ -31,7 +31,7 @@ const headers = { API_KEY: key, 'content-type': 'application/json' };
 const tookMs: number[] = [];
 let next = 0;
 
-await call(); // opens the first connection, and the key is known
+await call(); // opens the first connection, and the service learns the key
 const startedAt = performance.now();
 await Promise.all(Array.from({ length: concurrency }, lane));
 const ms = performance.now() - startedAt;

@@ -1,11 +1,12 @@
 /**
- * The service in a process of its own, so that what is measured is the worker. Asked over IPC (see Ask): starts with a
- * behaviour, seeds a fresh tenant for each trial, and tells what arrived.
+ * The service in its own process, so that the figures are the worker's. Over IPC (see Ask) it starts with a behaviour,
+ * seeds a fresh tenant for each trial, and reports what arrived.
  */
-import { openDatabase } from '../src/database/open.ts';
-import type { BehaviourOptions } from '../src/service/behaviour.ts';
-import { seedWorkspace } from '../src/service/seed.ts';
+
 import { type Service, startService } from '../src/service/server.ts';
+import type { BehaviourOptions } from '../src/service/testbed/behaviour.ts';
+import { seedWorkspace } from '../src/service/testbed/seed.ts';
+import { openDatabase } from '../src/storage/open.ts';
 
 export type Ask =
   | { readonly start: BehaviourOptions }

@@ -1,11 +1,11 @@
-/** The embedded service alone: what it creates, gets, lists and finds in a second, and the CPU of a call (service + Postgres). */
+/** The embedded service alone: how much it creates, gets, lists and finds in a second, and the CPU per call (service + Postgres). */
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
-import { openDatabase } from '../src/database/open.ts';
+import { openDatabase } from '../src/storage/open.ts';
 import { figuresOf, openBenchService, run } from './processes.ts';
 import type { ServiceFigures, ServiceLoad } from './service-client-process.ts';
 import type { Row } from './table.ts';
@@ -17,7 +17,7 @@ const TRIAL_MS = 5_000;
 const SEARCHES_AT_ONCE = 2;
 
 interface Measured extends ServiceFigures {
-  /** CPU of a call, in microseconds; NaN where the system does not tell. */
+  /** CPU per call, in microseconds; NaN if the system does not report it. */
   readonly serviceCpu: number;
   readonly postgresCpu: number;
 }
@@ -70,7 +70,7 @@ export async function serviceSearch(): Promise<readonly Row[]> {
   });
 }
 
-/** Like people: some have the same name, e-mail and phone are each one's own. */
+/** Like real people: some share a name, and each has an own e-mail and phone. */
 const fillSql = `
   insert into service.contacts (tenant_id, fields, folded)
   select t.id, fields, jsonb_build_object('first_name', lower(fields->>'first_name'), 'last_name',
@@ -111,7 +111,7 @@ async function withService<T>(contacts: number, work: (pool: pg.Pool, call: Call
 
 const TICK_MS = 10;
 
-/** CPU that a process and its children have used, those that have ended included. */
+/** CPU that a process and its children have used, including ended children. */
 function cpuMs(pid: number | undefined): number {
   if (process.platform !== 'linux') return Number.NaN;
   const stats = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -134,7 +134,7 @@ async function idsOf(pool: pg.Pool, table: 'contacts' | 'customers'): Promise<nu
   return rows.map(({ id }) => id);
 }
 
-/** What people search for, taken from every so many contacts. */
+/** Search terms, each taken from a contact at a regular interval. */
 async function wordsOf(pool: pg.Pool): Promise<Readonly<Record<string, string[]>>> {
   const { rows } = await pool.query<{ full: string; last: string; email: string; phone: string }>(
     `select concat_ws(' ', fields->>'first_name', fields->>'last_name') as full, fields->>'last_name' as last,

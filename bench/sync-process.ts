@@ -1,6 +1,6 @@
 /**
- * One worker process, measured from outside: `sync` runs the contact sync so many times, `help` only works beside another
- * process until it is told to stop.
+ * One worker process, measured from outside: `sync` runs the contact sync TIMES times, `help` only works beside another
+ * process until it receives the message to stop.
  *   node sync-process.ts sync|help DATA_DIR SETTINGS_YAML TIMES
  */
 import pino from 'pino';

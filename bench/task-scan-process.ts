@@ -1,6 +1,6 @@
 /**
- * One worker process that scans tasks, measured from outside: once for the baseline, once more when it is told to, and
- * once more right after.
+ * One worker process that scans tasks, measured from outside: once for the baseline, a second time when it receives a message,
+ * and a third time right after.
  *   node task-scan-process.ts DATA_DIR SETTINGS_YAML
  */
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ const figures: TaskScanFigures = { scans, peakRssMb: process.resourceUsage().max
 process.send?.(figures);
 process.disconnect?.();
 
-/** Until the changes are handed over; delivering them is not what is measured. */
+/** Until the changes are in the outbox; the delivery is not measured. */
 async function scan(): Promise<ScanFigures> {
   const startedAt = performance.now();
   const { run: begun } = await workspace.startSync('mirror', { lane: 'batch', dryRun: false });

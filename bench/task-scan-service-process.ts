@@ -1,11 +1,12 @@
 /**
- * The service with so many tasks in a process of its own. Sends its address; at each message completes one task in a
- * hundred, and answers when that is done.
+ * The service with the given number of tasks in its own process. Reports its address; at each message it completes one task in
+ * a hundred, and answers when that is done.
  *   node task-scan-service-process.ts DATA_DIR KEY TASKS
  */
-import { openDatabase } from '../src/database/open.ts';
+
 import { startService } from '../src/service/server.ts';
 import { createKey, createTenant } from '../src/service/tenants.ts';
+import { openDatabase } from '../src/storage/open.ts';
 
 const [, , dataDir = '', key = '', tasks = ''] = process.argv;
 const database = await openDatabase({ url: 'embedded', dataDir, maxConnections: 10 });

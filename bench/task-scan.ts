@@ -1,4 +1,4 @@
-/** Scans of many tasks: their calls against the pages there are, the worker's memory, and how long they take. */
+/** Scans of many tasks: their calls against the number of pages, the worker's memory, and the time. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -7,7 +7,7 @@ import { figuresOf, run } from './processes.ts';
 import type { Row } from './table.ts';
 import type { TaskScanFigures } from './task-scan-process.ts';
 
-/** Of the service, which makes its pages of tasks itself. */
+/** The service's own page size for tasks. */
 const TASKS_PER_PAGE = 100;
 const KEY = 'the-key-of-the-benchmark';
 

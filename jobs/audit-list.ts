@@ -1,10 +1,10 @@
 /** Reads a list again, whole, to check rows of earlier runs that were sent again after their outcome was unknown. */
 import { z } from 'zod';
-import { readCustomers } from '../src/customers/read-customers.ts';
 import { nextPass } from '../src/engine/ledger/records.ts';
-import { readOrders } from '../src/orders/read-orders.ts';
-import { exclusively } from '../src/worker/exclusive.ts';
-import { defineJob } from '../src/worker/job.ts';
+import { exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob } from '../src/engine/worker/job.ts';
+import { readCustomers } from '../src/syncs/customers/read-customers.ts';
+import { readOrders } from '../src/syncs/orders/read-orders.ts';
 
 export const auditList = defineJob({
   name: 'audit-list',

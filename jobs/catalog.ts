@@ -1,5 +1,5 @@
-/** The table of contents: every job, and which one each type of sync begins with. */
-import type { Catalog } from '../src/worker/job.ts';
+/** All jobs, and the first job of each type of sync. */
+import type { Catalog } from '../src/engine/worker/job.ts';
 import { auditList } from './audit-list.ts';
 import { createOrders } from './create-orders.ts';
 import { deliverStatus } from './deliver-status.ts';
@@ -8,15 +8,15 @@ import { loadOrders } from './load-orders.ts';
 import { readItems } from './read-items.ts';
 import { scanContacts } from './scan-contacts.ts';
 import { scanTasksJob } from './scan-tasks.ts';
+import { settleCustomers } from './settle-customers.ts';
 import { settleOrdersJob } from './settle-orders.ts';
-import { settleUnknown } from './settle-unknown.ts';
 import { watchOrders } from './watch-orders.ts';
 
 export const catalog: Catalog = {
   jobs: [
     scanContacts,
     importCustomers,
-    settleUnknown,
+    settleCustomers,
     watchOrders,
     loadOrders,
     createOrders,

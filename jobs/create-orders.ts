@@ -1,15 +1,16 @@
-/** Sends what a load of orders decided: creates orders, and updates those that differ where that is wished. */
-import { ordersOptions } from '../src/orders/options.ts';
-import { orderSender } from '../src/orders/send.ts';
-import { defineJob } from '../src/worker/job.ts';
-import { sendReady } from '../src/worker/send-ready.ts';
-import { knownLongIds } from '../src/worker/shapes.ts';
+/** Sends what a load of orders decided: creates orders and, if the options say so, updates orders that differ. */
+
+import { knownLongIds } from '../src/engine/account/shapes.ts';
+import { defineJob } from '../src/engine/worker/job.ts';
+import { sendReady } from '../src/engine/worker/send-ready.ts';
+import { ordersOptions } from '../src/syncs/orders/options.ts';
+import { orderSender } from '../src/syncs/orders/send.ts';
 
 export const createOrders = defineJob({
   name: 'create-orders',
-  summary: 'creates orders, and updates those that differ',
+  summary: 'creates orders, and updates orders that differ',
   options: ordersOptions,
-  parallel: 2, // one drains at the end of its slice while the other keeps the budget in use
+  parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: async (context) => {
     const { account, run } = context;
     return sendReady(context, orderSender(account, run.lane, await knownLongIds(context)), 'settle-orders');

@@ -1,18 +1,18 @@
 /**
- * The last phase of a run that mirrors tasks: waits until each of its changes has reached its targets, or has been tried
- * and waits for its retry, and settles the run's rows by what became of them. The dispatchers deliver, in this process or
- * in another one.
+ * The last phase of a run that mirrors tasks. It waits until each change has been delivered to its targets, or has been
+ * tried and waits for its retry; then it settles the run's rows. The dispatchers deliver, in this process or in another
+ * one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { deliveryNotes, isUnderWay, settleDelivered } from '../src/deliveries/settle-run.ts';
 import { addNote, endRun, recordProgress } from '../src/engine/ledger/runs.ts';
-import { tellNotes } from '../src/reports/notes.ts';
-import { exclusively } from '../src/worker/exclusive.ts';
-import { defineJob, type JobResult } from '../src/worker/job.ts';
+import { exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
+import { tellNotes } from '../src/mirror/inbound/notes.ts';
+import { deliveryNotes, isUnderWay, settleDelivered } from '../src/mirror/outbox/settle-run.ts';
 
 const LOOK_MS = 50;
-/** After this it gives its place back, and comes again. */
+/** After this the job frees its worker slot and is queued again. */
 const STAY_MS = 20_000;
 
 export const deliverStatus = defineJob({

@@ -1,18 +1,18 @@
-/** Sends what a contact sync decided: imports or creates customers, and updates those whose contact has changed. */
+/** Sends what a contact sync decided: imports or creates customers, and updates customers whose contact has changed. */
 
-import { importMode } from '../src/contacts/import-mode.ts';
-import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
-import { contactSender } from '../src/contacts/send.ts';
+import { knownLongIds } from '../src/engine/account/shapes.ts';
 import { keepLearnt, readLearnt } from '../src/engine/ledger/learnt.ts';
-import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
-import { sendReady } from '../src/worker/send-ready.ts';
-import { knownLongIds } from '../src/worker/shapes.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
+import { sendReady } from '../src/engine/worker/send-ready.ts';
+import { importMode } from '../src/syncs/contacts/import-mode.ts';
+import { type ContactsOptions, contactsOptions } from '../src/syncs/contacts/options.ts';
+import { contactSender } from '../src/syncs/contacts/send.ts';
 
 export const importCustomers = defineJob({
   name: 'import-customers',
   summary: 'imports or creates customers for contacts, and updates changed ones',
   options: contactsOptions,
-  parallel: 2, // one drains at the end of its slice while the other keeps the budget in use
+  parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: send,
 });
 
@@ -21,14 +21,14 @@ async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
   const before = await knownMode(context);
   const mode = importMode(before);
   try {
-    return await sendReady(context, contactSender(account, run.lane, mode), 'settle-unknown');
+    return await sendReady(context, contactSender(account, run.lane, mode), 'settle-customers');
   } finally {
     if (mode.hasWorked && !before.hasWorked) await keepLearnt(pool, account.scope, 'import', true);
     if (mode.isOff && !before.isOff) await keepLearnt(pool, account.scope, 'import-off', run.id);
   }
 }
 
-/** That importing is off is known for one run only: the next one asks again. */
+/** "Importing is off" is remembered for one run only: the next run tries again. */
 async function knownMode(context: JobContext<ContactsOptions>) {
   const { pool, account, run, options } = context;
   const longIds = await knownLongIds(context);

@@ -1,10 +1,11 @@
 /**
- * Decides every row of a load before its first order is sent: finds each row's customer, has missing ones created where
- * that is wished, takes the orders' keys, and reads the orders that are there. Then the load goes on by itself, or waits
- * until a person who was shown the plan has said go.
+ * Decides every row of a load before its first order is sent: finds each row's customer, creates missing customers if the
+ * options say so, takes the orders' keys, and reads the existing orders. Then the load continues, or waits until the
+ * operator approves the plan.
  */
-import type { ContactsOptions } from '../src/contacts/options.ts';
-import { readCustomers } from '../src/customers/read-customers.ts';
+
+import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import { decideOrders, planOnly, undecide } from '../src/engine/ledger/matching/decide-orders.ts';
 import {
@@ -27,25 +28,28 @@ import {
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
 import { checkRead } from '../src/engine/ledger/records.ts';
-import { addNote, endRun, movePhase, pauseRun, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
-import { readLoad } from '../src/orders/begin.ts';
-import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/orders/options.ts';
-import { keepPlace, type Place, placeOf } from '../src/orders/place.ts';
-import { readOrders } from '../src/orders/read-orders.ts';
-import { waitingFor, whileWaiting } from '../src/orders/wait-for-run.ts';
-import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
-import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
-import { RunFailed, RunPaused } from '../src/worker/trouble.ts';
+import { addNote, endRun, movePhase, pauseRun, readRun } from '../src/engine/ledger/runs.ts';
+import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
+import type { Queryable } from '../src/storage/queryable.ts';
+import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
+import { Baseline } from '../src/syncs/customers/baseline.ts';
+import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
+import { readLoad } from '../src/syncs/orders/begin.ts';
+import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
+import { keepPlace, type Place, placeOf } from '../src/syncs/orders/place.ts';
+import { readOrders } from '../src/syncs/orders/read-orders.ts';
+import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
+import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
 
-const BASELINE = 0;
 const CUSTOMERS_READ = { kind: 'customer', pass: BASELINE } as const;
 const ORDERS_READ = { kind: 'order', pass: BASELINE } as const;
-/** How often it looks whether another run has ended. */
+/** How often it checks whether another run has ended. */
 const LOOK_MS = 500;
 
 type Context = JobContext<OrdersOptions>;
 
-/** How customers are made that come from no contact. */
+/** Options for creating customers that have no contact. */
 const CREATE_ONLY: ContactsOptions = {
   rowsPerPage: 500,
   importWith: 'create',
@@ -53,12 +57,12 @@ const CREATE_ONLY: ContactsOptions = {
   matchBy: ['email', 'phone'],
 };
 
-/** Done with one step, or with the job. */
+/** One step is done, or the whole job. */
 type Stepped = { readonly status: 'on'; readonly place: Place } | JobResult;
 
 export const loadOrders = defineJob({
   name: 'load-orders',
-  summary: 'finds customers and orders that are there, and decides about each row',
+  summary: 'finds existing customers and orders, and decides about each row',
   options: ordersOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => load(context, exclusive)),
@@ -93,7 +97,7 @@ const STEPS: Readonly<
   orders: readAndDecide,
 };
 
-/** Customers are created only when everything else is known, and the plan has been confirmed where it has to be. */
+/** Customers are created only after everything else is known and, with `confirm`, after the plan was approved. */
 function createsNow({ run, options }: Context, { isShown }: Place): boolean {
   return options.createCustomers && !run.dryRun && (!options.confirm || isShown);
 }
@@ -103,9 +107,14 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
   if (!(await isAnyStaged(pool, run.id))) return goOn(exclusive, run.id, { ...place, step: 'keys' });
   if (createsNow(context, place)) {
     const inMs = await unsettledForMs(pool, { id: run.id, scope: run.scope, resource: CUSTOMERS }, account.settleMs);
-    if (inMs > 0) return wait(context, inMs, 'waited for customers that an earlier run left unsettled');
+    if (inMs > 0) return wait(context, inMs, 'waited for unsettled customers of an earlier run');
   }
-  const { readAt, isWhole } = await readCustomers(context, exclusive, BASELINE);
+  const wants = await openWantedCustomers(pool, run);
+  const baseline = new Baseline();
+  const { readAt, isWhole } = await readCustomers(context, exclusive, BASELINE, (customer) => {
+    baseline.add(customer.recordId);
+    return wants(customer);
+  });
   const missing = await exclusive.transaction(async (db) =>
     (await checkRead(db, run.id, CUSTOMERS_READ))
       ? resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole })
@@ -113,7 +122,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
   );
   if (missing === undefined) return { status: 'on', place };
   if (missing === 0 || !createsNow(context, place)) return goOn(exclusive, run.id, { ...place, step: 'keys' });
-  const creating = await startCreating(context, exclusive, place, readAt);
+  const creating = await startCreating(context, exclusive, place, { readAt, baseline });
   switch (creating.status) {
     case 'started':
       await addNote(pool, run.id, `created customers in run ${creating.run.id}`);
@@ -127,12 +136,18 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
   }
 }
 
-function startCreating({ run, account }: Context, exclusive: Exclusive, place: Place, readAt: Date): Promise<Creating> {
+function startCreating(
+  { run, account }: Context,
+  exclusive: Exclusive,
+  place: Place,
+  { readAt, baseline }: { readonly readAt: Date; readonly baseline: Baseline },
+): Promise<Creating> {
   return exclusive.transaction(async (db): Promise<Creating> => {
     if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return { status: 'stale' };
     const creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
-    if (creating.status === 'started')
-      await keepPlace(db, run.id, { ...place, step: 'creating', creator: creating.run.id });
+    if (creating.status !== 'started') return creating;
+    await keepBaseline(db, creating.run.id, baseline.hashes());
+    await keepPlace(db, run.id, { ...place, step: 'creating', creator: creating.run.id });
     return creating;
   });
 }
@@ -146,11 +161,14 @@ async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, 
     case 'running':
       return { status: 'again', inMs: LOOK_MS };
     case 'paused':
-      throw new RunPaused('CUSTOMERS_PAUSED', `Run ${creatorId}, which creates customers for it, is paused: ${error}`);
+      throw new RunPaused(
+        'CUSTOMERS_PAUSED',
+        `Run ${creatorId}, which creates the missing customers, is paused: ${error}`,
+      );
     case 'failed': {
       const isSuperseded = phase === undefined;
       if (isSuperseded) return { status: 'on', place: { ...place, step: 'customers' } };
-      const message = `Run ${creatorId}, which creates customers for it, has failed: ${error}`;
+      const message = `Run ${creatorId}, which creates the missing customers, has failed: ${error}`;
       throw new RunFailed(errorCode ?? 'CUSTOMERS_FAILED', message);
     }
     case 'done':
@@ -172,7 +190,7 @@ async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, 
 async function holdKeys(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
   const { pool, run, account } = context;
   const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
-  if (sentMs > 0) return wait(context, sentMs, 'waited for what its rows had sent before');
+  if (sentMs > 0) return wait(context, sentMs, 'waited for the unsettled earlier calls of its own rows');
   const holder = !run.dryRun && (await isHeldUp(pool, run)) ? await loadWaitedFor(pool, run) : undefined;
   if (holder !== undefined && holder !== 'ended') return waitFor(context, exclusive, place, holder);
   const inMs = await exclusive.transaction(async (db) => {
@@ -180,7 +198,7 @@ async function holdKeys(context: Context, exclusive: Exclusive, place: Place): P
     if (unsettledMs === 0) await keepPlace(db, run.id, { ...place, step: 'orders' });
     return unsettledMs;
   });
-  if (inMs > 0) return wait(context, inMs, 'waited for what an earlier load left unsettled');
+  if (inMs > 0) return wait(context, inMs, 'waited for unsettled rows of an earlier load');
   return { status: 'on', place: { ...place, step: 'orders' } };
 }
 
@@ -209,15 +227,18 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
   });
 }
 
-/** In the transaction that has planned it: nobody goes on before a person has, and then from what is there by then. */
+/**
+ * Runs in the transaction that planned the load: the load continues only after the operator approves it, and then
+ * decides again from the current data.
+ */
 async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> {
   await undecide(db, run);
-  const message = `Nothing is written yet. Say go with: lockstep runs resume ${run.id}`;
+  const message = `Nothing is written yet. Approve with: lockstep runs resume ${run.id}`;
   await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
   return { status: 'idle' };
 }
 
-/** Everything else is settled: whoever waits holds nothing that somebody else could wait for. */
+/** Everything else is settled. A load that waits releases its keys first, so that no other load waits for it. */
 async function comeBackForTheRest(db: Queryable, run: Context['run'], place: Place, other: string): Promise<JobResult> {
   await releaseKeys(db, run);
   await keepPlace(db, run.id, other === 'ended' ? place : waitingFor(place, other));

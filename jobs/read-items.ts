@@ -1,27 +1,27 @@
 /**
- * Reads the items of outside systems back where the settings, or who started the run, ask for it: what has changed there
- * is reported and brought in, what has come away from its task is repaired. Portion by portion, each kept with how far
- * the run has come.
+ * Reads items of outside systems back if the settings or the caller ask for it: reports and applies changes made there,
+ * and repairs drifted items. It works in portions and saves a checkpoint with each.
  */
 
-import { addNote, movePhase, type Queryable, recordProgress } from '../src/engine/ledger/runs.ts';
-import { LockstepError } from '../src/errors.ts';
+import { LockstepError } from '../src/base/errors.ts';
+import { addNote, movePhase, recordProgress } from '../src/engine/ledger/runs.ts';
+import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import {
   type Counted,
   countItems,
   type PortionRead,
-  progress,
+  readBackNotes,
+  readCheckpoint,
   readPortion,
   targetsToRead,
-  wordsOf,
-} from '../src/reports/read-back.ts';
-import { isAnyUnderWay } from '../src/reports/waiting.ts';
-import { type TasksOptions, tasksOptions } from '../src/tasks/options.ts';
-import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
-import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
+} from '../src/mirror/inbound/read-back.ts';
+import { isAnyUnderWay } from '../src/mirror/inbound/waiting.ts';
+import { type TasksOptions, tasksOptions } from '../src/mirror/tasks/options.ts';
+import type { Queryable } from '../src/storage/queryable.ts';
 
 const LOOK_MS = 200;
-/** The run waits so long for what it has reported to be brought in. */
+/** How long the run waits until the changes it reported are applied. */
 const PATIENCE_MS = 10_000;
 
 type Context = JobContext<TasksOptions>;
@@ -37,10 +37,10 @@ export const readItems = defineJob({
 async function readAll(context: Context, exclusive: Exclusive): Promise<JobResult> {
   const { run, options, pool, signal } = context;
   const names = targetsToRead(options);
-  const items: Record<string, Counted> = { ...progress.parse(run.checkpoint).items };
+  const items: Record<string, Counted> = { ...readCheckpoint.parse(run.checkpoint).items };
   const keep = (name: string) => async (db: Queryable, counted: Counted) => {
     items[name] = counted;
-    await recordProgress(db, run.id, { checkpoint: { ...run.checkpoint, items } });
+    await recordProgress(db, run.id, { checkpoint: { job: 'tasks', items } });
   };
   for (const name of names) {
     if (items[name]?.isOver) continue;
@@ -53,14 +53,14 @@ async function readAll(context: Context, exclusive: Exclusive): Promise<JobResul
     for (const name of names) {
       const counted = items[name];
       if (counted !== undefined && counted.wanted > 0)
-        for (const words of wordsOf(name, counted)) await addNote(db, run.id, words);
+        for (const words of readBackNotes(name, counted)) await addNote(db, run.id, words);
     }
     await movePhase(db, run.id, 'read-items', 'deliver-status');
     return { status: 'next', job: 'deliver-status' };
   });
 }
 
-/** Until all of its items that have their turn are read, or it asks for a pause. */
+/** Reads the items that are due, until all are read or the target asks for a pause. */
 async function readTarget(
   { run, options, pool, targets, signal }: Context,
   exclusive: Exclusive,
@@ -69,7 +69,7 @@ async function readTarget(
   keep: (db: Queryable, counted: Counted) => Promise<void>,
 ): Promise<PortionRead | undefined> {
   let counted = before ?? (await countItems(pool, run, name, options));
-  if (counted.isOver) return undefined; // nothing is linked: such as where there is nothing to link with
+  if (counted.isOver) return undefined; // no item is linked
   const target = await targets.open(name).catch((error: unknown) => {
     if (error instanceof LockstepError) return error;
     throw error;

@@ -1,17 +1,19 @@
 /**
- * Reads the contacts as they are and then the customers that are there, and decides about each contact before anything is
- * written: unchanged, existing, to import, to update, or for a person to review. Contacts that have not changed are a number.
+ * Reads all contacts, then all customers, and decides about each contact before anything is written: unchanged, existing,
+ * to import, to update, or to review by hand. Unchanged contacts are only counted.
  */
 
-import { listIn, whyNoRecords } from '../src/client/decode.ts';
-import { type Json, type LongIds, longIdsOf } from '../src/client/dialect.ts';
-import { pathTo, shapeOf } from '../src/client/shape.ts';
-import { MAPPED_FIELDS } from '../src/contacts/mapping.ts';
-import { type ContactsOptions, contactsOptions } from '../src/contacts/options.ts';
-import { ContactSightings } from '../src/contacts/sightings.ts';
-import { type ScannedContact, stageContacts, toScannedContact } from '../src/contacts/staging.ts';
-import { Baseline } from '../src/customers/baseline.ts';
-import { BASELINE, readCustomers } from '../src/customers/read-customers.ts';
+import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
+import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
+import type { Json } from '../src/client/call/json.ts';
+import { pathTo, shapeOf } from '../src/client/call/shape.ts';
+import { scan } from '../src/client/lists/scan.ts';
+import type { Account } from '../src/engine/account/account.ts';
+import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { waysOn } from '../src/engine/account/identity.ts';
+import { readCall } from '../src/engine/account/reads.ts';
+import { checkShape } from '../src/engine/account/shapes.ts';
+import { openWitnesses } from '../src/engine/account/witnessing.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { forgetRows } from '../src/engine/ledger/forget.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
@@ -25,24 +27,23 @@ import {
   addNote,
   endRun,
   movePhase,
-  type Queryable,
   type Run,
   type RunProgress,
   readRun,
   recordProgress,
   supersedeRuns,
 } from '../src/engine/ledger/runs.ts';
-import { scan } from '../src/scan/scan.ts';
-import type { Account } from '../src/worker/accounts.ts';
-import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
-import { waysOn } from '../src/worker/identity.ts';
-import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
-import { readCall } from '../src/worker/reads.ts';
-import { checkShape } from '../src/worker/shapes.ts';
-import { RunFailed, RunPaused } from '../src/worker/trouble.ts';
-import { openWitnesses } from '../src/worker/witnessing.ts';
+import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
+import type { Queryable } from '../src/storage/queryable.ts';
+import { MAPPED_FIELDS } from '../src/syncs/contacts/mapping.ts';
+import { type ContactsOptions, contactsOptions } from '../src/syncs/contacts/options.ts';
+import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
+import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
+import { Baseline } from '../src/syncs/customers/baseline.ts';
+import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 
-/** Of the first read of a run that has had no answer: it has lost nothing, so rather say soon that the service is away. */
+/** Tries of a run's first read. The run has lost nothing yet, so it reports early that the service is away. */
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 
 type Context = JobContext<ContactsOptions>;
@@ -57,10 +58,10 @@ export const scanContacts = defineJob({
 
 async function readAndDecide(context: Context, exclusive: Exclusive): Promise<JobResult> {
   const { pool, run, account, options } = context;
-  // A dry run writes nothing, so it waits for no other run: it says what would be written now.
+  // A dry run writes nothing, so it waits for no other run: it reports what would be written now.
   const waitMs = run.dryRun ? 0 : await unsettledForMs(pool, run, account.settleMs);
   if (waitMs > 0) {
-    await addNote(pool, run.id, 'waited for what an earlier run left unsettled');
+    await addNote(pool, run.id, 'waited for unsettled rows of an earlier run');
     return { status: 'again', inMs: waitMs };
   }
   await startAfresh(exclusive, run.id);
@@ -91,7 +92,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   return decided;
 }
 
-/** With the decision, not after it: a read that began again would forget what has been sent since. */
+/** Runs in the transaction of the decision: a later read would delete rows that have been sent since. */
 async function goOn(db: Queryable, run: Run, baseline: Baseline): Promise<JobResult> {
   if (!run.dryRun) await supersedeRuns(db, run);
   if ((await openRows(db, run.id)).ready === 0) {
@@ -103,7 +104,7 @@ async function goOn(db: Queryable, run: Run, baseline: Baseline): Promise<JobRes
   return { status: 'next', job: 'import-customers' };
 }
 
-/** A read that broke off has decided nothing and sent nothing: what it kept is dropped, and the read begins again. */
+/** An interrupted read has decided nothing and sent nothing: its rows are deleted, and the read starts again. */
 async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction(async (db) => {
     await forgetRows(db, runId);
@@ -116,7 +117,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactS
   const witnesses = await openWitnesses(context, 'contacts');
   let place = 0;
   const sightings = new ContactSightings(options.matchBy);
-  const firsts: number[] = []; // the place before the first contact of each call to keep
+  const firsts: number[] = []; // the row number before the first contact of each call to `keep`
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
   let isAnswered = run.calls > 0;
   let isShapeKnown = false;
@@ -169,18 +170,18 @@ function otherCustomers({ account, id }: Run, { others, all, example }: LinksDis
   const changed = `customer ${example.customer} was ${words(example.was)} and is ${words(example.is)}`;
   return new RunPaused(
     'IDENTITY_UNCLEAR',
-    `Of ${all} linked customers of account "${account}", ${others} are other people than before: ${changed}. ` +
+    `Of ${all} linked customers of account "${account}", ${others} now are different people: ${changed}. ` +
       `It may be another tenant, or a service that was restored from a backup. Nothing was written. ${waysOn(account)} ` +
-      `Then go on with: lockstep runs resume ${id}`,
+      `Then resume with: lockstep runs resume ${id}`,
   );
 }
 
 function noList({ name, dialect }: Account, content: unknown): RunFailed {
   const why = whyNoRecords(content, dialect, 'contacts');
-  const idField = `Name the member that holds the id under accounts.${name}.dialect.idField.contacts, or, `;
+  const idField = `Set the name of the id member under accounts.${name}.dialect.idField.contacts, or, `;
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service's answer to contacts.getall holds no list of contacts that Lockstep recognises${why ? `; ${why}` : ''}. ` +
-      `${why ? `${idField}if these are not the contacts, where` : 'Name where'} the list stands under accounts.${name}.dialect.listPath.contacts.`,
+    `The service's answer to contacts.getall contains no list of contacts that Lockstep recognises${why ? `; ${why}` : ''}. ` +
+      `${why ? `${idField}if these are not the contacts, set where` : 'Set where'} the list is, under accounts.${name}.dialect.listPath.contacts.`,
   );
 }

@@ -1,30 +1,32 @@
 /**
- * The service tells of no changes, so this is where they come from: reads all tasks, and the subtasks and cards that are
- * wished for, compares them with what the sync has last seen, and hands every change to the outbox.
+ * The service sends no change notifications, so this job finds the changes: it reads all tasks, and subtasks and cards if
+ * the options ask for them, compares them with the last scan of the sync, and puts every change into the outbox.
  */
-import { queueDeliveries } from '../src/deliveries/outbox.ts';
-import { addNote, endRun, movePhase, type Queryable, type Run } from '../src/engine/ledger/runs.ts';
+
+import { addNote, endRun, movePhase, type Run } from '../src/engine/ledger/runs.ts';
 import { keepScannedLists, scannedLists } from '../src/engine/ledger/task-lists.ts';
-import { tellNotes } from '../src/reports/notes.ts';
-import { readsItems } from '../src/reports/read-back.ts';
-import { keepMissing } from '../src/tasks/missing.ts';
-import { type TasksOptions, tasksOptions } from '../src/tasks/options.ts';
-import { type CardsScanned, scanPipelines } from '../src/tasks/pipelines.ts';
-import { beginScan, countUnchanged } from '../src/tasks/scan-rows.ts';
-import { type Baseline, scanTasks, type TasksScanned } from '../src/tasks/scan-tasks.ts';
-import { scanSubtasks } from '../src/tasks/subtasks.ts';
-import type { Watching } from '../src/tasks/watching.ts';
-import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
-import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
+import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
+import { tellNotes } from '../src/mirror/inbound/notes.ts';
+import { readsItems } from '../src/mirror/inbound/read-back.ts';
+import { queueDeliveries } from '../src/mirror/outbox/outbox.ts';
+import { keepMissing } from '../src/mirror/tasks/missing.ts';
+import { type TasksOptions, tasksOptions } from '../src/mirror/tasks/options.ts';
+import { type CardsScanned, scanPipelines } from '../src/mirror/tasks/pipelines.ts';
+import { beginScan, countUnchanged } from '../src/mirror/tasks/scan-rows.ts';
+import { type Baseline, scanTasks, type TasksScanned } from '../src/mirror/tasks/scan-tasks.ts';
+import { scanSubtasks } from '../src/mirror/tasks/subtasks.ts';
+import type { Watching } from '../src/mirror/tasks/watching.ts';
+import type { Queryable } from '../src/storage/queryable.ts';
 
 const TASKS = 'tasks';
-/** An unproven scan has ended: what it has not seen may have been there, so that it is no baseline. */
+/** An unproven scan has ended. It may have missed tasks, so it is no baseline. */
 const TASKS_IN_PART = 'tasks in part';
 
 const BASELINE_NOTES = {
-  none: 'the first scan is the baseline: nothing of it is delivered (options.backfill: true does)',
+  none: 'the first scan is the baseline: its tasks are not delivered (to deliver them, set options.backfill: true)',
   'in part':
-    'no scan has been complete yet: tasks that are new to it belong to the baseline and are not delivered (options.backfill: true does)',
+    'no scan has been complete yet: new tasks belong to the baseline and are not delivered (to deliver them, set options.backfill: true)',
 };
 
 type Context = JobContext<TasksOptions>;
@@ -61,7 +63,7 @@ function baselineOf(lists: ReadonlySet<string>): Baseline {
   return lists.has(TASKS_IN_PART) ? 'in part' : 'none';
 }
 
-/** What is missing is counted with the end of the scan, so that a scan that begins again counts it once. */
+/** Missing tasks are counted in the transaction that ends the scan, so that a scan that starts again counts them once. */
 async function goOn(
   db: Queryable,
   watching: Watching,

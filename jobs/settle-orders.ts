@@ -1,20 +1,21 @@
 /**
- * Reads the orders back and settles everything that was sent: what is there gets its id, what is not is sent again once it
- * has had the time to appear. Its last read checks the whole load.
+ * Reads the orders back and settles every row that was sent: a row whose order exists gets its id; the others are sent
+ * again after the time an order may take to appear. The last read checks the whole load.
  */
 import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
 import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
-import { endRun, movePhase, type Queryable, readRun } from '../src/engine/ledger/runs.ts';
-import { ordersOptions } from '../src/orders/options.ts';
-import { keepPlace, placeOf } from '../src/orders/place.ts';
-import { readOrders } from '../src/orders/read-orders.ts';
-import { exclusively } from '../src/worker/exclusive.ts';
-import { defineJob, type JobResult } from '../src/worker/job.ts';
+import { endRun, movePhase, readRun } from '../src/engine/ledger/runs.ts';
+import { exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
+import type { Queryable } from '../src/storage/queryable.ts';
+import { ordersOptions } from '../src/syncs/orders/options.ts';
+import { keepPlace, placeOf } from '../src/syncs/orders/place.ts';
+import { readOrders } from '../src/syncs/orders/read-orders.ts';
 
-/** A read that is due at some moment starts a little after it. */
+/** A read starts this long after it is due. */
 const MARGIN_MS = 20;
 
 export const settleOrdersJob = defineJob({

@@ -1,18 +1,24 @@
 /**
- * Loads the files of orders that are in a folder, once each: takes every complete one aside, so that what is loaded is what
- * was checked, waits for the loads, and moves each file to done/ or failed/ with its results beside it. Each file is a row of
- * the run. What arrives while a run is at work is for the next one.
+ * Loads each order file of a folder once. It moves every complete file aside, so that the file it checked is the file it
+ * loads, waits for the loads, and moves each file to done/ or failed/ with its results beside it. Each file is a row of
+ * the run. The next run takes files that arrive during a run.
  */
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { LockstepError } from '../src/base/errors.ts';
+import type { Folder } from '../src/base/open-folder.ts';
+import type { Facts } from '../src/base/reasons/reason.ts';
+import { PLAIN_HINTS, sentenceFor } from '../src/base/reasons/reasons.ts';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
+import { RunFailed } from '../src/engine/account/failure.ts';
 import { countRows, reasonsOf, type Verdict } from '../src/engine/ledger/rows.ts';
-import { addNote, type Queryable, type Run, readRun, recordProgress, resumeRun } from '../src/engine/ledger/runs.ts';
-import { LockstepError } from '../src/errors.ts';
-import type { Folder } from '../src/open-folder.ts';
-import { refusalOf } from '../src/orders/file-refusal.ts';
-import { type FileVerdict, settleFile } from '../src/orders/file-rows.ts';
+import { addNote, type Run, readRun, recordProgress, resumeRun } from '../src/engine/ledger/runs.ts';
+import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
+import type { Queryable } from '../src/storage/queryable.ts';
+import { refusalOf } from '../src/syncs/orders/file-refusal.ts';
+import { type FileVerdict, settleFile } from '../src/syncs/orders/file-rows.ts';
 import {
   entriesIn,
   isComplete,
@@ -22,20 +28,15 @@ import {
   type SeenFile,
   sameSince,
   see,
-} from '../src/orders/folder.ts';
-import { notDoneAsAsked, ordersOptions } from '../src/orders/options.ts';
-import { receiveLoad } from '../src/orders/receive-load.ts';
-import { writeResults } from '../src/orders/results.ts';
-import { newFileId, type Outcome, TakenFiles } from '../src/orders/taken-files.ts';
-import { checkpointSchema, type WatchedFile } from '../src/orders/watch-checkpoint.ts';
-import type { Facts } from '../src/reasons/reason.ts';
-import { PLAIN_HINTS, sentenceFor } from '../src/reasons/reasons.ts';
-import { type Exclusive, exclusively } from '../src/worker/exclusive.ts';
-import { defineJob, type JobContext, type JobResult } from '../src/worker/job.ts';
-import { RunFailed } from '../src/worker/trouble.ts';
+} from '../src/syncs/orders/folder.ts';
+import { notDoneAsAsked, ordersOptions } from '../src/syncs/orders/options.ts';
+import { receiveLoad } from '../src/syncs/orders/receive-load.ts';
+import { writeResults } from '../src/syncs/orders/results.ts';
+import { newFileId, type Outcome, TakenFiles } from '../src/syncs/orders/taken-files.ts';
+import { checkpointSchema, type WatchedFile } from '../src/syncs/orders/watch-checkpoint.ts';
 
 const watchOptions = ordersOptions.omit({ confirm: true }).extend({
-  /** Absolute. */
+  /** An absolute path. */
   folder: z.string(),
   map: z.partialRecord(z.enum(FIELDS), z.string()).optional(),
 });
@@ -44,17 +45,17 @@ type JobNeeds = JobContext<z.infer<typeof watchOptions>> & { readonly exclusive:
 interface Context extends JobNeeds {
   readonly folder: Folder;
   readonly taken: TakenFiles;
-  /** Those that are not over, by id. */
+  /** Files that are not finished, by id. */
   readonly files: Map<string, WatchedFile>;
 }
 
 const LOOK_MS = 500;
-/** Of one run: its checkpoint holds them all. */
+/** Files of one run; the checkpoint holds them all. */
 const MOST_FILES = 1_000;
 
 export const watchOrders = defineJob({
   name: 'watch-orders',
-  summary: 'loads the files of orders that are in a folder',
+  summary: 'loads the order files of a folder',
   options: watchOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => look({ ...context, exclusive }).catch(asFailure)),
@@ -77,7 +78,7 @@ async function look(needs: JobNeeds): Promise<JobResult> {
   }
 }
 
-/** A folder that cannot be used, or a full disk, is for a person to fix. */
+/** The operator has to fix an unusable folder or a full disk. */
 function asFailure(error: unknown): never {
   if (!(error instanceof LockstepError) || !FIXED_BY_PEOPLE.has(error.code)) throw error;
   throw new RunFailed(error.code, error.message, { cause: error });
@@ -91,7 +92,7 @@ const FIXED_BY_PEOPLE = new Set([
   'RESULTS_NOT_WRITTEN',
 ]);
 
-/** A run's files are those that are there when it begins, so that it ends however many arrive. */
+/** A run takes the files that exist when it starts, so that it ends even if more keep arriving. */
 async function list(context: Context): Promise<void> {
   const { pool, run, folder, taken, files } = context;
   const left = run.dryRun ? [] : await taken.takeOver((other) => isOver(pool, other));
@@ -105,7 +106,7 @@ async function list(context: Context): Promise<void> {
   for (const file of left) files.set(file.id, known(file));
   const entries = await entriesIn(folder);
   const more = entries.length - MOST_FILES;
-  if (more > 0) await addNote(pool, run.id, `${more} more files are left for the next run`);
+  if (more > 0) await addNote(pool, run.id, `${more} more files wait for the next run`);
   for (const file of entries.slice(0, MOST_FILES)) files.set(newFileId(), { ...known(file), entry: file.entry });
   await keep(context, pool);
 }
@@ -121,7 +122,7 @@ async function keep({ run, files }: Pick<Context, 'run' | 'files'>, db: Queryabl
   });
 }
 
-/** Brings one file as far as it gets without waiting. */
+/** Advances one file as far as possible without waiting. */
 async function goOn(context: Context, id: string, file: WatchedFile): Promise<void> {
   if (file.end === undefined && file.load === undefined) await begin(context, id, file);
   else if (file.end === undefined) await follow(context, id, file);
@@ -129,7 +130,7 @@ async function goOn(context: Context, id: string, file: WatchedFile): Promise<vo
   if (end) await putAway(context, id, end);
 }
 
-/** Takes a file aside once it is complete, and has it loaded from there. A dry run reads it where it is. */
+/** Moves a complete file aside and starts its load from there. A dry run reads the file in place. */
 async function begin(context: Context, id: string, file: WatchedFile): Promise<void> {
   const { run, folder, taken } = context;
   const { entry, name } = file;
@@ -141,11 +142,11 @@ async function begin(context: Context, id: string, file: WatchedFile): Promise<v
   if (!isComplete(seen, Date.now() - file.sinceMs)) return;
   if (entry !== undefined && run.dryRun) return receive(context, id, file, { seen, at: pathOf(folder, entry) });
   const ready = aside ?? (entry === undefined ? undefined : await taken.take(id, { entry, name }));
-  // One that was replaced in between is found to be another one at the next look.
+  // The next check notices if the file was replaced meanwhile.
   if (ready?.version === file.version) await receive(context, id, file, { seen: ready, at: ready.path });
 }
 
-/** A link, a folder, a pipe: never opened, and left where it is, unless it took the place of a file that was being taken. */
+/** A link, folder or pipe is never opened. It is left in place, unless it replaced a file that was being moved aside. */
 async function refuseOdd(context: Context, id: string, oddity: string, isTaken: boolean): Promise<void> {
   const verdict: FileVerdict = { verdict: 'rejected', reason: 'NOT_A_PLAIN_FILE', facts: { is: oddity } };
   if (isTaken) await end(context, id, verdict, 'failed');
@@ -153,7 +154,7 @@ async function refuseOdd(context: Context, id: string, oddity: string, isTaken: 
 }
 
 async function leaveToNextRun(context: Context, id: string, name: string): Promise<void> {
-  await addNote(context.pool, context.run.id, `${name} is still being written: it is left for the next run`);
+  await addNote(context.pool, context.run.id, `${name} is still being written: the next run loads it`);
   await forget(context, id);
 }
 
@@ -177,7 +178,7 @@ async function receive(
       signal,
     });
     if (begun.status === 'unfinished' && begun.run.status === 'failed') await resumeRun(pool, begun.run.id);
-    // A load of this very file, which an interrupted run has begun, is not one from before.
+    // A load of this file that an interrupted run started does not count as an earlier load.
     const hasEnded = (begun.run.endedAt?.getTime() ?? Number.POSITIVE_INFINITY) < run.createdAt.getTime();
     const isOther = hasEnded || begun.run.title !== file.name;
     const isBefore = begun.status !== 'new' && file.entry !== undefined && isOther;
@@ -193,14 +194,14 @@ async function receive(
   }
 }
 
-/** Looks whether a file's load has ended. */
+/** Checks whether a file's load has ended. */
 async function follow(context: Context, id: string, file: WatchedFile): Promise<void> {
   const { pool, run, taken, need } = context;
   const load = await readRun(pool, file.load ?? '');
   await need(load.id);
   if (load.status === 'running') return;
   if (load.status === 'paused') {
-    // It stays aside: the next run finds it, and its load.
+    // The file stays aside: the next run finds it and its load.
     return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', facts: saidOf(load) });
   }
   const verdict = await verdictOf(context, load, file.isBefore);
@@ -209,12 +210,12 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
   await end(context, id, verdict, load.status === 'done' ? 'done' : 'failed');
 }
 
-/** Its writer had it open all the time. Loading the rest by itself could create orders without an order_id twice. */
+/** The writer still had the file open. Loading only the rest could create orders without an order_id twice. */
 function hasChanged({ id }: Run): FileVerdict {
   return { verdict: 'review', reason: 'FILE_CHANGED', facts: { load: id } };
 }
 
-/** Says where a file goes, before anything is moved. */
+/** Records where a file goes before it is moved. */
 async function end(context: Context, id: string, verdict: FileVerdict, outcome: Outcome): Promise<void> {
   const { pool, run, taken, files } = context;
   const file = files.get(id);
@@ -228,7 +229,7 @@ async function end(context: Context, id: string, verdict: FileVerdict, outcome: 
   await keep(context, pool);
 }
 
-/** The results beside such a file are not all that there is to say. */
+/** Verdicts that need an explanation beside the file, besides its results. */
 const TOLD_BESIDE = new Set(['FILE_CHANGED', 'LOADED_WITH_OTHER_OPTIONS']);
 
 async function putAway(context: Context, id: string, end: NonNullable<WatchedFile['end']>): Promise<void> {
@@ -240,7 +241,7 @@ async function putAway(context: Context, id: string, end: NonNullable<WatchedFil
   await settle(context, id, end.verdict);
 }
 
-/** The file is over: its row says how, and the run's checkpoint holds it no longer. */
+/** Ends a file: settles its row and removes it from the run's checkpoint. */
 async function settle(context: Context, id: string, verdict: FileVerdict): Promise<void> {
   const { run, files, exclusive } = context;
   const name = files.get(id)?.name ?? '';

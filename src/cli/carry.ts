@@ -1,12 +1,13 @@
-/** Works on one run in this process until it has ended, tells how it goes and what came of it. */
+/** Works on one run in this process until it ends, shows its progress and reports the result. */
+
+import { sentenceFor } from '../base/reasons/reasons.ts';
+import { startDueAudits } from '../engine/account/audits.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
 import { failRunAndParts, troubleOf } from '../engine/ledger/parts.ts';
 import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
-import { sentenceFor } from '../reasons/reasons.ts';
 import { accountNamed } from '../settings/settings.ts';
-import { startDueAudits } from '../worker/audits.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
@@ -16,26 +17,26 @@ import type { Session } from './session.ts';
 import type { Workspace } from './wire.ts';
 import { formatCount, plural } from './words.ts';
 
-export const STOP_WORDS = 'Finishing the calls in flight, then stopping; once more stops at once.';
+export const STOP_WORDS = 'Finishing the calls in flight, then stopping. Press Ctrl-C again to stop at once.';
 
 export interface Carrying {
   readonly signal: AbortSignal;
-  /** Whether this command began the run: then it fails soon where its service is away, and is left as it is otherwise. */
+  /** Whether this command started the run: if its service is away, such a run fails soon; any other run is left unchanged. */
   readonly isOurs: boolean;
-  /** Set where an ended run is taken up: people are told how long it took since then. */
+  /** Set if an ended run was reopened: the report shows the time since then. */
   readonly againSince?: Date;
-  /** Told of a run that has paused; `go on` where it was resumed. */
+  /** Called when the run has paused; returns `go on` if it resumed the run. */
   readonly onPaused?: (run: Run) => Promise<'go on' | 'leave'>;
-  /** Writes files of the run that goes on no more, and tells of them; they are reported by name. */
+  /** Writes result files once the run has stopped, and prints their paths; returns the paths by kind. */
   readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** A person who follows a run waits so long for a service that is away. */
+/** How long a command that follows a run waits for a service that is away. */
 const FOLLOWED_PATIENCE_MS = 5 * 60 * 1000;
 
 /**
- * Works on the run and on those that it needs, and on no other; the run as it is at the end, when the signal aborts, or
- * when its service is away for too long.
+ * Works on the run and on the runs that it needs, and on no other run. Returns the run when it ends, when the signal aborts,
+ * or when its service is away for too long.
  */
 export async function carryRun(
   { out }: Session,
@@ -45,7 +46,7 @@ export async function carryRun(
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
   const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
-  await probeSoon(pool, run.scope); // a person starts it, who may have corrected the key
+  await probeSoon(pool, run.scope); // a person started it and may have corrected the key
   const runner = await workspace.work('attended-runs');
   await runner.attend(run);
   const targets = run.dryRun ? [] : targetsOf(run).filter((name) => workspace.settings.targets[name] !== undefined);
@@ -61,19 +62,19 @@ export async function carryRun(
       return suspension && suspension.refusedAt.getTime() !== refusedBefore?.getTime() ? 'leave' : 'stay';
     },
   });
-  // What is in flight is settled before the report is made; a paused run may go on at once.
+  // Settle the calls in flight before the report is made. A paused run may be resumed at once, so its runner stays open.
   if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
   if (isOurs) await giveUpSuspended(workspace, run.id);
   return reported(workspace, run.id);
 }
 
-/** Where a run that mirrors tasks has its changes delivered. */
+/** The targets to which a run that mirrors tasks delivers changes. */
 function targetsOf({ options }: Run): readonly string[] {
   const { targets } = options;
   return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];
 }
 
-/** Works on the run and reports it in words and JSON; its exit code. */
+/** Works on the run and reports it as text and JSON; returns the exit code. */
 export async function carryAndReport(
   session: Session,
   workspace: Workspace,
@@ -103,11 +104,11 @@ export async function carryAndReport(
   return left ? FAILED : withViolations(exitCodeOf(report), violations);
 }
 
-/** Leaves a run to a worker, and says how to follow it. */
+/** Leaves a run to a worker, and prints how to follow it. */
 export async function leaveToWorker({ out, hint }: Session, workspace: Workspace, { id }: Run): Promise<ExitCode> {
   out.say(
-    `A worker carries it on; if none is running: ${hint('start')}`,
-    `Look after it with: ${hint(`runs show ${id}`)}`,
+    `A worker continues it. If none is running, start one: ${hint('start')}`,
+    `Check its progress: ${hint(`runs show ${id}`)}`,
   );
   out.result((await reported(workspace, id)).report);
   return DONE;
@@ -119,8 +120,8 @@ async function reported({ database, settings }: Workspace, id: string): Promise<
 }
 
 /**
- * Makes the audits of a run's account that are due once the run is done, and says what they, and the run's own reads, have
- * found. A dry run makes none: its reads have paid what they could.
+ * Once the run is done, makes the audits of its account that are due, and prints the violations that they and the run's own
+ * reads found. A dry run makes no audits: its own reads have already checked what they could.
  */
 export async function auditDue(
   session: Session,
@@ -141,12 +142,12 @@ export async function auditDue(
   return told;
 }
 
-/** The command that finds a violation says so, whichever run it is of. */
+/** A command that finds a violation exits with DONE_WITH_PROBLEMS, even if the violation is of an earlier run. */
 export function withViolations(code: ExitCode, violations: readonly unknown[]): ExitCode {
   return code === DONE && violations.length > 0 ? DONE_WITH_PROBLEMS : code;
 }
 
-/** A dry run leaves an unfinished run alone; what that one has still to write is no part of the plan, and a note says so. */
+/** A dry run does not touch an unfinished run; a note says that the plan leaves out the rows which that run will write. */
 async function noteWriterBeside({ hint }: Session, { database }: Workspace, run: Run): Promise<void> {
   const other = await writerBeside(database.pool, run);
   if (other === undefined) return;
@@ -155,42 +156,45 @@ async function noteWriterBeside({ hint }: Session, { database }: Workspace, run:
   await addNote(database.pool, run.id, note);
 }
 
-/** What is said of a run that goes on no more and is not done. */
+/** The message about a run that has stopped and is not done. */
 function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session['hint']): RunReport['error'] {
   switch (run.status) {
     case 'running':
       if (suspension) {
-        const message = `${suspension.message} Run ${run.id} is kept as it stands and then goes on with: ${hint(goOnCommand(run))}, or by itself in a worker: ${hint('start')}`;
+        const message = `${suspension.message} Run ${run.id} is kept. Then resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code: 'KEY_REFUSED', message };
       }
       if (run.troubleSince) {
-        const message = `The service is away: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(goOnCommand(run))}, or let a worker do it: ${hint('start')}`;
+        const message = `The service is away: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code: 'SERVICE_AWAY', message };
       }
       return {
         code: 'INTERRUPTED',
-        message: `Stopped. Run ${run.id} is kept as it stands and goes on with: ${hint(goOnCommand(run))}, or in a worker: ${hint('start')}`,
+        message: `Stopped. Run ${run.id} is kept. Resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`,
       };
     case 'paused':
-      return { code: 'RUN_PAUSED', message: `Run ${run.id} is paused. Go on with: ${hint(`runs resume ${run.id}`)}` };
+      return {
+        code: 'RUN_PAUSED',
+        message: `Run ${run.id} is paused. Resume it with: ${hint(`runs resume ${run.id}`)}`,
+      };
     case 'cancelled':
       return {
         code: 'RUN_CANCELLED',
-        message: `Run ${run.id} was cancelled.${isLoad(run) ? '' : ` Start anew with: ${hint(`run ${run.sync}`)}`}`,
+        message: `Run ${run.id} was cancelled.${isLoad(run) ? '' : ` Start a new run with: ${hint(`run ${run.sync}`)}`}`,
       };
     default:
       return undefined;
   }
 }
 
-/** `run` joins an unfinished run of its sync; a dry one it would begin again. */
-function goOnCommand(run: Run): string {
+/** `run SYNC` joins the unfinished run of the sync; a dry run it would start again from the beginning. */
+function resumeCommand(run: Run): string {
   return run.dryRun || isLoad(run) ? `runs resume ${run.id}` : `run ${run.sync}`;
 }
 
 /**
- * Whether the service is away for longer than a person waits. A run that this command began then fails: at once where none
- * of its calls was ever answered (a read was tried several times in place, so the address or the network is wrong).
+ * Whether the service has been away for too long. A run that this command started then fails: at once if none of its calls
+ * was ever answered (a read has been retried several times by then, so the address or the network is wrong).
  */
 async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
   const { pool } = database;
@@ -210,7 +214,7 @@ function lastWords({ notes }: Run): string {
   return notes.at(-1)?.replace(/\.+$/, '') ?? 'no answer';
 }
 
-/** A key that was refused before the run has written anything: it has nothing to go on with, and a person is here. */
+/** Fails a run whose key was refused before it wrote anything: there is nothing to resume, and a person sees the error. */
 async function giveUpSuspended({ database }: Workspace, runId: string): Promise<void> {
   const run = await readRun(database.pool, runId);
   const suspension = await suspensionOf(database.pool, run.scope);
@@ -218,7 +222,7 @@ async function giveUpSuspended({ database }: Workspace, runId: string): Promise<
   await endRun(database.pool, runId, 'failed', { code: 'KEY_REFUSED', message: suspension.message });
 }
 
-/** A load has no name in the settings: it is taken up by its id. */
+/** A load has no name in the settings: it is resumed by its id. */
 function isLoad({ job }: Run): boolean {
   return job === 'orders';
 }

@@ -4,4 +4,4 @@ import { ensureInstalled, root } from './ensure-installed.mjs';
 import { handOver } from './hand-over.mjs';
 
 ensureInstalled();
-handOver(path.join(root, 'src/cli/lockstep.mjs'), ['demo', ...process.argv.slice(2)]);
+handOver(path.join(root, 'src/cli/bin/lockstep.mjs'), ['demo', ...process.argv.slice(2)]);

@@ -1,11 +1,11 @@
-/** The doctor's report for people: a table of every gap, what needs a person, settings to take over, what was left behind. */
-import { stringify } from 'yaml';
+/** The doctor's report for people: every gap, what needs a person, settings to adopt, and test records that remain. */
+import { Document } from 'yaml';
 import { gaps } from '../contract/gaps.ts';
 import { attention, type Report } from '../doctor/examine.ts';
 import { type Finding, TOPICS } from '../doctor/probe.ts';
 import { formatTook, plural } from './words.ts';
 
-/** A row's second and later lines stand under its first. */
+/** Indents the second and later lines of a finding. */
 const INDENT = '  ';
 
 export function reportLines(report: Report): readonly string[] {
@@ -14,21 +14,24 @@ export function reportLines(report: Report): readonly string[] {
   const unprobed = findings.filter(({ found }) => isUnprobed(found));
   const asked = `Asked ${baseUrl} (account ${account}) in ${plural(calls, 'call')} and ${formatTook(durationMs)}.`;
   return [
-    stopped === undefined ? asked : `${asked} It could not be probed to the end: ${stopped}.`,
+    stopped === undefined ? asked : `${asked} The examination stopped early: ${stopped}.`,
     '',
     ...probed.flatMap(({ finding, about }) => findingLines(finding, about)),
-    ...(unprobed.length === 0 ? [] : ['', 'Not found out, so the worker does the safe thing:']),
+    ...(unprobed.length === 0 ? [] : ['', 'Not determined, so the worker does the safe thing:']),
     ...unprobed.flatMap(unprobedLines),
     ...attentionLines(report),
     ...leftLines(report),
   ];
 }
 
-/** The settings as they would stand in the file. */
+/** The settings as YAML lines for the settings file. */
 export function settingLines({ settings }: Report): readonly string[] {
-  const paths = Object.keys(settings);
+  const paths = Object.entries(settings);
   if (paths.length === 0) return [];
-  return stringify(nested(settings), { lineWidth: 100 })
+  const file = new Document({});
+  for (const [path, value] of paths) file.setIn(path.split('.'), value);
+  return file
+    .toString({ lineWidth: 100 })
     .trimEnd()
     .split('\n')
     .map((line) => INDENT + line);
@@ -39,7 +42,7 @@ interface Row {
   readonly about: readonly string[];
 }
 
-/** What was found alike of several kinds of records stands once. */
+/** Merges equal findings about several kinds of records into one row. */
 function grouped(findings: readonly Finding[]): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const finding of findings) {
@@ -51,7 +54,7 @@ function grouped(findings: readonly Finding[]): readonly Row[] {
   return [...rows.values()].sort((a, b) => rank(a.finding.gap) - rank(b.finding.gap));
 }
 
-/** In the order in which the first finding of each gap came: a Map keeps it, and sorting is stable. */
+/** Topics first, then the gaps in the order of the contract. Sorting is stable, so findings of one gap keep their order. */
 function rank(gap: string): number {
   const topics = Object.keys(TOPICS);
   const at = topics.indexOf(gap);
@@ -85,21 +88,5 @@ function leftLines({ leftBehind }: Report): readonly string[] {
     const which = id === undefined ? 'which may be there' : `id ${id}`;
     return `${INDENT}${kind}: “${name}” (${which}), ${where}`;
   });
-  return ['', 'Left behind, since the API deletes nothing; remove it by hand:', ...lines];
-}
-
-function nested(settings: Report['settings']): unknown {
-  const root: Record<string, unknown> = {};
-  for (const [path, value] of Object.entries(settings)) {
-    const names = path.split('.');
-    let at = root;
-    for (const name of names.slice(0, -1)) {
-      // as: only this loop puts anything but leaves in, and no path is the beginning of another
-      const inner = (at[name] ?? {}) as Record<string, unknown>;
-      at[name] = inner;
-      at = inner;
-    }
-    at[names.at(-1) ?? ''] = value;
-  }
-  return root;
+  return ['', 'These test records remain, because the API cannot delete. Remove them by hand:', ...lines];
 }

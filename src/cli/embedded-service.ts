@@ -1,14 +1,14 @@
-/** The service inside this process, over the same database: started when an account without an address is first used. */
+/** The service inside this process, on the same database. It starts when an account without an address is first used. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Database } from '../database/open.ts';
-import { makePool } from '../database/pool.ts';
-import { makeDirectory } from '../make-directory.ts';
+import { makeDirectory } from '../base/make-directory.ts';
 import { type Service, startService } from '../service/server.ts';
 import { createKey, ensureTenant } from '../service/tenants.ts';
+import type { Database } from '../storage/open.ts';
+import { makePool } from '../storage/pool.ts';
 
 const CONNECTIONS = 10;
 
@@ -24,12 +24,12 @@ export class EmbeddedService {
     this.#log = log;
   }
 
-  /** Starts it at an address of the user's choice; to be called before anything else uses it. */
+  /** Starts the service at the given address. Call it before anything else uses the service. */
   async listen({ host, port }: { host: string; port: number }): Promise<Service> {
     return (await this.#start({ host, port })).service;
   }
 
-  /** The address and a key of the tenant called `name`, which is made where it is missing; `key` is the user's own. */
+  /** The address and a key of the tenant `name`, which is made if it is missing; `key`: the key from the settings, if any. */
   async access(name: string, key: string | undefined): Promise<{ url: string; key: string }> {
     const { service, pool } = await this.#start();
     const tenant = await ensureTenant(pool, name);
@@ -61,7 +61,7 @@ export class EmbeddedService {
     }
   }
 
-  /** One key an account and data directory, readable by its owner only, so that every process uses the same one. */
+  /** One key per account and data directory, readable by its owner only, so that every process uses the same key. */
   async #localKey(name: string): Promise<string> {
     const file = path.join(this.#dataDir, 'keys', name);
     await makeDirectory(path.dirname(file), { mode: 0o700 });

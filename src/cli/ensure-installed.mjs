@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const OLDEST_NODE = [20, 19];
 
-/** Ends the process with a message where Node is too old (2) or npm fails (3). */
+/** Ends the process with a message if Node is too old (exit code 2) or npm fails (3). */
 export function ensureInstalled() {
   const problem = nodeProblem(process.versions.node);
   if (problem !== undefined) fail(2, `${problem} (${process.execPath})`);
@@ -18,7 +18,7 @@ export function ensureInstalled() {
   process.stderr.write(`Installing dependencies, because ${why}: npm ci --ignore-scripts\n`);
   const { status, error } = runNpm(['ci', '--ignore-scripts']);
   if (error) fail(3, `npm cannot be started (${error.message}). Install npm, then run: npm ci --ignore-scripts`);
-  if (status !== 0) fail(3, 'npm ci failed; its own words stand above. Mend that, then start this again.');
+  if (status !== 0) fail(3, 'npm ci failed; see its output above. Fix that, then run the command again.');
 }
 
 /** What is wrong with a version of Node, if anything. */
@@ -41,7 +41,7 @@ function modifiedAt(file) {
 }
 
 function runNpm(args) {
-  const own = process.env.npm_execpath; // the npm that started us, where one did
+  const own = process.env.npm_execpath; // the npm that started this process, if one did
   const options = { cwd: root, stdio: ['ignore', 2, 2] }; // stdout belongs to the program that comes after
   if (own?.endsWith('.js')) return spawnSync(process.execPath, [own, ...args], options);
   return spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });

@@ -1,7 +1,7 @@
-/** From anything that was thrown to one message and an exit code. */
+/** Turns anything that was thrown into one message and an exit code. */
 import { CommanderError } from 'commander';
-import { describeDatabaseError } from '../database/errors.ts';
-import { LockstepError, messageOf } from '../errors.ts';
+import { LockstepError, messageOf } from '../base/errors.ts';
+import { describeDatabaseError } from '../storage/errors.ts';
 
 /** 0: done, every row settled well. */
 export const DONE = 0;
@@ -20,19 +20,19 @@ export interface Failure {
   readonly exitCode: ExitCode;
 }
 
-/** A wrong command line: an argument that cannot be. */
+/** A wrong command line, such as an invalid argument. */
 export function wrongUse(message: string, code = 'USAGE'): LockstepError {
   return new LockstepError(code, message, { exitCode: WRONG_USE });
 }
 
-/** Undefined where nothing is wrong: help and version end a command too. `database`: `Database.describe`, once known. */
+/** Undefined if nothing failed: commander also throws after help and version. `database`: `Database.describe`, if known. */
 export function failureOf(error: unknown, database: string | undefined): Failure | undefined {
   if (error instanceof CommanderError) return usageFailure(error);
   const described = error instanceof LockstepError ? error : describeDatabaseError(error, database ?? 'the database');
   if (described) return { code: described.code, message: described.message, exitCode: described.exitCode };
   return {
     code: 'UNEXPECTED',
-    message: `${messageOf(error)}. This is a defect in Lockstep: --verbose shows where`,
+    message: `${messageOf(error)}. This is a defect in Lockstep. Run the command again with --verbose and report the output`,
     exitCode: FAILED,
   };
 }

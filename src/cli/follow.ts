@@ -1,26 +1,29 @@
-/** Follows a run in the ledger, whoever carries it on, and shows how it is getting on. */
+/** Follows a run in the ledger, no matter which process works on it, and shows its progress. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { openRows } from '../engine/ledger/rows.ts';
-import { type Queryable, type Run, readRun } from '../engine/ledger/runs.ts';
+import { type Run, readRun } from '../engine/ledger/runs.ts';
+import type { Queryable } from '../storage/queryable.ts';
 import type { Output } from './output.ts';
 import { type Look, progressLine, RATE_WINDOW_MS } from './progress.ts';
 
 const LOOK_MS = 200;
 /** Looking takes at most this share of the time, however many rows are counted. */
 const LOOK_SHARE = 0.1;
-/** Where no line can be rewritten, a new one is written so often at most. */
+/** If the output is no terminal, a new line is written at most this often. */
 const PLAIN_MS = 2_000;
+
+export type ProgressOutput = Pick<Output, 'isLive' | 'live' | 'say'>;
 
 export interface Followed {
   readonly db: Queryable;
-  readonly out: Output;
+  readonly out: ProgressOutput;
   readonly allowedPerSecond: number | undefined;
   readonly signal: AbortSignal;
-  /** Told of every look while the run goes on; `leave` ends the following. */
+  /** Called with the run each time it was read and is still running; `leave` stops following it. */
   readonly onLook?: (run: Run) => Promise<'stay' | 'leave'>;
 }
 
-/** The run once it goes on no more; as it stands when the signal aborts or `onLook` leaves it. @throws the database's errors */
+/** Returns the run when it has stopped, when the signal aborts, or when `onLook` returns `leave`. @throws the database's errors */
 export async function follow(runId: string, { db, out, allowedPerSecond, signal, onLook }: Followed): Promise<Run> {
   let looks: readonly Look[] = [];
   const show = progressWriter(out);
@@ -41,7 +44,7 @@ export async function follow(runId: string, { db, out, allowedPerSecond, signal,
   }
 }
 
-function progressWriter(out: Output): (line: string) => void {
+function progressWriter(out: ProgressOutput): (line: string) => void {
   if (out.isLive) return (line) => out.live(line);
   let last = '';
   let writtenAtMs = performance.now(); // a short run needs no progress

@@ -1,10 +1,10 @@
 // Hands this process over to another program: its input and output, its signals, its exit code.
 import { spawn } from 'node:child_process';
 
-/** Runs `file` with this Node; this process ends as it ends. */
+/** Runs `file` with this Node. This process ends with the same exit code or signal. */
 export function handOver(file, args, options = {}) {
   const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit', ...options });
-  // A terminal sends SIGINT to both; whoever signals this process alone means the program.
+  // A terminal sends SIGINT to both processes; a signal to this process alone is passed on to the program.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(name, () => {
       if (!(name === 'SIGINT' && process.stdin.isTTY)) child.kill(name);

@@ -1,8 +1,8 @@
-/** An argument that is JSON, or the name of a file that holds it, led by @. */
+/** An argument that is JSON, or @FILE: the name of a file that contains it. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseJson } from '../client/json.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
+import { parseJson } from '../client/call/json.ts';
 import { wrongUse } from './errors.ts';
 
 /** The value; `option` names it in messages. @throws LockstepError USAGE */
@@ -10,20 +10,15 @@ export async function readJsonArgument(
   text: string,
   { option, cwd }: { option: string; cwd: string },
 ): Promise<unknown> {
-  const isFile = text.startsWith('@');
-  const source = isFile ? await readText(path.resolve(cwd, text.slice(1)), option) : text;
+  const file = text.startsWith('@') ? text.slice(1) : undefined;
+  const unreadable = (error: unknown): never => {
+    throw wrongUse(`${option}: the file ${file} cannot be read (${messageOf(error)})`);
+  };
+  const source = file === undefined ? text : await readFile(path.resolve(cwd, file), 'utf8').catch(unreadable);
   try {
     return parseJson(source);
   } catch (error) {
-    const where = isFile ? `the file ${text.slice(1)}` : 'its value';
-    throw wrongUse(`${option}: ${where} is no JSON (${messageOf(error)}); for a file write @FILE`);
-  }
-}
-
-async function readText(file: string, option: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw wrongUse(`${option}: the file ${file} cannot be read (${messageOf(error)})`);
+    const where = file === undefined ? 'its value' : `the file ${file}`;
+    throw wrongUse(`${option}: ${where} is not JSON (${messageOf(error)}); to read a file, write @FILE`);
   }
 }

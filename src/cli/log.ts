@@ -1,4 +1,4 @@
-/** The log: on stderr, one line an entry; readable on a terminal, JSON where a machine reads it. */
+/** The log on stderr, one line per entry: text on a terminal, otherwise JSON. */
 import pino, { type Logger } from 'pino';
 import { z } from 'zod';
 import type { Screen } from './screen.ts';

@@ -1,27 +1,21 @@
-/** The command line's entry: runs one command in this process and answers with its exit code. */
+/** Entry point of the command line: runs one command in this process and sets the exit code. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DONE, type ExitCode, failureOf } from './errors.ts';
+import type { GlobalOptions } from './options.ts';
 import { createOutput, OUTPUT_CLOSED } from './output.ts';
 import { buildProgram } from './program.ts';
 import { screenOf } from './screen.ts';
-import {
-  type GlobalOptions,
-  openSession,
-  type Process,
-  type Session,
-  type Surroundings,
-  type Work,
-} from './session.ts';
+import type { Process, Session, Surroundings, Work } from './session.ts';
 
-/** What a lost database leaves open must not keep a failed command from ending. */
+/** After a failure, closing may hang on a lost database; the command ends after this time anyway. */
 const CLOSE_AFTER_FAILURE_MS = 5_000;
-/** A handle that somebody left open must not keep the process alive. */
+/** The process ends after this time even if a library has left a handle open. */
 const LINGER_MS = 1_000;
 
 /** Runs the command of `argv` (without node and the script) as the process it is in. */
 export async function main(argv: readonly string[]): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', () => undefined); // nobody reads any more, as in `lockstep runs | head`; `content` rejects
+    stream.on('error', () => undefined); // the reader has gone, as in `lockstep runs | head`; `content` rejects
   }
   process.exitCode = await runCommand(argv, {
     stdout: process.stdout,
@@ -35,13 +29,14 @@ export async function main(argv: readonly string[]): Promise<void> {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-/** Never rejects: what goes wrong is said, and its exit code answered. */
+/** Never rejects: prints what failed and returns its exit code. */
 export async function runCommand(argv: readonly string[], process: Process): Promise<ExitCode> {
   const around = { ...process, stdout: screenOf(process.stdout), stderr: screenOf(process.stderr) };
   let exitCode: ExitCode = DONE;
   let session: Session | undefined;
   try {
     const work = async (options: GlobalOptions, command: Work<[]>): Promise<void> => {
+      const { openSession } = await import('./session.ts'); // help and usage errors need none
       session = openSession(around, options);
       const code = await command(session);
       if (typeof code === 'number') exitCode = code;
@@ -65,7 +60,7 @@ function tellFailure(
 ): ExitCode {
   const failure = failureOf(error, database);
   if (failure === undefined) return DONE;
-  // The options may be what could not be parsed.
+  // Read from argv, because parsing the options may be what failed.
   const out = createOutput(stdout, stderr, { isJson: argv.includes('--json') });
   if (failure.code !== OUTPUT_CLOSED) out.complain(`lockstep: ${failure.message}`);
   if (argv.includes('--verbose') && error instanceof Error) out.complain(error.stack ?? '');

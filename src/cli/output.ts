@@ -3,15 +3,14 @@
  * object as the last line of stdout with --json (and then no text for people), complaints and logs on stderr.
  */
 
-import { LockstepError } from '../errors.ts';
+import { LockstepError } from '../base/errors.ts';
 import type { Screen } from './screen.ts';
 
-/** The code of the error where whoever read stdout has gone, as in `lockstep runs export … --out - | head`. */
+/** The error code if the reader of stdout has gone, as in `lockstep runs export … --out - | head`. */
 export const OUTPUT_CLOSED = 'OUTPUT_CLOSED';
 
 export interface Output {
-  readonly isJson: boolean;
-  /** Whether `live` rewrites a line; else it shows nothing. */
+  /** Whether `live` rewrites a line; otherwise it shows nothing. */
   readonly isLive: boolean;
   /** Lines for people; silent with --json. */
   say(...lines: readonly string[]): void;
@@ -19,7 +18,7 @@ export interface Output {
   live(line: string): void;
   /** The final object, with --json only. */
   result(value: object): void;
-  /** Content that was asked for, such as a CSV; resolves once it has left. @throws LockstepError OUTPUT_CLOSED */
+  /** Requested content, such as a CSV; resolves once it is written. @throws LockstepError OUTPUT_CLOSED */
   content(text: string): Promise<void>;
   /** A line on stderr. */
   complain(line: string): void;
@@ -39,7 +38,6 @@ export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJso
     stdout.write(line.length < columns ? line : `${line.slice(0, columns - 2)}…`);
   };
   return {
-    isJson,
     isLive,
     live,
     say(...lines) {
@@ -64,10 +62,10 @@ export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJso
 }
 
 function closed(cause: Error): LockstepError {
-  return new LockstepError(OUTPUT_CLOSED, 'Nobody reads the output any more.', { cause });
+  return new LockstepError(OUTPUT_CLOSED, 'The reader of the output has closed it.', { cause });
 }
 
-/** Rows under their titles, columns aligned; `right` names the columns of numbers. `none` is said where there are no rows. */
+/** Rows under their titles, columns aligned; `right`: columns of numbers, aligned right. `none`: the text if there are no rows. */
 export function table(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -88,7 +86,7 @@ export function table(
   return [titles, ...rows].map(line);
 }
 
-/** Columns a text takes in a terminal: East Asian letters take two, combining marks none. */
+/** The width of a text in a terminal: East Asian letters take two columns, combining marks none. */
 function width(text: string): number {
   let columns = 0;
   for (const letter of text) {

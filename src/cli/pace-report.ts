@@ -1,8 +1,8 @@
-/** The wording of how this process fared with a key's budget. */
-import type { BudgetStats } from '../budget/budget.ts';
+/** Describes how this process used the budget of a key. */
+import type { BudgetStats } from '../client/budget/budget.ts';
 import { formatCount, plural } from './words.ts';
 
-/** A line, or none where nobody waited and nothing was learnt. */
+/** One line, or none if no call waited and no rate was learnt. */
 export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefined): readonly string[] {
   const parts = [waited(stats), learnt(stats, allowedPerSecond), repeated(stats)].filter((part) => part !== '');
   return parts.length === 0 ? [] : [`The budget, in this process: ${parts.join('; ')}.`];
@@ -17,16 +17,16 @@ function waited({ waits }: BudgetStats): string {
   return lanes.length === 0 ? '' : `a call waited ${lanes.join(', ')}`;
 }
 
-/** The rate is shared: other processes may have learnt it. */
+/** The rate is shared: another process may have learnt it. */
 function learnt({ ratePerSecond, limited }: BudgetStats, allowedPerSecond: number | undefined): string {
   if (ratePerSecond === undefined) return '';
   const isLower = allowedPerSecond === undefined || ratePerSecond < allowedPerSecond * LOWER;
   if (!isLower) return '';
   const how = limited === 0 ? '' : `, after ${plural(limited, 'answer')} of "slow down" here`;
-  return `the key now makes ${formatRate(ratePerSecond)}, learnt${how}`;
+  return `the key is now limited to ${formatRate(ratePerSecond)}, learnt${how}`;
 }
 
-/** A rate this close to the allowed one is the allowed one, less its margin for jitter. */
+/** A rate above this share of the allowed one counts as the allowed one: the rest is its margin for jitter. */
 const LOWER = 0.95;
 
 function repeated({ retries }: BudgetStats): string {

@@ -1,23 +1,11 @@
-/** The command line as commander sees it: global options, every command, and help that teaches. */
-import { createRequire } from 'node:module';
+/** The command line for commander: global options, the commands, and help with examples. */
 import { Command } from 'commander';
-import { z } from 'zod';
+import { version } from '../base/version.ts';
 import { didYouMean, oneOf, quote } from '../settings/words.ts';
-import { addAccounts } from './commands/accounts.ts';
-import { addCall } from './commands/call.ts';
-import { addDeliveries } from './commands/deliveries.ts';
-import { addDemo } from './commands/demo.ts';
-import { addDoctor } from './commands/doctor.ts';
-import { addLinks } from './commands/links.ts';
-import { addOrders } from './commands/orders.ts';
-import { addRun } from './commands/run.ts';
-import { addRuns } from './commands/runs.ts';
-import { addService } from './commands/service.ts';
-import { addSettings } from './commands/settings.ts';
-import { addStart } from './commands/start.ts';
 import { wrongUse } from './errors.ts';
+import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
 import type { TextStream } from './screen.ts';
-import { DEFAULT_DATA, type GlobalOptions, type Perform, type Work } from './session.ts';
+import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 done, every row settled well · 1 finished, but some rows were rejected, failed or need review ·
@@ -29,10 +17,61 @@ Examples:
   $ lockstep settings check              check config/lockstep.yaml
   $ lockstep doctor --account acme       find out how a live service behaves
   $ lockstep run nightly-contacts        run a sync now and follow it
-  $ lockstep runs                        what ran, and what came of it
+  $ lockstep runs                        list the newest runs and their results
   $ lockstep start                       work on schedule until stopped`;
 
-/** Parsing throws CommanderError for wrong use, and also once help or the version was shown. */
+interface LazyCommand {
+  readonly name: string;
+  readonly summary: string;
+  /** The module that adds description, options, subcommands and action. */
+  load(): Promise<{ define(command: Command, perform: Perform): void }>;
+}
+
+/** Each module is loaded when its command is used: loading all of them would slow down `--help`. */
+const COMMANDS: readonly LazyCommand[] = [
+  {
+    name: 'demo',
+    summary: 'see contacts synced, orders loaded and tasks mirrored, with everything embedded',
+    load: () => import('./commands/demo.ts'),
+  },
+  { name: 'run', summary: 'run a configured sync now and follow it', load: () => import('./commands/run.ts') },
+  { name: 'orders', summary: 'load orders from a CSV file', load: () => import('./commands/orders.ts') },
+  {
+    name: 'runs',
+    summary: 'list, show, cancel, resume, retry and export runs',
+    load: () => import('./commands/runs.ts'),
+  },
+  {
+    name: 'deliveries',
+    summary: 'list, show and replay deliveries to outside systems',
+    load: () => import('./commands/deliveries.ts'),
+  },
+  {
+    name: 'links',
+    summary: 'list, import and remove links between tasks and outside items',
+    load: () => import('./commands/links.ts'),
+  },
+  { name: 'accounts', summary: 'which tenant each account is', load: () => import('./commands/accounts.ts') },
+  { name: 'doctor', summary: 'find out how a live service behaves', load: () => import('./commands/doctor.ts') },
+  { name: 'call', summary: 'call one operation of the service', load: () => import('./commands/call.ts') },
+  {
+    name: 'settings',
+    summary: 'check or print the settings, or their JSON Schema',
+    load: () => import('./commands/settings.ts'),
+  },
+  {
+    name: 'service',
+    summary: 'serve the Sales & Productivity API alone, or administer it',
+    load: () => import('./commands/service.ts'),
+  },
+  {
+    name: 'start',
+    summary: 'run continuously: work on runs and start syncs on schedule',
+    load: () => import('./commands/start.ts'),
+  },
+];
+
+/** Parsing throws CommanderError for wrong use, and also after help or the version was shown. */
 export function buildProgram(
   streams: { stdout: TextStream; stderr: TextStream },
   work: (options: GlobalOptions, command: Work<[]>) => Promise<void>,
@@ -40,9 +79,12 @@ export function buildProgram(
   const program = new Command('lockstep')
     .description(
       'Keeps a Sales & Productivity workspace in lockstep with the systems around it: imports contacts as order ' +
-        'customers, losing nothing and doubling nothing, under one rate budget per API key.',
+        'customers, without losses or duplicates, under one rate budget per API key.',
     )
-    .option('--config <file>', 'settings file (default: config/lockstep.yaml, else the one that comes with Lockstep)')
+    .option(
+      '--config <file>',
+      'settings file (default: config/lockstep.yaml, otherwise the one that comes with Lockstep)',
+    )
     .option('--data <dir>', 'where the embedded Postgres and local keys are kept', DEFAULT_DATA)
     .option('--json', 'print one JSON object as the last line of stdout, and nothing else there', false)
     .option('--verbose', 'log everything on stderr, and show the stack of errors', false)
@@ -52,12 +94,12 @@ export function buildProgram(
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
-      writeErr: () => undefined, // errors are said once, by main
+      writeErr: () => undefined, // main prints each error once
       getOutHelpWidth: () => streams.stdout.columns ?? 100,
       getOutHasColors: () => false,
     })
     .exitOverride()
-    .allowExcessArguments() // refused here, with the subcommand that was meant
+    .allowExcessArguments() // refuseExcessWord refuses them and suggests a subcommand
     .hook('preAction', (_program, command) => refuseExcessWord(command))
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
@@ -65,25 +107,15 @@ export function buildProgram(
     (command) =>
     (...args) =>
       work(program.opts<GlobalOptions>(), (session) => command(session, ...args));
-  for (const add of [
-    addDemo,
-    addRun,
-    addOrders,
-    addRuns,
-    addDeliveries,
-    addLinks,
-    addAccounts,
-    addDoctor,
-    addCall,
-    addSettings,
-    addService,
-    addStart,
-  ])
-    add(program, perform);
+  const byName = new Map(COMMANDS.map((one) => [one.name, one]));
+  for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
+  program.hook('preSubcommand', async (_program, command) => {
+    (await byName.get(command.name())?.load())?.define(command, perform);
+  });
   return program;
 }
 
-/** After a command that does something by itself and has subcommands, such a word is a misspelt one. @throws LockstepError USAGE */
+/** After a command that has subcommands, an extra word is probably a misspelt subcommand. @throws LockstepError USAGE */
 function refuseExcessWord(command: Command): void {
   const word = command.args[command.registeredArguments.length];
   if (word === undefined) return;
@@ -92,9 +124,4 @@ function refuseExcessWord(command: Command): void {
   throw wrongUse(
     `unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (there is ${oneOf(known)})`,
   );
-}
-
-function version(): string {
-  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
-  return z.object({ version: z.string() }).parse(manifest).version;
 }

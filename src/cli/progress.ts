@@ -1,4 +1,4 @@
-/** How a run is getting on, in one line. Pure: from looks at the ledger to words. */
+/** The progress of a run in one line, computed from earlier reads of the ledger. */
 import type { RowState } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { waitsFor } from '../engine/ledger/waiting.ts';
@@ -11,7 +11,7 @@ export interface Look {
   readonly open: Readonly<Record<RowState, number>>;
 }
 
-/** Looks of the last so many milliseconds tell the rate of calls. */
+/** The rate of calls is computed over this time. */
 export const RATE_WINDOW_MS = 4_000;
 const MIN_RATE_SPAN_MS = 1_000;
 
@@ -19,14 +19,14 @@ const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: '
   {
     'scan-contacts': { words: 'reading contacts', kind: 'reading' },
     'import-customers': { words: 'sending', kind: 'sending' },
-    'settle-unknown': { words: 'reading back what was sent', kind: 'settling' },
+    'settle-customers': { words: 'reading back what was sent', kind: 'settling' },
     'watch-orders': { words: 'watching the folder', kind: 'reading' },
     'load-orders': { words: 'reading what is there', kind: 'reading' },
     'create-orders': { words: 'sending', kind: 'sending' },
     'settle-orders': { words: 'reading back what was sent', kind: 'settling' },
   };
 
-/** `looks`: those of the last RATE_WINDOW_MS, the newest last; undefined without any. */
+/** `looks`: the reads of the last RATE_WINDOW_MS, the newest last. Undefined if there are none. */
 export function progressLine(looks: readonly Look[], allowedPerSecond: number | undefined): string | undefined {
   const look = looks.at(-1);
   if (look === undefined) return undefined;
@@ -61,7 +61,7 @@ function kindOf({ phase }: Run): 'reading' | 'sending' | 'settling' {
   return PHASES[phase ?? '']?.kind ?? 'reading';
 }
 
-/** Run and rows are read one after the other: what was settled in between is missing in both. */
+/** The run is read before its rows: a row that was settled in between is counted in neither. */
 function rowsToSend({ run, open }: Look): number {
   return run.rowsSettled + open.ready + open.intent;
 }
@@ -81,7 +81,7 @@ function leftPart({ run, open }: Look, rate: number | undefined): readonly strin
   return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];
 }
 
-/** While calls fail, or before the first was answered, the newest note says why. */
+/** The newest note, while calls fail or before the first one was answered. */
 function troublePart({ run }: Look): readonly string[] {
   const note = run.notes.at(-1);
   if (note === undefined || (run.troubleSince === undefined && run.calls > 0)) return [];

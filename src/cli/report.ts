@@ -1,7 +1,9 @@
-/** The wording of a run's summary: what came of its rows, what a person has to look at, and how to go on. */
+/** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
+
+import type { Hints } from '../base/reasons/reasons.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
-import type { Queryable, Run } from '../engine/ledger/runs.ts';
-import type { Hints } from '../reasons/reasons.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import type { Queryable } from '../storage/queryable.ts';
 import { hintsFor, remedyLines, rowLine } from './reasons.ts';
 import { firstRows, PROBLEMS, problemsIn, type RunReport } from './run-report.ts';
 import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
@@ -13,21 +15,21 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   created: 'created',
   updated: 'updated',
   unchanged: 'unchanged',
-  existing: 'there already',
+  existing: 'exist already',
   invalid: 'not valid, never sent',
-  rejected: 'rejected, each for its reason',
+  rejected: 'rejected',
   review: 'for a person to decide',
   unknown: 'not settled yet',
 };
 const PLANNED_WORDS: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 const SCAN_WORDS = {
-  proven: 'proven: nothing that was there throughout was missed',
-  weak: 'weak: two readings agree, which is all that can be said here',
+  proven: 'proven: no record that existed during the whole scan was missed',
+  weak: 'weak: two passes agree, and this list allows no stronger proof',
   unproven: 'unproven: records may have been missed',
 } as const;
 
-/** `1,790 created, 180 there already, …`: the verdicts that occur, for one line of a list. */
+/** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
 export function countsLine({ counts, status }: Pick<RunReport, 'counts' | 'status'>): string {
   const parts = VERDICTS_IN_ORDER.filter((verdict) => counts[verdict] > 0).map(
     (verdict) => `${formatCount(counts[verdict])} ${verdict === 'unknown' && isUnfinished(status) ? 'open' : verdict}`,
@@ -35,7 +37,7 @@ export function countsLine({ counts, status }: Pick<RunReport, 'counts' | 'statu
   return parts.join(', ') || 'nothing';
 }
 
-/** Rows without a verdict are nothing to worry about yet. */
+/** Rows without a verdict are normal while a run is unfinished. */
 const isUnfinished = (status: RunReport['status']) => status === 'running' || status === 'paused';
 
 const VERDICTS_IN_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[]; // safe: the keys of a Record<Verdict, …>
@@ -53,7 +55,7 @@ export function headline(report: RunReport, title: string): string {
   return `${what} ${report.run} of ${title} ${status[report.status]} after ${formatTook(report.durationMs)}.`;
 }
 
-/** Counts, calls and the scan's proof, a line each. */
+/** Counts, calls and the proof of the scan, one per line. */
 export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
   const { counts, calls, budget } = report;
   const lines: (readonly [string, string])[] = [
@@ -78,7 +80,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   ];
 }
 
-/** `auditing until 2026-11-21 02:03:05`, for a list of runs; empty where nothing is owed. */
+/** `auditing until 2026-11-21 02:03:05`, for a list of runs; empty if no audit is due. */
 export function auditingUntil({ audit }: Pick<RunReport, 'audit'>): string {
   return audit?.dueAt ? `auditing until ${formatTime(audit.dueAt)}` : '';
 }
@@ -88,7 +90,7 @@ function auditLines(report: RunReport): readonly string[] {
   const rows = (n: number) => `${plural(n, 'row')} ${n === 1 ? 'was' : 'were'}`;
   return [
     ...(violations > 0
-      ? [`An audit after the run: ${rows(violations)} found more than once, or no longer there.`]
+      ? [`An audit after the run: ${rows(violations)} found more than once or not found any more.`]
       : []),
     ...(open > 0
       ? [
@@ -107,7 +109,7 @@ function formatRate(perSecond: number): string {
   return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
 }
 
-/** The first rows that a person has to look at, and the commands that show all of them. */
+/** The first rows that need a person, and the commands that show all of them. */
 export async function problemLines(db: Queryable, report: RunReport, hints: Hints): Promise<readonly string[]> {
   if (problemsIn(report.counts) === 0) return [];
   const lines: string[] = [];
@@ -116,12 +118,12 @@ export async function problemLines(db: Queryable, report: RunReport, hints: Hint
     const count = report.counts[verdict];
     lines.push('', `${plural(count, 'row')} ${VERDICT_WORDS[verdict]}:`, ...rows.map((row) => rowLine(row, hints)));
     const more = count > rows.length ? `${formatCount(count - rows.length)} more; ` : '';
-    lines.push(`  ${more}all of them: ${exportCommand(report, verdict, hints.command)}`, ...remedyLines(rows, hints));
+    lines.push(`  ${more}to see all: ${exportCommand(report, verdict, hints.command)}`, ...remedyLines(rows, hints));
   }
   return lines;
 }
 
-/** What a dry run would write, the first of it. */
+/** The first rows that a dry run would write. */
 export async function plannedLines(
   db: Queryable,
   report: RunReport,
@@ -137,14 +139,14 @@ export async function plannedLines(
   if (planned === 0) return ['', 'Nothing would be written.'];
   const more = planned > lines.length ? [`  … and ${formatCount(planned - lines.length)} more`] : [];
   const verdict = report.counts.created > 0 ? 'created' : 'updated';
-  return ['', 'It would write:', ...lines, ...more, `All of them: ${exportCommand(report, verdict, hint)}`];
+  return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
 }
 
 function exportCommand(report: RunReport, verdict: Verdict, hint: (command: string) => string): string {
   return hint(`runs export ${report.run} --verdict ${verdict} --out ${verdict}.csv`);
 }
 
-/** The whole summary of a run that has ended, or was left. */
+/** The whole summary of a run that has ended or that this command stopped following. */
 export async function summaryLines(
   db: Queryable,
   run: Run,

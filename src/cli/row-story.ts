@@ -1,7 +1,8 @@
-/** One row's whole story for people: what came in, whom it was matched with, what was sent, and what became of it. */
+/** The full history of one row for people: its input, what it was matched with, what was sent, and the result. */
+
+import { type Hints, remedyFor, statementFor } from '../base/reasons/reasons.ts';
+import { visible } from '../base/visible.ts';
 import type { RowAttempt, RowInput, RowStory, RowVerdict } from '../engine/ledger/row-story.ts';
-import { type Hints, remedyFor, statementFor } from '../reasons/reasons.ts';
-import { visible } from '../visible.ts';
 import { table } from './output.ts';
 import { formatTime, formatTook } from './words.ts';
 
@@ -49,7 +50,7 @@ export function storyLines(story: RowStory, hints: Hints): readonly string[] {
   ];
 }
 
-/** The same for scripts: with what a person would read. */
+/** The same for scripts, with statements and remedies as text. */
 export function storyResult(story: RowStory, hints: Hints): object {
   const worded = <T extends RowAttempt | RowVerdict>(one: T) => ({
     ...one,

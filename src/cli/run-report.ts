@@ -1,22 +1,23 @@
-/** A run as the command line reports it: the object that --json prints, and what it means for the exit code. */
+/** The report of a run: the object that --json prints, and the exit code that follows from it. */
 import { type Audit, auditOf } from '../engine/ledger/debts.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { Queryable, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
+import type { Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { budgetLimits, type Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 
-/** Stable: scripts read it. */
+/** Stable, because scripts read it. */
 export interface RunReport {
   readonly run: string;
   readonly sync: string;
   readonly status: RunStatus;
   readonly dryRun: boolean;
-  /** `in` is the sum of the others. Of a dry run: what would be. */
+  /** `in` is the sum of the others. For a dry run: what would happen. */
   readonly counts: Counts;
   readonly calls: number;
   readonly durationMs: number;
   readonly budget: {
-    /** Null where the settings no longer name the account, and where its limit is discovered. */
+    /** Null if the settings no longer name the account, or if its limit is discovered. */
     readonly allowedPerSecond: number | null;
     /** The share of the calls allowed in this time that was used, 0 to 1. */
     readonly used: number | null;
@@ -26,12 +27,12 @@ export interface RunReport {
   /** Null until the scan has ended. */
   readonly scan: ScanProof | null;
   readonly results: Readonly<Record<string, string>>;
-  /** Of rows that were sent again after an unknown outcome: what is still to be checked, and what was found wrong. */
+  /** About rows that were sent again after an unknown outcome: what is still to be checked, and what was wrong. */
   readonly audit?: Audit;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Rows that ended so are for a person to look at. */
+/** Rows with these verdicts need a person. */
 export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
 
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
@@ -60,8 +61,8 @@ export async function reportRun(db: Queryable, run: Run, settings: Settings): Pr
 }
 
 /**
- * Rows by verdict. A run that is done keeps its counts, because what was unchanged in older runs is let go; of any other
- * the rows are counted as they stand.
+ * Rows by verdict. A run that is done has its counts saved, because unchanged rows of older runs are deleted; for any other
+ * run the rows are counted.
  */
 async function countsOf(db: Queryable, run: Run): Promise<Counts> {
   if (run.status !== 'done') return countRows(db, run.id);
@@ -75,19 +76,19 @@ async function countsOf(db: Queryable, run: Run): Promise<Counts> {
   return { in: total, ...byVerdict } as Counts; // safe: every verdict was put in above
 }
 
-/** Calls a second that the account of a run is allowed, if the settings know it: where it is discovered nobody does. */
+/** Calls a second that the account of a run is allowed; undefined if the settings do not say, or if it is discovered. */
 export function allowedFor(run: Run, settings: Settings): number | undefined {
   const account = settings.accounts[run.account];
   return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
 }
 
-/** A burst after a pause may be more than the rate: then all of it was used. */
+/** At most 1: a burst after a pause may exceed the rate. */
 function shareUsed(calls: number, allowedPerSecond: number, durationMs: number): number {
   const allowed = (allowedPerSecond * durationMs) / 1_000;
   return allowed === 0 ? 0 : Math.min(1, Math.round((calls / allowed) * 1_000) / 1_000);
 }
 
-/** How many rows a person has to look at. */
+/** How many rows need a person. */
 export function problemsIn(counts: Counts): number {
   return PROBLEMS.reduce((sum, verdict) => sum + counts[verdict], 0);
 }
@@ -97,7 +98,7 @@ export function exitCodeOf({ status, counts }: Pick<RunReport, 'status' | 'count
   return problemsIn(counts) === 0 ? DONE : DONE_WITH_PROBLEMS;
 }
 
-/** The first rows of a run, those of one verdict if told. */
+/** The first rows of a run, or the first ones with the given verdict. */
 export async function firstRows(
   db: Queryable,
   runId: string,

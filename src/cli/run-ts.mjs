@@ -1,8 +1,8 @@
-// Runs a TypeScript file: Node's own type stripping where this Node has it (22.18+), tsx's loader otherwise.
+// Runs a TypeScript file with Node's own type stripping if this Node has it (22.18+), otherwise with tsx's loader.
 //   node src/cli/run-ts.mjs FILE [ARGS…]
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import './small-heap.mjs';
+import './bin/small-heap.mjs';
 
 /** Makes `import('….ts')` work in this process. */
 export async function enableTypeScript() {

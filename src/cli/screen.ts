@@ -1,11 +1,11 @@
 /**
- * What reaches a screen or a log, cleaned in one place: file names, records and answers of other systems may hold
- * characters that a terminal obeys, such as the escape sequences that move its cursor, rename it or type into it.
+ * Escapes everything that reaches a screen or a log, in one module: file names, records and answers of other systems may
+ * contain characters that a terminal interprets, such as escape sequences that move its cursor or type into it.
  */
 
-import { printable } from '../visible.ts';
+import { printable } from '../base/visible.ts';
 
-/** What is needed of a stream; process.stdout and process.stderr are such. */
+/** The part of a stream that is needed here; process.stdout and process.stderr have it. */
 export interface TextStream {
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean | undefined;
@@ -14,7 +14,7 @@ export interface TextStream {
 
 /** A stream that shows control characters instead of sending them. */
 export interface Screen extends TextStream {
-  /** As it is: for our own control characters, and for content that another program reads. */
+  /** Writes unescaped: for our own control characters, and for content that another program reads. */
   writeRaw(text: string, done?: (error?: Error | null) => void): void;
 }
 

@@ -1,47 +1,38 @@
-/** What every command works with: where to write, which settings and data to use, and what to close when it is over. */
+/** What every command uses: where to write, which settings and data to use, and what to close at the end. */
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
-import type { Database } from '../database/open.ts';
-import { shellWord } from '../reasons/template.ts';
+import { shellWord } from '../base/reasons/template.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { Database } from '../storage/open.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { createLog } from './log.ts';
+import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import type { Screen, TextStream } from './screen.ts';
 import { listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './store.ts';
 import type { Workspace } from './wire.ts';
 
-/** The process around a command, whose streams are screens. */
+/** The process in which a command runs, with escaping streams. */
 export interface Surroundings extends Omit<Process, 'stdout' | 'stderr'> {
   readonly stdout: Screen;
   readonly stderr: Screen;
 }
 
-/** The process as it is. */
+/** The process with its original streams. */
 export interface Process {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly signals: SignalSource;
-  /** Where a person answers, if there is one. */
+  /** For answers of a person. */
   readonly stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Ends the process at once. */
   readonly abort: (exitCode: number) => void;
 }
-
-/** The options that every command takes. */
-export interface GlobalOptions {
-  readonly config?: string;
-  readonly data: string;
-  readonly json: boolean;
-  readonly verbose: boolean;
-}
-
-export const DEFAULT_DATA = '.lockstep';
 
 export interface Session {
   readonly out: Output;
@@ -49,9 +40,9 @@ export interface Session {
   readonly env: Surroundings['env'];
   readonly cwd: string;
   readonly dataDir: string;
-  /** Which database is in use, once one is; for messages about losing it. */
+  /** The database in use, once it is open; for messages about losing it. */
   readonly database: () => string | undefined;
-  /** The settings of --config, read once; whatever opens something with them logs their warnings. */
+  /** The settings of --config, read once. Their warnings are logged when something is opened with them. */
   settings(): Promise<Settings>;
   /** The parts below are opened for this command and closed with the session. */
   openLedger(): Promise<Database>;
@@ -59,19 +50,19 @@ export interface Session {
   openWorkspace(own?: { settings: Settings; dataDir: string }): Promise<Workspace>;
   /** Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. */
   untilStopped(words: string): AbortSignal;
-  /** Whether a person sits at the terminal who can be asked. */
+  /** Whether there is a terminal on which a person can be asked. */
   readonly canAsk: boolean;
-  /** Asks for yes or no; no where the signal aborts. */
+  /** Asks a yes-or-no question; false if the signal aborts. */
   ask(question: string, signal: AbortSignal): Promise<boolean>;
-  /** Closes something else with the session. */
+  /** Registers something else to close with the session. */
   closeLater(close: () => Promise<void>): void;
   /** A command for the user to copy, with the --config and --data of this one. */
   hint(command: string): string;
-  /** Closes what was opened last first. Idempotent. */
+  /** Closes everything in reverse order. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Does a command, given its arguments as commander gives them. Without an exit code it is done. */
+/** Performs a command with the arguments that commander passes. No exit code means DONE. */
 export type Work<Args extends readonly unknown[]> = (
   session: Session,
   ...args: Args
@@ -107,7 +98,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     hasWarned = true;
     return settings();
   };
-  // Loaded when asked for: most of Lockstep is not needed to print a help text or a settings error.
+  // Loaded when needed: printing help or a settings error does not need most of Lockstep.
   const stores = () => import('./store.ts');
   const store = async (): Promise<StoreOptions> => ({ settings: await settingsToUse(), dataDir, log });
 
@@ -130,7 +121,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
         onFirst: () => out.complain(words),
         onSecond: () => around.abort(FAILED),
       });
-      closers.unshift(async () => stopping.close()); // last of all: closing can take a while, too
+      closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
       return stopping.signal;
     },
     canAsk: out.isLive && around.stdin?.isTTY === true,
@@ -156,7 +147,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     },
     async close() {
       out.live('');
-      // A pool's last connections may be cut by the Postgres that ends with it; that warning would be about nothing.
+      // Postgres may cut the last connections of a pool when it stops; a warning about that would be noise.
       if (!options.verbose) log.level = 'error';
       for (const close of closers.splice(0).reverse()) await close();
     },

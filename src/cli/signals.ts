@@ -1,4 +1,4 @@
-/** SIGINT and SIGTERM: the first asks a long command to come to a good end, the second ends it at once. */
+/** SIGINT and SIGTERM: the first one asks a long command to finish cleanly, the second one ends it at once. */
 
 export interface SignalSource {
   on(name: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
@@ -8,7 +8,7 @@ export interface SignalSource {
 export interface Stopping {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** Gives the signals back. Idempotent. */
+  /** Removes the listeners. Idempotent. */
   close(): void;
 }
 

@@ -1,13 +1,13 @@
 /**
- * The database that the settings name, brought to the present: all that is needed to look at runs or to administer the
- * service. Kept apart from wire.ts, whose queue and client take longer to load than such a command to run.
+ * Opens the database of the settings and migrates it: all that a command needs to show runs or to administer the service.
+ * Separate from wire.ts, because loading its queue and client takes longer than such a command.
  */
 import type { Logger } from 'pino';
-import { migrate } from '../database/migrate.ts';
-import { type Database, openDatabase } from '../database/open.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { migrateService } from '../service/store/migrations.ts';
 import type { Settings } from '../settings/settings.ts';
+import { migrate } from '../storage/migrate.ts';
+import { type Database, openDatabase } from '../storage/open.ts';
 
 export interface StoreOptions {
   readonly settings: Settings;
@@ -17,12 +17,12 @@ export interface StoreOptions {
 
 const CONNECTIONS = 12;
 
-/** With the ledger's tables. */
+/** Migrates the ledger's tables. */
 export function openLedger(options: StoreOptions): Promise<Database> {
-  return openStore(options, (database) => migrate(database.pool, 'ledger', ledgerMigrations));
+  return openStore(options, async (database) => migrate(database.pool, 'ledger', await ledgerMigrations()));
 }
 
-/** With the service's tables. */
+/** Migrates the service's tables. */
 export function openServiceStore(options: StoreOptions): Promise<Database> {
   return openStore(options, (database) => migrateService(database.pool));
 }

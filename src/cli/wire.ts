@@ -1,39 +1,39 @@
 /**
- * The composition root: the one place where rooms are put together. A workspace is everything one process needs to carry
- * runs on; parts that a command does not use are never opened.
+ * The composition root: the only module that puts the rooms together. A workspace is everything one process needs to work on
+ * runs; parts that a command does not use are never opened.
  */
 import { catalog } from '../../jobs/catalog.ts';
-import type { Lane } from '../budget/budget.ts';
-import { openPostgresStore } from '../budget/postgres-store.ts';
-import { createRedisStore } from '../budget/redis-store.ts';
-import { type Console, startConsole } from '../console/server.ts';
-import { migrate } from '../database/migrate.ts';
-import type { Database } from '../database/open.ts';
-import { creationLog } from '../deliveries/creations.ts';
-import { startDelivering } from '../deliveries/delivering.ts';
+import { LockstepError } from '../base/errors.ts';
+import type { Lane } from '../client/budget/budget.ts';
+import { openPostgresStore } from '../client/budget/postgres-store.ts';
+import { createRedisStore } from '../client/budget/redis-store.ts';
+import { type AccountAccess, type Accounts, createAccounts } from '../engine/account/accounts.ts';
+import { keepAuditing } from '../engine/account/audits.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { startRun } from '../engine/ledger/runs.ts';
 import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
-import { LockstepError } from '../errors.ts';
-import { startReporting } from '../reports/reporting.ts';
+import { createOwnQueue } from '../engine/worker/own-queue.ts';
+import { openQueue } from '../engine/worker/queue.ts';
+import { openRedis } from '../engine/worker/redis.ts';
+import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
+import { openSchedules, type Schedules } from '../engine/worker/schedules.ts';
+import { type Console, startConsole } from '../mirror/inbound/hook-server.ts';
+import { startReporting } from '../mirror/inbound/reporting.ts';
+import { creationLog } from '../mirror/outbox/creations.ts';
+import { startDelivering } from '../mirror/outbox/delivering.ts';
+import { openTargets } from '../mirror/targets/open-targets.ts';
+import { toTaskState } from '../mirror/tasks/task-state.ts';
 import { readSecret } from '../settings/secrets.ts';
 import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
-import { type OpenTargets, openTargets } from '../targets/open-targets.ts';
-import { toTaskState } from '../tasks/task-state.ts';
-import { type AccountAccess, type Accounts, createAccounts } from '../worker/accounts.ts';
-import { keepAuditing } from '../worker/audits.ts';
-import { createOwnQueue } from '../worker/own-queue.ts';
-import { openQueue } from '../worker/queue.ts';
-import { openRedis } from '../worker/redis.ts';
-import { type Runner, type RunnerNeeds, startRunner } from '../worker/runner.ts';
-import { openSchedules, type Schedules } from '../worker/schedules.ts';
+import { migrate } from '../storage/migrate.ts';
+import type { Database } from '../storage/open.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 
 export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opened by the caller and closed with the workspace; default: the one the settings name. */
+  /** Opened by the caller and closed with the workspace. Default: the database of the settings. */
   readonly database?: Database;
 }
 
@@ -42,23 +42,22 @@ export interface Workspace {
   readonly database: Database;
   readonly accounts: Accounts;
   readonly service: EmbeddedService;
-  readonly targets: OpenTargets;
-  /** Starts a run of a sync, or says which unfinished one stands in its way. */
+  /** Starts a run of a sync, or returns the unfinished run that blocks it. */
   startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
   /**
-   * Works on runs in this process until the workspace is closed: on every unfinished one, or only on those that the
-   * runner attends and those that these need. The first call decides.
+   * Works on runs in this process until the workspace is closed: on every unfinished run, or only on attended runs and the
+   * runs that they need. The first call decides.
    */
   work(on?: RunnerNeeds['worksOn']): Promise<Runner>;
-  /** Takes changes that these runs have seen to these targets and brings back what they report, until the workspace is closed. */
+  /** Delivers changes to these targets, and applies what the targets report, until the workspace is closed. */
   deliver(targets: readonly string[]): Promise<void>;
-  /** Takes the calls of outside systems, where the settings say, until the workspace is closed. */
+  /** Accepts calls from outside systems at the address of the settings, until the workspace is closed. */
   serveConsole(): Promise<Console>;
-  /** Puts the schedules of the settings in place of those that were kept before. */
+  /** Replaces the saved schedules with the schedules of the settings. */
   keepSchedules(): Promise<void>;
   /** Makes the audits of all accounts as they become due, until the workspace is closed. */
   keepAuditing(): Promise<void>;
-  /** Begins the syncs that are due until the workspace is closed. */
+  /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): void;
   /** Idempotent. */
   close(): Promise<void>;
@@ -67,7 +66,7 @@ export interface Workspace {
 export interface StartHow {
   readonly lane: Lane;
   readonly dryRun: boolean;
-  /** Of a sync of tasks: reads the items of its targets back, whatever its settings say. */
+  /** For a sync of tasks: reads the items of its targets back, even if its settings do not enable that. */
   readonly reconcile?: boolean;
 }
 
@@ -77,36 +76,36 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) {
-      // Each part is closed whatever became of the others: a lost database must not keep a port open.
-      await close().catch((error: unknown) => log.error({ err: error }, 'a part did not close in good order'));
+      // Each part is closed even if another one failed to close: a lost database must not keep a port open.
+      await close().catch((error: unknown) => log.error({ err: error }, 'a part of the workspace failed to close'));
     }
   };
+  const keep = <T extends { close(): Promise<void> }>(part: T): T => {
+    closers.push(() => part.close());
+    return part;
+  };
   try {
-    const database = options.database ?? (await openLedger(options));
-    closers.push(() => database.close());
-    if (options.database) await migrate(database.pool, 'ledger', ledgerMigrations);
+    const database = keep(options.database ?? (await openLedger(options)));
+    if (options.database) await migrate(database.pool, 'ledger', await ledgerMigrations());
     const redisUrl = settings.redis.url?.reveal();
-    const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, log);
-    if (redis) closers.push(() => redis.close());
+    const redis = redisUrl === undefined ? undefined : keep(await openRedis(redisUrl, log));
     const { prefix } = settings.redis;
     const store = redis
       ? createRedisStore({ redis: redis.budget, prefix })
       : await openPostgresStore({ pool: database.pool });
-    const service = new EmbeddedService({ database, dataDir, log });
-    closers.push(() => service.close());
+    const service = keep(new EmbeddedService({ database, dataDir, log }));
     const access = (name: string) => accessTo(settings, name, service, env);
-    const accounts = createAccounts({ pool: database.pool, store, access });
-    closers.push(() => accounts.close());
-
-    const targets = openTargets({
-      settings: settings.targets,
-      store,
-      readSecret: (ref) => readSecret(ref, env),
-      accounts,
-      readTask: toTaskState,
-      creationsOf: (target) => creationLog(database.pool, target),
-    });
-    closers.push(() => targets.close());
+    const accounts = keep(createAccounts({ pool: database.pool, store, access }));
+    const targets = keep(
+      openTargets({
+        settings: settings.targets,
+        store,
+        readSecret: (ref) => readSecret(ref, env),
+        accounts,
+        readTask: toTaskState,
+        creationsOf: (target) => creationLog(database.pool, target),
+      }),
+    );
 
     const queueNeeds = {
       redis: redis && { connection: redis.queue, prefix },
@@ -115,22 +114,16 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     };
     let schedules: Schedules | undefined;
     const useSchedules = (): Schedules => {
-      if (schedules) return schedules;
-      const opened = openSchedules(queueNeeds);
-      closers.push(() => opened.close());
-      schedules = opened;
-      return opened;
+      schedules ??= keep(openSchedules(queueNeeds));
+      return schedules;
     };
     let runner: Promise<Runner> | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
-      const queue = worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log });
-      closers.push(() => queue.close());
+      const queue = keep(worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
       const { pool } = database;
-      const started = await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs });
-      closers.push(() => started.close());
-      return started;
+      return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs }));
     };
     const work: Workspace['work'] = (on = 'every-run') => {
       runner ??= startWorking(on);
@@ -143,40 +136,27 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       const names = wanted.filter((name) => !served.has(name));
       if (names.length === 0) return;
       for (const name of names) served.add(name);
-      // As many again wait at the target's budget, which lets no more be in flight: so there is one for every token.
+      // Twice the calls in flight: the other half waits at the target's budget, so that every token is used at once.
       const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
-      const open = (name: string) => targets.open(name);
-      const delivering = startDelivering({
-        pool: database.pool,
-        worker,
-        runs,
-        targets: { open, concurrencyOf },
-        names,
-        log,
-      });
-      closers.push(() => delivering.close());
-      const syncs = Object.values(settings.syncs).filter((sync) => sync.job === 'tasks');
-      const reporting = startReporting({ pool: database.pool, accounts, syncs, targets, names, runs, log });
-      closers.push(() => reporting.close());
+      const { pool } = database;
+      keep(startDelivering({ pool, worker, runs, targets: { open: targets.open, concurrencyOf }, names, log }));
+      const syncs = Object.values(settings.syncs).filter((sync) => sync.type === 'tasks');
+      keep(startReporting({ pool, accounts, syncs, targets, names, runs, log }));
     };
     const serveConsole: Workspace['serveConsole'] = async () => {
       const { host, port } = settings.console;
       const names = Object.keys(settings.targets);
-      const started = await startConsole({ pool: database.pool, names, targets, host, port, log });
-      closers.push(() => started.close());
-      return started;
+      return keep(await startConsole({ pool: database.pool, names, targets, host, port, log }));
     };
     const startAuditing = async (): Promise<void> => {
       const { attend } = await work();
-      const auditing = keepAuditing({ pool: database.pool, accounts: Object.keys(settings.accounts), attend, log });
-      closers.push(() => auditing.close());
+      keep(keepAuditing({ pool: database.pool, accounts: Object.keys(settings.accounts), attend, log }));
     };
     return {
       settings,
       database,
       accounts,
       service,
-      targets,
       startSync,
       work,
       deliver,
@@ -184,12 +164,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       keepAuditing: startAuditing,
       keepSchedules: () => keepSchedules(useSchedules(), settings),
       startDueSyncs: () => {
-        const starting = useSchedules().beginDue(async (sync) => {
+        const begin = async (sync: string) => {
           const begun = await startSync(sync, { lane: 'batch', dryRun: false });
           if (begun.status === 'busy')
             log.warn({ sync, run: begun.run.id }, 'not started: an earlier run is unfinished');
-        });
-        closers.push(() => starting.close());
+        };
+        keep(useSchedules().beginDue(begin));
       },
       close: closeAll,
     };
@@ -205,17 +185,19 @@ async function startSyncRun(
   { reconcile = false, ...how }: StartHow,
 ) {
   const sync = syncNamed(settings, name);
-  // An account that was never opened has no scope yet. Where it cannot be opened here, the run's own worker says why.
+  // An account that was never opened has no scope yet. If it cannot be opened here, the run's worker reports why.
   if (!(await isBound(database.pool, sync.account))) await accounts.open(sync.account).catch(() => undefined);
-  const type = catalog.syncTypes[sync.job];
+  const type = catalog.syncTypes[sync.type];
   return startRun(database.pool, {
     sync: name,
-    job: sync.job,
+    job: sync.type,
     account: sync.account,
     scope: await scopeNamed(database.pool, sync.account),
     resource: type.resource ?? `sync:${name}`,
     options:
-      sync.job === 'tasks' ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) } : sync.options,
+      sync.type === 'tasks'
+        ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) }
+        : sync.options,
     phase: type.firstJob,
     ...how,
   });

@@ -1,4 +1,4 @@
-/** Numbers and times as the command line says them to people. */
+/** Formats numbers and times for people. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -19,12 +19,12 @@ export function formatTook(ms: number): string {
   return `${Math.floor(rounded / large)} ${unit}${rest === 0 ? '' : ` ${rest} ${part}`}`;
 }
 
-/** `1 row`, `2 rows`; `many` where it is not one with an s. */
+/** `1 row`, `2 rows`; `many`: the plural if it is not formed with an s. */
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }
 
-/** `97%`; of a little more than nothing `<1%`. */
+/** `97%`; `<1%` for a share between 0 and 1%. */
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';
   return `${Math.round(share * 100)}%`;
@@ -32,7 +32,5 @@ export function formatShare(share: number): string {
 
 /** `2026-11-21 02:00:05`, in the time of this machine. */
 export function formatTime(at: Date): string {
-  const two = (n: number) => String(n).padStart(2, '0');
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return at.toLocaleString('sv-SE'); // the Swedish format is the one wanted here
 }

@@ -1,5 +1,5 @@
 /**
- * The envelope around answers where `only_body=true` is not asked for (contract, "Endpoints"): status, content, message.
+ * The envelope around answers where `only_body=true` is not asked for (docs/contract.md, "Endpoints"): status, content, message.
  * The contract names the members and shows no values; ours are below.
  */
 
@@ -31,22 +31,27 @@ const FAILING_WORDS =
  */
 export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const members = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(body)) members.set(name.toLowerCase(), value);
-  const isRecord = members.has('id') || members.has('order_id');
-  if (isRecord) return undefined;
-  const framed = FRAMES.some((name) => members.has(name));
-  for (const flag of ['success', 'ok']) {
-    if (members.has(flag) && isFailing(members.get(flag))) return messageIn(members);
-  }
-  if (members.has('status')) {
-    const isCode = isZero(members.get('status')) && saysSuccess(members.get('message')); // 0 as programs return it
-    if ((framed || members.size === 1) && !isCode && isFailing(members.get('status'))) return messageIn(members);
+  const members = lowerCased(body);
+  if (members.id !== undefined || members.order_id !== undefined) return undefined;
+  for (const flag of ['success', 'ok']) if (isFailing(members[flag])) return messageIn(members);
+  const framed = FRAMES.some((name) => members[name] !== undefined);
+  const { status } = members;
+  if (status !== undefined) {
+    const isCode = isZero(status) && saysSuccess(members.message); // 0 as programs return it
     if (isCode) return undefined;
-    if (isSucceeding(members.get('status'))) return undefined;
-  } else if (framed && isErrorCode(members.get('code'))) return messageIn(members);
-  const error = members.get('error') ?? members.get('errors');
-  return isPresent(error) ? messageIn(members) : undefined;
+    if ((framed || Object.keys(members).length === 1) && isFailing(status)) return messageIn(members);
+    if (isSucceeding(status)) return undefined;
+  } else if (framed && isErrorCode(members.code)) return messageIn(members);
+  return isPresent(members.error ?? members.errors) ? messageIn(members) : undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Its members by their names in lower case; none is undefined, as it comes from JSON. */
+function lowerCased(body: object): Members {
+  const members: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(body)) members[name.toLowerCase()] = value;
+  return members;
 }
 
 /** What stands beside a status in an envelope. */
@@ -77,12 +82,12 @@ function isPresent(value: unknown): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-function messageIn(members: ReadonlyMap<string, unknown>): string {
+function messageIn(members: Members): string {
   for (const name of ['message', 'msg', 'info', 'error', 'errors', 'detail', 'title', 'text', 'content']) {
-    const value = members.get(name);
+    const value = members[name];
     if (typeof value === 'string' && value !== '') return value;
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
-      const inner = new Map<string, unknown>(Object.entries(value)).get('message');
+      const inner = lowerCased(value).message;
       return typeof inner === 'string' ? inner : asText(value);
     }
   }

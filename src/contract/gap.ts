@@ -2,7 +2,7 @@
 export interface Gap {
   /** Stable; the documentation links to it. */
   readonly id: string;
-  /** The section of the contract that is silent. */
+  /** The section of docs/contract.md that is silent. */
   readonly where: string;
   readonly question: string;
   readonly ourService: string;

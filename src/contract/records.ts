@@ -1,7 +1,7 @@
 /**
  * The records of the service's contract: what may be sent, and what our service answers.
  *
- * Request fields are the contract's ("Resources and their fields"), every one optional. The contract shows no response
+ * Request fields are the contract's (docs/contract.md, "Resources and their fields"), every one optional. The contract shows no response
  * record; ours are the request fields plus `id`, `tenant_id`, `created_at` and `updated_at` (our choice, see gaps.ts).
  */
 import { z } from 'zod';

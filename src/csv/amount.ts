@@ -2,19 +2,19 @@
  * Amounts as exact decimals: text in, text out, never through a binary float.
  *
  * Digits may be grouped in threes (or the Indian way) by the other sign, a space or an apostrophe; a currency's sign or
- * code may stand before or after. What could mean two numbers is refused, not guessed: an order a thousand times too high
- * is worse than a row that comes back.
+ * code may be before or after. An amount that could mean two numbers is refused, not guessed: a rejected row is better than
+ * an order that is a thousand times too high.
  */
 
-import type { CellCode } from '../reasons/cells.ts';
-import type { Facts } from '../reasons/reason.ts';
+import type { CellCode } from '../base/reasons/cells.ts';
+import type { Facts } from '../base/reasons/reason.ts';
 
 export type DecimalSign = '.' | ',';
 
 export interface AmountForm {
-  /** `unsure`: the file does not tell, so cells such as 1,234 are refused with AMOUNT_AMBIGUOUS. */
+  /** `unsure`: the file does not show it, so cells such as 1,234 are refused with AMOUNT_AMBIGUOUS. */
   readonly decimal: DecimalSign | 'unsure';
-  /** Do (12.00) and 12.00- mean minus 12, as bookkeepers write? Refused unless declared. */
+  /** Whether (12.00) and 12.00- mean minus 12, as in accounting. Refused if not enabled. */
   readonly accounting: boolean;
   /** Digits after the decimal sign, trailing zeros apart; default 4. */
   readonly maxDecimals?: number;
@@ -24,12 +24,12 @@ export type Amount =
   | { readonly status: 'amount'; readonly value: string; readonly currency: string | undefined }
   | { readonly status: 'refused'; readonly code: CellCode; readonly facts?: Facts };
 
-/** As many as a JSON number carries exactly, to whatever reads it as a double. */
+/** As many digits as a double holds exactly. */
 const MAX_DIGITS = 15;
 const MAX_DECIMALS = 4;
 const MAX_CHARS = 60;
 
-/** Most cells of most files: the quick way, with the same result as the long one. */
+/** The fast path for most cells, with the same result as the slow path. */
 const PLAIN = /^[1-9]\d{0,10}(?:\.\d{0,3}[1-9])?$/;
 
 export function parseAmount(cell: string, form: AmountForm): Amount {
@@ -79,7 +79,7 @@ function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
   return point === -1 || (decimal === '.' && cell.length - point - 1 <= (maxDecimals ?? MAX_DECIMALS));
 }
 
-/** Not just any three capitals: 5 MIO and 12 DEC are no amounts of that size. */
+/** A list instead of any three capitals: in 5 MIO and 12 DEC the letters are no currency. */
 const CODES = Intl.supportedValuesOf('currency').join('|');
 const CURRENCY = /(?:CODES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source.replace('CODES', CODES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');

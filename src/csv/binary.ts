@@ -1,15 +1,15 @@
-/** Tells a file that is no text at all, by its first block: a workbook, an archive, an image. */
-import { LockstepError } from '../errors.ts';
+/** Detects files that are not text by their first block: a workbook, an archive, an image. */
+import { LockstepError } from '../base/errors.ts';
 import { utf16Of } from './encoding.ts';
 
 const SAVE_AS = 'Open it in the spreadsheet and save the sheet as CSV (UTF-8).';
-const UNPACK = 'Unpack it and load the CSV inside; of the packed forms only gzip is read.';
+const UNPACK = 'Unpack it and load the CSV inside. Lockstep reads gzip, but no other archive format.';
 
 const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[] = [
   ['504b0304', 'an Excel workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
   ['d0cf11e0a1b11ae1', 'an old Excel workbook', SAVE_AS],
   ['25504446', 'a PDF', 'Export the table as CSV where it was made.'],
-  ['1f8b08', 'gzip inside gzip', 'Unpack it once, and load what is inside.'],
+  ['1f8b08', 'gzip inside gzip', 'Unpack it once, and load the result.'],
   ['377abcaf271c', 'a 7z archive', UNPACK],
   ['425a68', 'a bzip2 archive', UNPACK],
   ['fd377a585a00', 'an xz archive', UNPACK],
@@ -24,7 +24,7 @@ const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[]
 /** Control characters that text does not hold, but for a stray one. */
 const MOST_CONTROLS = 0.1;
 
-/** Throws CSV_BINARY. A few NUL bytes in a text are no reason: they are told with their row. */
+/** Throws CSV_BINARY. A few NUL bytes in a text are allowed here: they are reported with their row. */
 export function refuseBinary(firstBlock: Buffer, name: string): void {
   const head = firstBlock.toString('hex', 0, 16);
   const known = KINDS.find(([magic]) => head.startsWith(magic));

@@ -5,8 +5,8 @@
  * take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts holds the values against
  * the contract's zod schemas.
  */
-import type { CellCode } from '../reasons/cells.ts';
-import type { Facts } from '../reasons/reason.ts';
+import type { CellCode } from '../base/reasons/cells.ts';
+import type { Facts } from '../base/reasons/reason.ts';
 import { type AmountForm, parseAmount } from './amount.ts';
 import type { Field } from './fields.ts';
 
@@ -47,7 +47,7 @@ export function cellReaders(amounts: AmountForm): Readonly<Record<Field, CellRea
   };
 }
 
-/** UTF-16 units. The contract gives no lengths ("field length limits: not shown"): our choice. */
+/** UTF-16 units. The contract gives no lengths (docs/contract.md, "Limits" 3): our choice. */
 const MAX_SHORT = 255;
 const MAX_LONG = 10_000;
 const MAX_URL = 2048;

@@ -1,11 +1,11 @@
 /**
- * Which column fills which field: as told by `--map`, else by the header's exact name, a synonym, or one close to it.
+ * Which column fills which field: as given by `--map`, otherwise by the header's exact name, a synonym, or a similar name.
  *
- * Headers come from anywhere, so they are never keys of an object: `__proto__` and `constructor` are names like others.
+ * Headers are untrusted, so they are never keys of an object: `__proto__` and `constructor` are ordinary names.
  */
 import { createHash } from 'node:crypto';
-import { editDistance } from '../edit-distance.ts';
-import { LockstepError } from '../errors.ts';
+import { editDistance } from '../base/edit-distance.ts';
+import { LockstepError } from '../base/errors.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED, SYNONYMS } from './fields.ts';
 
 export interface MappedColumn {
@@ -27,7 +27,7 @@ export interface ColumnMapping {
 
 export interface Header {
   readonly names: readonly string[];
-  /** Without one, columns are told by number only. */
+  /** Without a header, columns are named by number only. */
   readonly isGiven: boolean;
 }
 
@@ -174,7 +174,7 @@ export function refuseDuplicates(names: readonly string[]): void {
     const before = first.get(name);
     if (name !== '' && before !== undefined) {
       const where = `columns ${before + 1} and ${index + 1} are both called "${short(name)}"`;
-      throw refuse('CSV_DUPLICATE_HEADER', `Line 1: ${where}. Rename one, so that it is clear which is meant.`);
+      throw refuse('CSV_DUPLICATE_HEADER', `Line 1: ${where}. Rename one of them.`);
     }
     first.set(name, index);
   }
@@ -193,7 +193,7 @@ export function ambiguous(field: string, columns: readonly { readonly name: stri
 function noCustomer({ names, isGiven }: Header): LockstepError {
   const need = `An order needs its customer: one of ${CUSTOMER_REFERENCES.join(', ')}`;
   const has = isGiven
-    ? `none of the columns ${listColumns(names)} looks like one (lines above the header have to be deleted)`
+    ? `none of the columns ${listColumns(names)} looks like one (delete any lines above the header)`
     : 'the file has no header';
   const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
   return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Say which column it is, as in --map ${example}.`);

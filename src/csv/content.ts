@@ -1,9 +1,9 @@
 /**
- * What a file says, whatever it is packed and encoded as: a fingerprint of its text, without its byte order mark and with
- * line ends as LF. Of a plain UTF-8 file with LF it is the fingerprint of its bytes.
+ * A fingerprint of a file's text, independent of compression and encoding: without the byte order mark, and with LF as line
+ * end. For an uncompressed UTF-8 file with LF it is the fingerprint of its bytes.
  */
 import { createHash } from 'node:crypto';
-import { LockstepError } from '../errors.ts';
+import { LockstepError } from '../base/errors.ts';
 import { decodeText, detectEncoding } from './encoding.ts';
 import type { Received } from './receive.ts';
 
@@ -23,7 +23,7 @@ export async function contentSha256(received: Received, { maxLines = MAX_LINES }
     hash.update(text);
     lines += lineEndsIn(text);
     if (lines > maxLines) {
-      const message = `${name} has more than ${maxLines} lines, the most that are taken. Split it into smaller files.`;
+      const message = `${name} has more than the ${maxLines} lines that are allowed. Split it into smaller files.`;
       throw new LockstepError('CSV_TOO_MANY_LINES', message, { exitCode: 2 });
     }
     time.spend();

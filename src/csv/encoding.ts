@@ -1,6 +1,6 @@
 /**
- * Which encoding a file has, told by its byte order mark, its zero bytes and whether *all* of it is valid UTF-8, and its
- * text, decoded as it streams.
+ * Detects the encoding of a file from its byte order mark, its zero bytes and whether *all* of it is valid UTF-8, and decodes
+ * its text as a stream.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -10,11 +10,11 @@ export type Encoding = (typeof ENCODINGS)[number];
 export interface DetectedEncoding {
   readonly encoding: Encoding;
   readonly hasBom: boolean;
-  /** What it was told by, for people. */
+  /** Why this encoding was detected, for people. */
   readonly why: string;
 }
 
-/** `chosen` overrides what the bytes say. */
+/** `chosen` overrides the detected encoding. */
 export function detectEncoding(
   { sample, isUtf8: isAllUtf8 }: { readonly sample: Buffer; readonly isUtf8: boolean },
   chosen?: Encoding,

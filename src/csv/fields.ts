@@ -1,4 +1,4 @@
-/** The fields an order's row may fill, and the words people head their columns with. */
+/** The fields that a row of orders may fill, and common column headers for them. */
 
 /** Of the order, then what names its customer, then what a customer is created with. */
 export const FIELDS = [
@@ -19,7 +19,7 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** A row has to name its customer by one of these. */
+/** A row must name its customer by one of these. */
 export const CUSTOMER_REFERENCES = ['client_id', 'customer_email', 'customer_phone', 'customer_name'] as const;
 
 /** One column may serve both: who the customer is, and what one is created with. */

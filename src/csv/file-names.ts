@@ -1,6 +1,6 @@
 /** Names for files that are written beside a CSV, however long or odd its own name is. */
 import { createHash } from 'node:crypto';
-import { visibleName } from '../visible.ts';
+import { visibleName } from '../base/visible.ts';
 
 /** File systems take 255 bytes; the endings of results and problems need some of them. */
 const MAX_BYTES = 200;

@@ -1,6 +1,6 @@
 /**
  * How a CSV is written: delimiter, quote, line ends, whether its first row is a header, and the decimal sign of its amounts.
- * Told by its first MiB; every finding is shown and can be overridden.
+ * Detected from its first MiB; every finding is shown and can be overridden.
  */
 import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from './amount.ts';
 import { recognise } from './columns.ts';
@@ -24,7 +24,7 @@ export interface FormatChoices {
 
 export interface DetectedDecimal {
   readonly sign: AmountForm['decimal'];
-  /** For people: a cell it was told by, or why it could not be told. */
+  /** For people: the cell that shows it, or why it could not be detected. */
   readonly why: string;
 }
 

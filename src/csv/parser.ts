@@ -2,8 +2,8 @@
  * PapaParse's core parser, typed as it is used here: synchronous, on one block of text at a time.
  *
  * Not its Node stream (NODE_STREAM_INPUT): that drops what it found wrong with a row, does not say where a row begins, and
- * keeps an unclosed quote growing out of reach. Block by block the reader sees all three, and whoever pulls the blocks is
- * the backpressure. No `header` (names would become keys), no `dynamicTyping` (00012 has to stay).
+ * keeps an unclosed quote growing out of reach. Block by block the reader sees all three, and the
+ * consumer controls the pace by pulling blocks. No `header` (names would become keys), no `dynamicTyping` (00012 has to stay).
  */
 import Papa from 'papaparse';
 

@@ -1,11 +1,11 @@
 /**
  * The rows of a CSV as text, each with the line it begins on, in bounded memory whatever the file holds.
  *
- * What is wrong with one row never reaches the next: an unclosed quote is told on the line where it opens, and reading goes
- * on at the line below it; a row longer than the cap is skipped to its end. Both cost time linear in the file.
+ * An error in one row does not affect the next: an unclosed quote is reported on the line where it opens, and reading
+ * continues on the next line; a row longer than the cap is skipped to its end. Both take time linear in the file.
  */
 
-import type { Facts } from '../reasons/reason.ts';
+import type { Facts } from '../base/reasons/reason.ts';
 import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
 import type { ReadingTime } from './reading-time.ts';
 
@@ -64,7 +64,7 @@ export function readSample(text: string, dialect: Dialect, isWhole: boolean): re
   return batches.flat();
 }
 
-/** After so many characters read twice because of bad quotes, rows are taken to end with their line. */
+/** After so many characters were read twice because of bad quotes, each row ends with its line. */
 const FREE_REREADING = 8 * 1024 * 1024;
 /** … and so many more for each character of the file: reading stays linear. */
 const REREADING_PER_CHAR = 4;
@@ -72,7 +72,7 @@ const REREADING_PER_CHAR = 4;
 class RowScanner {
   readonly #dialect: Dialect;
   readonly #maxRowChars: number;
-  /** What no row has taken yet, and the line it begins on. */
+  /** Text that is not part of a row yet, and the line it begins on. */
   #text = '';
   #line: number;
   /** In a row that is too long, and told: up to the next line end. */
@@ -172,7 +172,7 @@ class RowScanner {
     });
   }
 
-  /** Takes the rows before a bad one, tells of it, and goes on below the line where its quote opens. */
+  /** Takes the rows before a bad one, reports it, and continues below the line where its quote opens. */
   #recover(block: ParsedBlock, bad: QuoteFault, isLast: boolean): void {
     const start = bad.row === 0 ? 0 : parseBlock(this.#text, this.#dialect, isLast, bad.row).taken;
     this.#accept({
@@ -210,7 +210,7 @@ class RowScanner {
     this.#isSkipping = true;
   }
 
-  /** False while the line goes on. */
+  /** False while the line continues. */
   #skipLine(): boolean {
     const at = this.#text.indexOf(this.#dialect.newline);
     this.#text = at === -1 ? '' : this.#text.slice(at + 1);
@@ -219,7 +219,7 @@ class RowScanner {
     return at !== -1;
   }
 
-  /** What was read in vain so often is read once more, and each row ends with its line. */
+  /** After too many failed reads, reads the rest again so that each row ends with its line. */
   #takeLineByLine(): void {
     const { newline } = this.#dialect;
     for (let at = this.#text.indexOf(newline); at !== -1; at = this.#text.indexOf(newline)) {

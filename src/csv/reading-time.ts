@@ -2,7 +2,7 @@
  * How long reading one file may take, all passes together. A small archive can unpack to hours of work; a cap on bytes
  * alone does not stop it, because some bytes take longer than others.
  */
-import { LockstepError } from '../errors.ts';
+import { LockstepError } from '../base/errors.ts';
 
 export class ReadingTime {
   readonly #name: string;

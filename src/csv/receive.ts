@@ -1,10 +1,10 @@
 /**
  * Takes in a CSV once, from a file or from stdin, plain or gzip: how long it is, its fingerprint, and whether it is text.
  *
- * Everything is streamed under caps, before and after unpacking, so a small archive that unpacks without end stops at a
- * cap. A file is opened once and held until `close`: what replaces it under its name is another file. What can be read only
- * once (stdin, a pipe) is kept in a private file. Every later read fails with CSV_CHANGED when it met other bytes than the
- * first.
+ * Everything is streamed under caps, before and after unpacking, so a small archive that unpacks without end stops at a cap.
+ * A file is opened once and held open until `close`; a file that replaces it under its name is not read. Input that can be
+ * read only once (stdin, a pipe) is copied to a private file. A later read fails with CSV_CHANGED if it gets other bytes
+ * than the first one.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -13,15 +13,15 @@ import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { pipeline as piped } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { codeOf, LockstepError, messageOf } from '../errors.ts';
-import { makeDirectory } from '../make-directory.ts';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { makeDirectory } from '../base/make-directory.ts';
 import { refuseBinary } from './binary.ts';
 import { Utf8Check } from './encoding.ts';
 import { ReadingTime } from './reading-time.ts';
 
 const MIB = 1024 * 1024;
 const BLOCK_BYTES = 64 * 1024;
-/** What delimiter, header and number forms are told by. The encoding is told by the whole file. */
+/** The sample from which delimiter, header and number forms are detected. The encoding is detected from the whole file. */
 const SAMPLE_BYTES = MIB;
 
 export interface ReceiveLimits {
@@ -162,7 +162,7 @@ async function beginsWithGzip(handle: FileHandle): Promise<boolean> {
   return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
 }
 
-/** Reads everything once: the encoding and the fingerprint cannot be told from less. */
+/** Reads everything once, because the encoding and the fingerprint depend on the whole file. */
 async function survey(input: Input): Promise<Facts> {
   const raw = new RawBytes(input);
   const utf8 = new Utf8Check();
@@ -242,12 +242,12 @@ async function* unpacked(raw: RawBytes, { name, isGzip, limits }: Input): AsyncG
 }
 
 function tooLarge(what: string, maxBytes: number): LockstepError {
-  const message = `${what} has more than ${maxBytes} bytes, the most that is taken. Split it into smaller files.`;
+  const message = `${what} has more than the ${maxBytes} bytes that are allowed. Split it into smaller files.`;
   return new LockstepError('CSV_TOO_LARGE', message, { exitCode: 2 });
 }
 
 function changed(name: string): LockstepError {
-  const message = `${name} changed while it was read. Wait until whatever writes it has finished, then load it again.`;
+  const message = `${name} changed while it was read. Wait until it is completely written, then load it again.`;
   return new LockstepError('CSV_CHANGED', message);
 }
 
@@ -255,11 +255,12 @@ function asReadError(error: unknown, name: string): unknown {
   if (error instanceof LockstepError) return error;
   const code = codeOf(error) ?? '';
   const refuse = (ours: string, message: string) => new LockstepError(ours, message, { cause: error, exitCode: 2 });
-  if (code === 'ENOENT') return refuse('CSV_NOT_FOUND', `There is no file ${name}. Check its name and where you are.`);
+  if (code === 'ENOENT')
+    return refuse('CSV_NOT_FOUND', `There is no file ${name}. Check its name and your current directory.`);
   if (code.startsWith('Z_')) {
     return refuse(
       'CSV_GZIP_BROKEN',
-      `${name} is gzip, but broken (${messageOf(error)}). Pack it anew or send it plain.`,
+      `${name} is gzip, but broken (${messageOf(error)}). Compress it again, or load it uncompressed.`,
     );
   }
   if (['EACCES', 'EPERM', 'EIO', 'EISDIR', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(code)) {

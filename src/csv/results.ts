@@ -9,9 +9,9 @@
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, LockstepError, messageOf } from '../errors.ts';
-import { makeDirectory } from '../make-directory.ts';
-import { type Folder, openFolder } from '../open-folder.ts';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { makeDirectory } from '../base/make-directory.ts';
+import { type Folder, openFolder } from '../base/open-folder.ts';
 import { guarded } from './formulas.ts';
 
 export const RESULT_KINDS = ['created', 'existing', 'invalid', 'rejected', 'review', 'unprocessed'] as const;

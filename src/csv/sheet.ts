@@ -2,7 +2,7 @@
  * A received CSV as a table of any kind: how it is written, its columns and rows. And as a sheet of orders: which column
  * fills what (all to be shown), and its checked rows.
  */
-import { LockstepError } from '../errors.ts';
+import { LockstepError } from '../base/errors.ts';
 import type { AmountForm, DecimalSign } from './amount.ts';
 import { type ColumnMapping, headerSignature, listColumns, mapColumns, numberedColumns } from './columns.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
@@ -36,11 +36,11 @@ export interface Table {
 
 export interface SheetChoices extends TableChoices {
   readonly decimal?: DecimalSign;
-  /** Do (12.00) and 12.00- mean minus 12? */
+  /** Whether (12.00) and 12.00- mean minus 12. */
   readonly accounting?: boolean;
   /** Field → header or number of a column. */
   readonly map?: ReadonlyMap<Field, string>;
-  /** What was told of a header with this signature before; what is told now goes before it. */
+  /** The mapping that was given for this header signature before; a mapping that is given now takes precedence. */
   readonly recall?: (signature: string) => ReadonlyMap<Field, string> | undefined;
 }
 
@@ -57,7 +57,7 @@ const MAX_COLUMNS = 1000;
 const MOST_BLANK_LINES = 1000;
 
 /** Throws what `examineTable` and `mapColumns` throw (exit code 2). */
-export function examine(received: Received, choices: SheetChoices = {}): Sheet {
+export function examineSheet(received: Received, choices: SheetChoices = {}): Sheet {
   const { firstRows, ...table } = examineTable(received, choices);
   const { columns, format } = table;
   const signature = headerSignature(columns);
@@ -142,10 +142,10 @@ function sampleRows(text: string, format: Format, isWhole: boolean, name: string
     throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within a MiB. Is it a CSV?`);
   }
   if (!first || faults.some(({ row }) => row === at)) {
-    throw refuse('CSV_HEADER_INVALID', `${where}: a quote opens in the first line and is not closed well. Correct it.`);
+    throw refuse('CSV_HEADER_INVALID', `${where}: a quote in the first line is not closed correctly. Correct it.`);
   }
   if (first.length > MAX_COLUMNS) {
-    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are taken. Keep those that are needed.`;
+    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Keep only the columns that are needed.`;
     throw refuse('CSV_TOO_MANY_COLUMNS', message);
   }
   if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {

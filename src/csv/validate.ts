@@ -1,10 +1,10 @@
 /**
- * Decides about each row, offline: its values, or everything that is wrong with it. A bad row stops no other.
+ * Validates each row offline: returns its values, or everything that is wrong with it. A bad row does not stop the others.
  *
- * Problems have a stable code. Whether an order_id comes twice is known only when the whole file is staged.
+ * Problems have a stable code. Repeated order_ids are found only when the whole file is staged.
  */
-import type { CellCode } from '../reasons/cells.ts';
-import type { Facts } from '../reasons/reason.ts';
+import type { CellCode } from '../base/reasons/cells.ts';
+import type { Facts } from '../base/reasons/reason.ts';
 import type { AmountForm } from './amount.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import type { ColumnMapping } from './columns.ts';
@@ -64,7 +64,7 @@ export class RowValidator {
     this.#columns = columns;
   }
 
-  /** The currencies that amounts were written with; an order has none, so more than one are worth telling. */
+  /** The currencies of the amounts; an order has no currency, so the caller warns if there is more than one. */
   get currencies(): readonly string[] {
     return [...this.#currencies];
   }
@@ -116,7 +116,7 @@ export class RowValidator {
     return { status: 'valid', line, cells, values, warnings: problems };
   }
 
-  /** Without empty cells beyond the header, as some programs end their lines. */
+  /** Removes empty cells beyond the header: some programs end their lines with them. */
   #fitted(cells: readonly string[]): readonly string[] {
     const { width } = this.#rules;
     let end = cells.length;
@@ -139,7 +139,7 @@ const MOST_CURRENCIES = 10;
 const MOST_SHOWN = 40;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
-/** The last line of many reports. With --create-customers it would be an order of somebody called Total. */
+/** The last line of many reports. With --create-customers it would become an order of a customer named Total. */
 const TOTALS_NAME = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
 function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {

@@ -1,17 +1,16 @@
 /**
- * Makes an examination's calls, in the interactive lane under the account's budget, and keeps count of them: a service is
- * not examined with more calls, or for longer, than was said. A call that meets a rate limit is made again when it is over.
+ * Makes the calls of an examination, in the interactive lane under the account's budget, and counts them: an examination
+ * never makes more calls, or takes longer, than allowed. A call that meets a rate limit is repeated when the limit is over.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallOptions, Client } from '../client/client.ts';
-import { decodeBody } from '../client/decode.ts';
-import type { Json } from '../client/dialect.ts';
-import type { Inspected, InspectOptions } from '../client/inspect.ts';
+import type { CallOptions, Client } from '../client/call/client.ts';
+import { decodeBody } from '../client/call/decode.ts';
+import type { Inspected, InspectOptions } from '../client/call/inspect.ts';
+import type { Json } from '../client/call/json.ts';
 import type { OperationName } from '../contract/operations.ts';
 
 export interface Look extends Inspected {
-  readonly operation: OperationName;
-  /** The whole body; undefined where it is no JSON. */
+  /** The whole body; undefined if it is not JSON. */
   readonly json: Json | undefined;
 }
 
@@ -21,7 +20,7 @@ export type LookOptions = Pick<CallOptions, 'path' | 'query' | 'body'> & Inspect
 export type Trace = Pick<Inspected, 'httpStatus' | 'headers' | 'arrivedAtMs' | 'durationMs'>;
 
 export interface Caller {
-  /** @throws NotProbed where no more calls may be made */
+  /** @throws NotProbed if no more calls are allowed */
   look(operation: OperationName, options?: LookOptions): Promise<Look>;
   /** Waits between two looks at the same thing. @throws NotProbed */
   pause(ms: number): Promise<void>;
@@ -39,7 +38,7 @@ export interface Allowance {
   readonly signal?: AbortSignal;
 }
 
-/** Not an error: there is no call left, or no time, to find out with. */
+/** Not an error: no calls or no time are left for the probe. */
 export class NotProbed extends Error {
   override readonly name = 'NotProbed';
 }
@@ -86,7 +85,7 @@ export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowan
         inspected = await once(operation, options);
       }
       const decoded = decodeBody(Buffer.from(inspected.body));
-      return { ...inspected, operation, json: decoded.status === 'json' ? decoded.value : undefined };
+      return { ...inspected, json: decoded.status === 'json' ? decoded.value : undefined };
     },
     async pause(ms) {
       if (performance.now() + ms >= endsAt) throw new NotProbed('the time of an examination is over');

@@ -1,14 +1,15 @@
 /**
- * Examines an account's service: one probe after the other, each with what it found, and at last a finding for every gap,
- * those that cannot be probed too. A probe that fails stops no other one.
+ * Examines an account's service: runs the probes one after the other and returns a finding for every gap, including gaps
+ * that cannot be probed. A probe that fails does not stop the others.
  */
 import { randomBytes } from 'node:crypto';
-import type { Json } from '../client/dialect.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Json } from '../client/call/json.ts';
 import { type Gap, gaps } from '../contract/gaps.ts';
-import { messageOf } from '../errors.ts';
 import { type Caller, createCaller, NotProbed } from './caller.ts';
 import { isAnswered, listReader } from './lists.ts';
-import { type Examination, type Finding, type LeftBehind, type Probe, type ProbedAccount, unknown } from './probe.ts';
+import { type Examination, type Finding, type LeftBehind, type Probe, unknown } from './probe.ts';
+import type { ProbedAccount } from './probed-account.ts';
 import { readingProbes, writingProbes } from './probes.ts';
 
 export interface Report {
@@ -18,10 +19,10 @@ export interface Report {
   readonly calls: number;
   readonly durationMs: number;
   readonly findings: readonly Finding[];
-  /** By path: those of the findings that are certain. */
+  /** Settings from certain findings, by path. */
   readonly settings: Readonly<Record<string, Json>>;
   readonly leftBehind: readonly LeftBehind[];
-  /** Why the service could not be probed, or not to the end. */
+  /** Why the examination stopped early, if it did. */
   readonly stopped?: string;
 }
 
@@ -40,7 +41,7 @@ export interface Progress {
 }
 
 const SECOND = 1_000;
-/** Each for reading, and once more for writing. */
+/** The limit for the reading probes, and again for the writing probes. */
 export const MAX_CALLS = 60;
 const WITHIN_MS = 55 * SECOND;
 const WRITING_WITHIN_MS = 120 * SECOND;
@@ -70,14 +71,14 @@ export async function examine(account: ProbedAccount, options: ExamineOptions): 
   let writing: Caller | undefined;
   for (const [index, probe] of probes.entries()) {
     if (stopped !== undefined) break;
-    if (probe.access === 'writes')
+    if (index >= readingProbes.length)
       writing ??= createCaller(account.client, { ...allowance, withinMs: WRITING_WITHIN_MS });
     const calls = reading.made() + (writing?.made() ?? 0);
     options.onProgress?.({ probe: probe.name, step: index + 1, steps: probes.length, calls });
     findings.push(...(await tryProbe(probe, { ...exam, calls: writing ?? reading })));
   }
   if (signal?.aborted) stopped ??= 'stopped by the user';
-  if (stopped === undefined && !(await seesAnyList(exam))) stopped = 'not one list could be read';
+  if (stopped === undefined && !(await seesAnyList(exam))) stopped = 'no list could be read';
   const known = newest(findings);
   const all = [...known, ...unprobed(known, options.writes, stopped)];
   return {
@@ -113,7 +114,7 @@ async function tryProbe(probe: Probe, exam: Examination): Promise<readonly Findi
   }
 }
 
-/** The lists are remembered, so that this asks nothing where they were read. */
+/** Lists are cached, so this makes no call for a list that was read already. */
 async function seesAnyList({ list }: Examination): Promise<boolean> {
   for (const kind of ['contacts', 'customers', 'orders', 'tasks', 'pipelines'] as const) {
     const seen = await list(kind).catch(() => undefined);
@@ -123,7 +124,7 @@ async function seesAnyList({ list }: Examination): Promise<boolean> {
   return false;
 }
 
-/** Of two findings about the same thing the later one knows more: it stands in the place of the earlier. */
+/** If two findings are about the same thing, the later one replaces the earlier one, because it is based on more calls. */
 function newest(findings: readonly Finding[]): readonly Finding[] {
   return [...new Map(findings.map((finding) => [`${finding.gap} ${finding.about ?? ''}`, finding])).values()];
 }
@@ -140,7 +141,7 @@ function unprobed(findings: readonly Finding[], writes: boolean, stopped: string
   return gaps.filter(({ id }) => !answered.has(id)).map((gap) => unknown(gap.id, why(gap), gap.clientFindsOut));
 }
 
-/** Of two findings about one setting the later knows more. */
+/** If two findings set the same setting, the later one wins. */
 function settingsIn(findings: readonly Finding[]): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     findings.flatMap(({ sure, setting }) => (sure === 'certain' && setting ? [[setting.path, setting.value]] : [])),

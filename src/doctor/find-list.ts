@@ -1,8 +1,8 @@
-/** Where in an answer the list of records stands, under which name its records carry their ids, and what stands beside it. */
-import { arraysIn, listIn } from '../client/decode.ts';
-import type { Json, JsonObject, Kind } from '../client/dialect.ts';
-import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject } from '../client/dialect.ts';
-import { MAX_LIST_DEPTH } from '../client/list-choice.ts';
+/** Finds the list of records in an answer, the member that has the ids, and the members beside the list. */
+import { arraysIn, listIn } from '../client/call/decode.ts';
+import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject, type Kind } from '../client/call/dialect.ts';
+import type { Json, JsonObject } from '../client/call/json.ts';
+import { MAX_LIST_DEPTH } from '../client/lists/list-choice.ts';
 
 export interface FoundList {
   readonly path: readonly string[];
@@ -13,7 +13,7 @@ export interface FoundList {
   readonly idName: string | undefined;
 }
 
-/** The list as the settings say, or else by looking; undefined where none can be found or two have an equal claim. */
+/** The list at the path of the settings, otherwise detected; undefined if there is none or if it is ambiguous. */
 export function findList(body: Json, kind: Kind, dialect: Dialect): FoundList | undefined {
   for (const way of [dialect, autoDialect]) {
     const list = listIn(body, way, kind);
@@ -56,7 +56,7 @@ export function likelyIdName(body: Json | undefined): string | undefined {
   });
 }
 
-/** Numbers beside a list that tell how many records there are, or which page this is. */
+/** Numbers beside a list: the total number of records, or the number of this page. */
 export function countsBeside(body: Json | undefined): ReadonlyMap<'total' | 'page', number> {
   const counts = new Map<'total' | 'page', number>();
   const visit = (value: Json | undefined, depth: number): void => {

@@ -1,11 +1,12 @@
 /** The six lists of records as an examination first sees them: under which prefix, where in the answer, and what is in it. */
-import { recordIn } from '../client/decode.ts';
-import { type JsonObject, type Kind, toWireId } from '../client/dialect.ts';
-import { isKeyRefused } from '../client/retry-policy.ts';
+import { recordIn } from '../client/call/decode.ts';
+import { type Kind, toWireId } from '../client/call/dialect.ts';
+import type { JsonObject } from '../client/call/json.ts';
+import { isKeyRefused } from '../client/call/retry-policy.ts';
 import { type OperationName, PREFIXES, type Prefix } from '../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';
 import { type FoundList, findList } from './find-list.ts';
-import type { ProbedAccount } from './probe.ts';
+import type { ProbedAccount } from './probed-account.ts';
 
 type Query = Readonly<Record<string, string | number | boolean>>;
 

@@ -1,31 +1,14 @@
 /**
- * The doctor's words. An *examination* of an account's service is a row of *probes*; each answers one or more gaps of the
- * contract with *findings*. One probe is one file in probes/, and what it may touch arrives through the examination.
+ * The doctor's terms. An *examination* of an account's service is a series of *probes*; each answers one or more gaps of the
+ * contract with *findings*. A probe is one file in probes/, and it uses only what the examination gives it.
  */
-import type { Client } from '../client/client.ts';
-import type { Dialect, Json, Kind } from '../client/dialect.ts';
-import type { Prefix } from '../contract/operations.ts';
+import type { Kind } from '../client/call/dialect.ts';
+import type { Json } from '../client/call/json.ts';
 import type { Caller } from './caller.ts';
 import type { ListSeen } from './lists.ts';
+import type { ProbedAccount } from './probed-account.ts';
 
-/** What is examined: an account's service, through its client and budget, and what its settings say so far. */
-export interface ProbedAccount {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly client: Pick<Client, 'inspect'>;
-  readonly prefix: 'auto' | Prefix;
-  readonly dialect: Dialect;
-  readonly hasAuthorization: boolean;
-  /** Undefined where the budget discovers it. */
-  readonly ratePerSecond: number | undefined;
-  readonly concurrency: number;
-  readonly timeoutMs: number;
-  readonly settleMs: number;
-  /** Where a person mends a key that is refused. */
-  readonly keySource: string;
-}
-
-/** `certain`: seen. `likely`: what was seen leaves another reading open. `unknown`: nothing was seen that would tell. */
+/** `certain`: observed. `likely`: the observations allow another explanation. `unknown`: nothing was observed. */
 export type Sure = 'certain' | 'likely' | 'unknown';
 
 export interface Setting {
@@ -37,24 +20,23 @@ export interface Setting {
 export interface Finding {
   /** The gap's id in src/contract/gaps.ts, or one of the doctor's own topics. */
   readonly gap: string;
-  /** What in particular: a kind of records, mostly. */
+  /** What the finding is about, usually a kind of records. */
   readonly about?: string;
   readonly found: string;
   readonly sure: Sure;
   /** What the worker does about it. */
   readonly does: string;
-  /** The setting that says so outright; it may be saved where it is certain. */
+  /** The setting for this finding; it may be saved if the finding is certain. */
   readonly setting?: Setting;
   /** What a person has to do or decide. */
   readonly needs?: string;
 }
 
 export interface Probe {
-  /** For the progress line: "looking at …". */
+  /** For the progress line: "examining …". */
   readonly name: string;
   /** The gaps it answers, where it is given something to look at. */
   readonly gaps: readonly string[];
-  readonly access: 'reads' | 'writes';
   run(exam: Examination): Promise<readonly Finding[]>;
 }
 
@@ -70,9 +52,9 @@ export interface LeftBehind {
 export interface Examination {
   readonly account: ProbedAccount;
   readonly calls: Caller;
-  /** The first look at a kind's list; made once, whoever asks. */
+  /** The first read of a list; cached, so that all probes share it. */
   list(kind: Kind): Promise<ListSeen>;
-  /** Ends the examination after this probe: whatever is asked next would fail in the same way. */
+  /** Ends the examination after this probe, because every later call would fail in the same way. */
   stop(why: string): void;
   /** Marks the test records of this examination. */
   readonly marker: string;
@@ -108,7 +90,7 @@ export const certain = finder('certain');
 export const likely = finder('likely');
 export const unknown = finder('unknown');
 
-/** The finding where there is no record that would show it. */
+/** The finding if there is no record to examine. */
 export function nothingToSee(gap: string, about: string, does: string): Finding {
-  return unknown(gap, 'no record to look at: ask again when there are some', does, { about });
+  return unknown(gap, 'no record to examine: run the doctor again when there are some', does, { about });
 }

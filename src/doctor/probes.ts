@@ -1,4 +1,4 @@
-/** Every probe, in the order in which they are made: what stops an examination first, and what a stranger needs most. */
+/** All probes in order: first the ones that can stop an examination, then the most useful ones for a new service. */
 import type { Probe } from './probe.ts';
 import { address } from './probes/address.ts';
 import { envelope, errors } from './probes/answers.ts';
@@ -32,5 +32,5 @@ export const readingProbes: readonly Probe[] = [
   pace,
 ];
 
-/** Made only where the user asks for them. */
+/** Run only if the user asks for them. */
 export const writingProbes: readonly Probe[] = [writeContact, writeImport, writeTask];

@@ -1,5 +1,5 @@
-/** The records a writing examination makes: named so that a person recognises them, and found again by their marker. */
-import { isKeyRefused } from '../client/retry-policy.ts';
+/** The records that a writing examination makes: a person recognises them by name, the doctor by their marker. */
+import { isKeyRefused } from '../client/call/retry-policy.ts';
 import type { Look } from './caller.ts';
 import type { Examination } from './probe.ts';
 
@@ -15,18 +15,18 @@ export function testName(marker: string): string {
 
 const PLACES = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Tasks' } as const;
 
-/** Remembers what is, or may be, left behind. Called again once more is known about it. */
+/** Records a test record that remains, or may remain. Call it again when more is known about the record. */
 export function leave(exam: Examination, kind: keyof typeof PLACES, id?: string): void {
   const where = `on the service’s web or mobile platform, under ${PLACES[kind]}: look for ${exam.marker}`;
   exam.leave({ kind, name: testName(exam.marker), where, id });
 }
 
-/** Whether the record may be there: all but a refusal and what was never sent. */
+/** Whether the record may exist: true unless the call was refused or never sent. */
 export function mayHaveWritten({ outcome }: Look): boolean {
   return outcome.status === 'applied' || outcome.status === 'unknown';
 }
 
-/** A refused key stops the examination wherever it is met. */
+/** Stops the examination if the key is refused. */
 export function stopIfKeyRefused(exam: Examination, { outcome }: Look): void {
   if (outcome.status === 'refused' && isKeyRefused(outcome)) exam.stop('the key is refused');
 }
@@ -36,7 +36,7 @@ export function patienceMs({ written }: Examination): number {
   return Math.max(SHORTEST_WAIT_MS, 3 * (written.lagMs ?? LONGEST_LAG_MS / 3));
 }
 
-/** Looks again and again, ever less often, until `find` finds or the time is over; `afterMs` counts from the call. */
+/** Calls `find` with growing pauses until it returns a value or the time is over; `afterMs` counts from the first call. */
 export async function lookFor<T>(
   { calls }: Examination,
   withinMs: number,

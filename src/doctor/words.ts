@@ -1,6 +1,6 @@
-/** What came back, in words for a report; never a value out of a record. */
-import { looksLike } from '../client/decode.ts';
-import { isJsonArray, isJsonObject } from '../client/dialect.ts';
+/** Describes an answer for the report; never shows a value of a record. */
+import { looksLike } from '../client/call/decode.ts';
+import { isJsonArray, isJsonObject } from '../client/call/dialect.ts';
 import type { Look } from './caller.ts';
 
 /** `HTTP 404 with JSON`, `HTTP 200 with an HTML page`, `nothing: the connection was refused …` */
@@ -21,7 +21,7 @@ export function bodyWords({ body, json, outcome }: Look): string {
   return isJsonObject(json) ? 'a JSON object' : `the JSON ${json === null ? 'null' : typeof json}`;
 }
 
-/** The service's or the client's own words about a call that came to nothing. */
+/** Why a call gave no list, in the words of the service or the client. */
 export function whyNot({ outcome }: Look): string {
   if (outcome.status === 'applied') return 'it was answered, and no list is to be seen in it';
   if (outcome.status === 'limited') return `the service asked to slow down (HTTP ${outcome.httpStatus})`;
@@ -29,10 +29,8 @@ export function whyNot({ outcome }: Look): string {
 }
 
 /** `contacts, tasks and orders` */
-export function listed(names: readonly string[]): string {
-  if (names.length < 2) return names.join('');
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
+export const inWords = (names: readonly string[]) => AND.format(names);
+const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
 /** The header's values as sent, with commas between them. */
 export function headerIn({ headers }: Pick<Look, 'headers'>, name: string): string | undefined {

@@ -1,9 +1,9 @@
 /**
- * What the API cannot do and the web platform can (contract, "What the service does" and "Delete …" rows): deleting
+ * What the API cannot do and the web platform can (docs/contract.md, "What the service does"): deleting
  * records, and making pipelines.
  */
 import type pg from 'pg';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../base/errors.ts';
 import { type SqlId, type TenantDb, tenantDb } from './store/tenant-db.ts';
 import { logged } from './store/writes.ts';
 

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type pg from 'pg';
 import type { OperationName } from '../contract/operations.ts';
 import { authenticator, type Caller } from './authentication.ts';
-import type { Behaviour } from './behaviour.ts';
 import { rateLimiter } from './rate-limit.ts';
 import type { Refused } from './result.ts';
+import type { Behaviour } from './testbed/behaviour.ts';
 import type { TrafficRecorder } from './traffic.ts';
 
 export interface Admitted {

@@ -1,15 +1,15 @@
 /**
- * Who is calling: the API_KEY header (contract, "Authentication" 1–3) names a tenant. Keys are known by their SHA-256
+ * Who is calling: the API_KEY header (docs/contract.md, "Authentication" 1–3) names a tenant. Keys are known by their SHA-256
  * only; a key that was found is remembered for half a second, so a revoked one stops working within a second.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Behaviour } from './behaviour.ts';
 import { keyGuesses } from './key-guesses.ts';
 import type { Refused } from './result.ts';
 import type { SqlId } from './store/tenant-db.ts';
+import type { Behaviour } from './testbed/behaviour.ts';
 
 export interface Caller {
   readonly status: 'known';

@@ -3,14 +3,14 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { type Operation, type OperationName, operations } from '../contract/operations.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Answer, Dialect } from './dialect.ts';
 import { handlersFor } from './handlers/handlers.ts';
 import { importSupport } from './import-body.ts';
 import { pagingOf } from './paging.ts';
 import { parse, parseObject } from './request.ts';
 import type { Refused, Result } from './result.ts';
 import { type Records, records } from './store/records.ts';
+import type { Behaviour } from './testbed/behaviour.ts';
+import type { Answer, Dialect } from './testbed/dialect.ts';
 
 /** A request as it arrived, unchecked. */
 export interface Arrived {

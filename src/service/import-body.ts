@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { customerImport } from '../contract/records.ts';
-import type { Behaviour } from './behaviour.ts';
 import type { Refused } from './result.ts';
+import type { Behaviour } from './testbed/behaviour.ts';
 
 const contactId = customerImport.shape.contact_id;
 

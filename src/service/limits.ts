@@ -1,11 +1,11 @@
 /** What a connection may cost: how long a request may take to arrive, and how many connections there may be. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { codeOf } from '../errors.ts';
-import type { Dialect } from './dialect.ts';
+import { codeOf } from '../base/errors.ts';
 import type { Refused } from './result.ts';
+import type { Dialect } from './testbed/dialect.ts';
 
-/** Our choices: the contract names none ("Limits" 3). */
+/** Our choices: the contract names none (docs/contract.md, "Limits" 3). */
 export interface ConnectionLimits {
   /** For the request line and the headers to arrive. */
   readonly headersMs: number;

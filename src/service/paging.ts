@@ -1,6 +1,7 @@
 /** Which records a list call asks for: the contract's `page` and `rows_per_page`, and what we chose where it is silent. */
-import type { Behaviour } from './behaviour.ts';
+
 import type { Page } from './store/lists.ts';
+import type { Behaviour } from './testbed/behaviour.ts';
 
 export interface AskedPage {
   readonly page?: number | undefined;
@@ -8,7 +9,7 @@ export interface AskedPage {
 }
 
 export interface Paging {
-  /** Contacts are counted from 0 (contract, "Limits" 1); a size above the maximum is cut to it. */
+  /** Contacts are counted from 0 (docs/contract.md, "Limits" 1); a size above the maximum is cut to it. */
   contacts(asked: AskedPage): Page | 'all';
   /** Tasks have no size parameter; without `page` the first page is meant. */
   tasks(asked: AskedPage): Page | 'all';

@@ -1,8 +1,8 @@
 /**
- * The rate limit a service may have, for the test bed: the contract names none ("Limits" 3) and our service has none by
+ * The rate limit a service may have, for the test bed: the contract names none (docs/contract.md, "Limits" 3) and our service has none by
  * default. One token bucket per API key, on this process's clock.
  */
-import type { RateLimit } from './behaviour.ts';
+import type { RateLimit } from './testbed/behaviour.ts';
 
 export type Admission = {
   readonly allowed: boolean;

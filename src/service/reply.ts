@@ -2,10 +2,10 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Answer } from './dialect.ts';
-import type { Served } from './faults.ts';
+import type { Answer } from './testbed/dialect.ts';
+import type { Served } from './testbed/faults.ts';
 
-/** `silent` collects the connections that will never be answered, for whoever closes the service. */
+/** `silent` collects the connections that will never be answered, so that the service can close them when it stops. */
 export function sendServed(reply: FastifyReply, served: Served, silent: Set<Socket>): FastifyReply | Promise<void> {
   switch (served.status) {
     case 'answer':

@@ -1,5 +1,5 @@
 /** What a handler found or did, before anyone decides how it looks on the wire (dialect.ts). */
-import type { RecordKind } from './behaviour.ts';
+import type { RecordKind } from './testbed/behaviour.ts';
 
 export type ShownKind = RecordKind | 'comment' | 'card';
 

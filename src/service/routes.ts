@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Method, type Operation, type OperationName, operationNames, operations } from '../contract/operations.ts';
 import type { Admit, Admitted } from './admission.ts';
-import type { Behaviour } from './behaviour.ts';
 import { readGetBody } from './bodies.ts';
 import type { ServeCall } from './calls.ts';
-import type { Answer, Dialect } from './dialect.ts';
-import type { TestBed } from './faults.ts';
 import { sendAnswer, sendServed } from './reply.ts';
 import type { Refused } from './result.ts';
+import type { Behaviour } from './testbed/behaviour.ts';
+import type { Answer, Dialect } from './testbed/dialect.ts';
+import type { TestBed } from './testbed/faults.ts';
 
 export interface RouteParts {
   readonly behaviour: Behaviour;
@@ -119,7 +119,7 @@ function completionIn(query: unknown): { isCompleted: boolean } {
   return { isCompleted: asked !== 'false' && asked !== '0' };
 }
 
-/** By path and method; of two operations on one path (the comments), the first stands for both. */
+/** By path and method; of two operations on one path (the comments), the first represents both. */
 function routesOf({ completeMethods }: Behaviour): Map<string, Map<Method, OperationName>> {
   const paths = new Map<string, Map<Method, OperationName>>();
   for (const name of operationNames) {

@@ -10,19 +10,19 @@ import Fastify, {
 } from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { codeOf, LockstepError, messageOf } from '../errors.ts';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { admission } from './admission.ts';
-import { type BehaviourOptions, behaviourSchema } from './behaviour.ts';
 import { acceptJsonOnly, MAX_BODY_BYTES, tooLarge } from './bodies.ts';
 import { callServer } from './calls.ts';
-import { type Dialect, dialectOf } from './dialect.ts';
 import { addDocumentation } from './documentation.ts';
-import { testBed } from './faults.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, NO_SNIFFING, refuseConnection } from './limits.ts';
 import { sendAnswer } from './reply.ts';
 import type { Refused } from './result.ts';
 import { addRoutes } from './routes.ts';
 import { migrateService } from './store/migrations.ts';
+import { type BehaviourOptions, behaviourSchema } from './testbed/behaviour.ts';
+import { type Dialect, dialectOf } from './testbed/dialect.ts';
+import { testBed } from './testbed/faults.ts';
 import { recordTraffic, type Traffic } from './traffic.ts';
 
 export interface ServiceOptions {

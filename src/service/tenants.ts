@@ -1,7 +1,7 @@
 /** Tenants and their API keys. A key is seen in clear once, when it is made; the store knows its SHA-256 only. */
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { LockstepError } from '../errors.ts';
+import { LockstepError } from '../base/errors.ts';
 import { keyHash } from './authentication.ts';
 import type { SqlId } from './store/tenant-db.ts';
 

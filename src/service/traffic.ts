@@ -25,7 +25,7 @@ export interface Traffic {
   limited(): number;
   /** Requests refused for their key: they belong to no tenant and count nowhere else. */
   unauthorized(): number;
-  /** Starts counting anew. */
+  /** Resets all counters. */
   reset(): void;
 }
 

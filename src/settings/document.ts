@@ -8,29 +8,32 @@ import {
   type Document,
   isAlias,
   isCollection,
+  isMap,
   isNode,
   isPair,
   isScalar,
   isSeq,
   LineCounter,
+  type Node,
   parseDocument,
+  type Scalar,
   visit,
+  type YAMLMap,
 } from 'yaml';
 import type { PathStep, Position, Problem } from './problems.ts';
-import { nameOf, offsetOf } from './yaml-offsets.ts';
 
 export interface SettingsDocument {
-  /** Undefined where the text is no YAML. */
+  /** Undefined if the text is not YAML. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Where the value at `path` stands, or its key; for what is not there, the closest thing around it. */
+  /** The position of the value at `path`, or of its key; if it does not exist, of the closest parent. */
   locate(path: readonly PathStep[], part?: 'key' | 'value'): Position;
 }
 
 /** Reads settings text; never throws. */
 export function readDocument(text: string): SettingsDocument {
   const lines = new LineCounter();
-  // Merge keys are YAML 1.1, but everybody who shares a budget between accounts writes them.
+  // Merge keys are YAML 1.1, but they are the usual way to share a budget between accounts.
   const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, logLevel: 'error' });
   const positionOf = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -64,9 +67,9 @@ export function readDocument(text: string): SettingsDocument {
 function explainSyntax(code: string, message: string): string {
   switch (code) {
     case 'TAB_AS_INDENT':
-      return 'a tab is used as indentation; YAML takes spaces only';
+      return 'a tab is used as indentation; YAML allows spaces only';
     case 'DUPLICATE_KEY':
-      return 'this key stands twice in the same map; keep one';
+      return 'this key occurs twice in the same map; keep one';
     case 'MULTIPLE_DOCS':
       return 'a second document starts here (---); settings are one document';
     case 'TAG_RESOLVE_FAILED':
@@ -95,11 +98,11 @@ function structureProblems(document: Document, positionOf: (offset: number) => P
   visit(document, {
     Pair: (_, pair, ancestors) => {
       const { key } = pair;
-      // `__proto__` would be an ordinary key here, but sets the prototype wherever somebody copies it carelessly.
+      // `__proto__` would be an ordinary key here, but code that copies it into an object would set the prototype.
       if (isScalar(key) && key.value === '__proto__') {
         report(key, pathOf([...ancestors, pair]), 'this key is not allowed', false);
       } else if (isCollection(key) || isAlias(key)) {
-        report(key, pathOf(ancestors), 'a key has to be plain text', true);
+        report(key, pathOf(ancestors), 'a key must be plain text', true);
       } else if (!isScalar(key) || key.value === null || key.value === '') {
         report(isScalar(key) ? key : pair.value, pathOf(ancestors), 'a key is missing before the colon', true);
       }
@@ -107,7 +110,7 @@ function structureProblems(document: Document, positionOf: (offset: number) => P
     Alias: (_, alias, ancestors) => {
       const anchor = alias.resolve(document);
       const path = pathOf([...ancestors, alias]);
-      const absent = 'no anchor of this name stands before it; quote the value if it is text';
+      const absent = 'no anchor of this name is defined before it; quote the value if it is text';
       if (anchor === undefined) report(alias, path, absent, true);
       else if (ancestors.includes(anchor)) report(alias, path, 'the anchor contains itself', true);
     },
@@ -125,4 +128,64 @@ function pathOf(nodes: readonly unknown[]): PathStep[] {
     }
   });
   return path;
+}
+
+/** The offset of the value at `path` or of its key; for what is not there, of the closest thing around it. */
+function offsetOf(document: Document, path: readonly PathStep[], part: 'key' | 'value'): number {
+  let node = resolved(document, document.contents);
+  let offset = node?.range?.[0] ?? 0;
+  for (const [depth, step] of path.entries()) {
+    const child = childOf(document, node, step);
+    if (child === undefined) return offset;
+    node = resolved(document, child.value);
+    const isBlock = isCollection(node) && node.flow !== true;
+    const wantsKey = depth < path.length - 1 || part === 'key' || isBlock;
+    // Of an alias the place where it is used is shown, not the anchor's.
+    const shown = wantsKey ? (child.key ?? child.value) : (child.value ?? child.key);
+    offset = shown?.range?.[0] ?? offset;
+  }
+  return offset;
+}
+
+interface Child {
+  readonly key: Node | undefined;
+  readonly value: Node | undefined;
+}
+
+function childOf(document: Document, parent: Node | undefined, step: PathStep): Child | undefined {
+  if (isSeq(parent)) {
+    const item = parent.items[Number(step)];
+    return isNode(item) ? { key: undefined, value: item } : undefined;
+  }
+  if (!isMap(parent)) return undefined;
+  return pairIn(parent, String(step)) ?? mergedPairIn(document, parent, String(step));
+}
+
+/** The last one of the name, should there be two: it is the one that counts. */
+function pairIn(map: YAMLMap, name: string): Child | undefined {
+  const pair = map.items.findLast(({ key }) => isScalar(key) && nameOf(key) === name);
+  if (pair === undefined || !isScalar(pair.key)) return undefined;
+  return { key: pair.key, value: isNode(pair.value) ? pair.value : undefined };
+}
+
+function mergedPairIn(document: Document, map: YAMLMap, name: string): Child | undefined {
+  const merge = pairIn(map, '<<')?.value;
+  const source = resolved(document, merge);
+  const sources = isSeq(source) ? source.items : [source];
+  for (const item of sources) {
+    const inner = resolved(document, item);
+    const found = isMap(inner) ? pairIn(inner, name) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function resolved(document: Document, node: unknown): Node | undefined {
+  if (isAlias(node)) return node.resolve(document);
+  return isNode(node) ? node : undefined;
+}
+
+/** A key as text; the parser gives the merge key as a symbol. */
+function nameOf({ value }: Scalar): string {
+  return typeof value === 'symbol' ? (value.description ?? '') : String(value);
 }

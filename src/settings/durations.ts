@@ -1,6 +1,6 @@
 /**
  * Durations as settings write them: one whole number and one unit, `250ms`, `15s`, `5m`, `1h`.
- * A bare number is refused on purpose: nobody can see whether 30 means seconds or milliseconds.
+ * A bare number is refused on purpose: a reader cannot tell whether 30 means seconds or milliseconds.
  */
 import { z } from 'zod';
 import { quote } from './words.ts';
@@ -38,14 +38,10 @@ export function duration({ minMs = 1, maxMs = MAX_MS }: { minMs?: number; maxMs?
       if (ms >= minMs && ms <= maxMs) return ms;
       context.addIssue({
         code: 'custom',
-        message: `expected a duration from ${formatDuration(minMs)} to ${longest(maxMs)}, got ${quote(text)}`,
+        message: `expected a duration from ${formatDuration(minMs)} to ${maxMs === MAX_MS ? '596h' : formatDuration(maxMs)}, got ${quote(text)}`,
       });
       return z.NEVER;
     });
-}
-
-function longest(ms: number): string {
-  return ms === MAX_MS ? '596h' : formatDuration(ms);
 }
 
 function explain(input: unknown): string | undefined {

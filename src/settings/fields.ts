@@ -110,7 +110,7 @@ export function baseUrl(text: string): { readonly value: string } | string {
 /** Hidden, because the URL of a webhook is often a secret by itself. */
 export const webhookUrl = textAs((text) => httpUrlProblem(text) ?? { value: hiddenUrl(text) });
 
-/** A database's URL in one of `schemes`, hidden for its password; undefined stands for `word`, the choice without a URL. */
+/** A database's URL in one of `schemes`, hidden for its password; undefined means `word`, the choice without a URL. */
 export function storeUrl(word: string, schemes: readonly string[]) {
   const expected = `${word} or a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
   return textAs<Hidden | undefined>((text) => {

@@ -9,8 +9,8 @@ import { closest, didYouMean, oneOf, quote, yamlKind } from './words.ts';
 export interface Finding {
   readonly path: readonly PathStep[];
   readonly message: string;
-  /** Whether the key itself is wrong, or its value. */
-  readonly part: 'key' | 'value';
+  /** Whether the key itself is wrong. Default: its value. */
+  readonly part?: 'key';
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -93,26 +93,24 @@ function explainDiscriminator(key: string, issue: z.core.$ZodRawIssue<z.core.$Zo
 /** Every finding of a failed parse, one for each key it is about. */
 export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly PathStep[] = []): Finding[] {
   return issues.flatMap((issue) => {
-    const path = [...base, ...issue.path.map(toStep)];
+    const path = [...base, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))];
     switch (issue.code) {
       case 'unrecognized_keys': {
         const messages = issue.message.split('\n');
-        return issue.keys.map((key, index) => keyFinding([...path, key], messages[index] ?? 'unknown key'));
+        return issue.keys.map((key, index): Finding => {
+          return { path: [...path, key], message: messages[index] ?? 'unknown key', part: 'key' };
+        });
       }
       case 'invalid_key':
-        return [keyFinding(path, issue.issues[0]?.message ?? issue.message)];
+        return [{ path, message: issue.issues[0]?.message ?? issue.message, part: 'key' }];
       case 'invalid_union': {
         const branch = onlyLikelyBranch(issue.errors);
-        return branch === undefined ? [{ path, message: issue.message, part: 'value' }] : listIssues(branch, path);
+        return branch === undefined ? [{ path, message: issue.message }] : listIssues(branch, path);
       }
       default:
-        return [{ path, message: issue.message, part: 'value' }];
+        return [{ path, message: issue.message }];
     }
   });
-}
-
-function keyFinding(path: readonly PathStep[], message: string): Finding {
-  return { path, message, part: 'key' };
 }
 
 /** A union of text and a map fails in every branch; the one whose kind fits is the one that was meant. */
@@ -123,8 +121,4 @@ function onlyLikelyBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.c
 
 function isAboutWholeValue(issue: z.core.$ZodIssue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
-}
-
-function toStep(key: PropertyKey): PathStep {
-  return typeof key === 'symbol' ? String(key) : key;
 }

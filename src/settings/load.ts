@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeOf, LockstepError, messageOf } from '../errors.ts';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { type Environment, parseSettings } from './parse.ts';
 import { formatProblems } from './problems.ts';
 import type { Settings } from './settings.ts';
 
-/** Nobody writes a longer one; `--config customers.csv` is met more often. */
+/** A longer file is more likely a mistake, such as `--config customers.csv`. */
 const MAX_BYTES = 1024 * 1024;
 
 export interface LoadOptions {
@@ -19,7 +19,7 @@ export interface LoadOptions {
 
 /**
  * The settings, checked. Secrets are not read yet.
- * Throws SETTINGS_MISSING where there is no readable file and SETTINGS_INVALID with the list of all problems; both exit code 2.
+ * Throws SETTINGS_MISSING if there is no readable file, and SETTINGS_INVALID with a list of all problems; both exit code 2.
  */
 export async function loadSettings({ configFile, env, cwd }: LoadOptions): Promise<Settings> {
   const { file, text } = await readSettingsFile(configFile, cwd);

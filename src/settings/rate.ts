@@ -6,15 +6,11 @@ import { explainType } from './issues.ts';
 
 const SECOND = 1000;
 
-export const count = z
-  .int({ error: (issue) => whenWrongType(issue, () => explainType('a whole number of calls', issue.input)) })
-  .min(1);
+export const count = z.int({ error: wrongType((input) => explainType('a whole number of calls', input)) }).min(1);
 
-export const requestCount = z
-  .int({ error: (issue) => whenWrongType(issue, () => explainRequests(issue.input)) })
-  .min(1, {
-    error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
-  });
+const requestCount = z.int({ error: wrongType(explainRequests) }).min(1, {
+  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
+});
 
 /** Keys of a budget. `requests` and `perMs` are said as the defaults; `concurrency` is one. */
 export function rateKeys({
@@ -51,8 +47,8 @@ export const requestsWithPer = z.refine<{ readonly requests?: number | undefined
 );
 
 /** A field's own words are for a value of the wrong type; what else zod finds in it has its words already. */
-export function whenWrongType(issue: { readonly code: string }, explain: () => string): string | undefined {
-  return issue.code === 'invalid_type' ? explain() : undefined;
+export function wrongType(explain: (input: unknown) => string) {
+  return ({ code, input }: z.core.$ZodRawIssue) => (code === 'invalid_type' ? explain(input) : undefined);
 }
 
 /** One second of the rate, as long as the budget has that many calls at all. */

@@ -19,45 +19,32 @@ export function checkReferences(document: unknown): Finding[] {
 }
 
 function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Finding[] {
-  const findings: Finding[] = [];
-  for (const [name, value] of syncs) {
+  return [...syncs].flatMap(([name, value]) => {
     const sync = entriesOf(value);
     const account = sync.get('account');
-    if (typeof account === 'string' && !accounts.has(account)) {
-      findings.push(unknownName(['syncs', name, 'account'], 'account', account, accounts));
-    }
-    const wanted = sync.get('targets');
-    for (const [index, target] of Array.isArray(wanted) ? wanted.entries() : []) {
-      if (typeof target !== 'string') continue;
-      const path = ['syncs', name, 'targets', index];
-      if (!targets.has(target)) findings.push(unknownName(path, 'target', target, targets));
-      else if (account !== undefined && accountOf(targets.get(target)) === account)
-        findings.push(ownAccount(path, target));
-    }
-    findings.push(...checkPoll(name, sync, targets));
-  }
-  return findings;
+    const own = textsIn(sync.get('targets'));
+    const isUnknown = typeof account === 'string' && !accounts.has(account);
+    return [
+      ...(isUnknown ? [unknownName(['syncs', name, 'account'], 'account', account, accounts)] : []),
+      ...own.flatMap(({ text, index }) => {
+        const path = ['syncs', name, 'targets', index];
+        if (!targets.has(text)) return [unknownName(path, 'target', text, targets)];
+        return account !== undefined && accountOf(targets.get(text)) === account ? [ownAccount(path, text)] : [];
+      }),
+      ...textsIn(entriesOf(sync.get('options')).get('poll')).flatMap(({ text, index }) => {
+        const isOwn = own.some((target) => target.text === text);
+        const message = isOwn ? pollProblem(text, targets) : `${quote(text)} is not among the targets of this sync`;
+        return message === undefined ? [] : [{ path: ['syncs', name, 'options', 'poll', index], message }];
+      }),
+    ];
+  });
 }
 
-/** What is read must be told as well, and have something to read. */
-function checkPoll(name: string, sync: Entries, targets: Entries): Finding[] {
-  const own = sync.get('targets');
-  const poll = entriesOf(sync.get('options')).get('poll');
-  const findings: Finding[] = [];
-  for (const [index, target] of Array.isArray(poll) ? poll.entries() : []) {
-    if (typeof target !== 'string') continue;
-    const path = ['syncs', name, 'options', 'poll', index];
-    const isOwn = Array.isArray(own) && own.includes(target);
-    if (!isOwn) {
-      findings.push({ path, message: `${quote(target)} is not among the targets of this sync`, part: 'value' });
-      continue;
-    }
-    const type = entriesOf(targets.get(target)).get('type');
-    if (type !== 'webhook' && type !== 'postgres') continue;
-    const message = `a target of the type ${type} has no items that could be read: leave ${quote(target)} out of poll`;
-    findings.push({ path, message, part: 'value' });
-  }
-  return findings;
+/** What is read must have something to read. */
+function pollProblem(target: string, targets: Entries): string | undefined {
+  const type = entriesOf(targets.get(target)).get('type');
+  if (type !== 'webhook' && type !== 'postgres') return undefined;
+  return `a target of the type ${type} has no items that could be read: leave ${quote(target)} out of poll`;
 }
 
 function checkTargets(targets: Entries, accounts: Entries): Finding[] {
@@ -76,26 +63,29 @@ function accountOf(value: unknown): unknown {
 
 function ownAccount(path: Finding['path'], target: string): Finding {
   const message = `${quote(target)} is the account that this sync reads, whose tasks would be mirrored into themselves: name another account in the target or the sync`;
-  return { path, message, part: 'value' };
+  return { path, message };
 }
 
 function unknownName(path: Finding['path'], kind: string, name: string, entries: Entries): Finding {
   const names = [...entries.keys()];
   const known = names.length === 0 ? `no ${kind} is defined` : `${kind}s are ${oneOf(names)}`;
   const guess = didYouMean(name, names) || ` (${known})`;
-  return { path, message: `no ${kind} is named ${quote(name)}${guess}`, part: 'value' };
+  return { path, message: `no ${kind} is named ${quote(name)}${guess}` };
 }
 
 function checkKeys(accounts: Entries, serviceUrl: unknown): Finding[] {
-  const findings: Finding[] = [];
-  for (const [name, value] of accounts) {
+  return [...accounts].flatMap(([name, value]) => {
     const account = entriesOf(value);
     const url = account.get('url') ?? serviceUrl;
-    if (typeof url !== 'string' || url === 'embedded' || account.has('apiKey')) continue;
+    if (typeof url !== 'string' || url === 'embedded' || account.has('apiKey')) return [];
     const message = 'missing: a service that is not embedded needs the key of the account, such as { env: NAME }';
-    findings.push({ path: ['accounts', name, 'apiKey'], message, part: 'value' });
-  }
-  return findings;
+    return [{ path: ['accounts', name, 'apiKey'], message }];
+  });
+}
+
+function textsIn(list: unknown): readonly { readonly text: string; readonly index: number }[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((text: unknown, index) => (typeof text === 'string' ? [{ text, index }] : []));
 }
 
 function entriesOf(value: unknown): Entries {

@@ -33,7 +33,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
   };
 
   const sync = (name: string, given: SettingsFile['syncs'][string]): SyncSettings => {
-    if (given.job !== 'orders') return { name, ...given };
+    if (given.type !== 'orders') return { name, ...given };
     return { name, ...given, options: { ...given.options, folder: resolve(dirname(file), given.options.folder) } };
   };
 
@@ -59,7 +59,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
   };
 }
 
-/** Without a prototype: a name such as `constructor` is found only where somebody gave it. */
+/** Without a prototype, so that a name such as `constructor` exists only if the settings define it. */
 function mapEntries<T, R>(entries: Readonly<Record<string, T>>, map: (name: string, entry: T) => R): Record<string, R> {
   const mapped: Record<string, R> = Object.create(null);
   for (const [name, entry] of Object.entries(entries)) mapped[name] = map(name, entry);

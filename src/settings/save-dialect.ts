@@ -1,17 +1,16 @@
 /**
- * Writes what was found out about an account into the settings file, and touches nothing else in it: comments, order,
- * spacing and quotes of everything around stay as somebody wrote them. (The `yaml` package can write a changed document,
- * but moves comments and reformats lists; so it only tells where things stand, and the text itself is edited.)
+ * Writes findings about an account into the settings file and changes nothing else in it: comments, order, spacing and
+ * quotes stay as they are. (The `yaml` package can write a changed document, but it moves comments and reformats lists; so
+ * it is used only to find positions, and the text itself is edited.)
  *
- * The new text is read again before it is written: it has to say what the old one said but for the changes, and nothing
- * may be wrong with it.
+ * The new text is parsed before it is written: except for the changes it must have the same meaning, and it must be valid.
  */
 import { randomBytes } from 'node:crypto';
 import { access, constants, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
-import { LockstepError, messageOf } from '../errors.ts';
+import { LockstepError, messageOf } from '../base/errors.ts';
 import { readDocument } from './document.ts';
 import { defaultSettingsFile } from './load.ts';
 import { parseSettings } from './parse.ts';
@@ -26,7 +25,7 @@ export interface Change {
 export interface Saved {
   /** Absolute. */
   readonly file: string;
-  /** Those that made a difference. */
+  /** Changes that made a difference. */
   readonly changed: readonly Change[];
 }
 

@@ -1,6 +1,6 @@
 /** The settings of one account: where it is, its key, how its service answers, and its budget. */
 import { z } from 'zod';
-import { dialectSetting } from '../client/dialect.ts';
+import { dialectSetting } from '../client/call/dialect.ts';
 import { type OperationName, operations, PREFIXES } from '../contract/operations.ts';
 import { duration } from './durations.ts';
 import {
@@ -14,7 +14,7 @@ import {
   toSource,
 } from './fields.ts';
 import { explainType } from './issues.ts';
-import { count, defaultBurst, explainBudget, rateKeys, requestsWithPer, whenWrongType } from './rate.ts';
+import { count, defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
 import { didYouMean } from './words.ts';
 
 const SECOND = 1000;
@@ -55,7 +55,7 @@ const budgetKeys = z.strictObject(
       .enum(['fixed', 'discover'])
       .prefault('fixed')
       .describe(
-        'fixed: the service allows what requests and per say; discover: nobody knows, it is found out, and they are the most it may be. Default: fixed.',
+        'fixed: the service allows what requests and per say; discover: Lockstep finds the rate by trying, and requests and per are its upper bound. Default: fixed.',
       ),
     ...rateKeys({ requests: `${DEFAULT_REQUESTS}; ${DISCOVERED_REQUESTS} where the mode is discover`, ...DEFAULTS }),
     weights: weights
@@ -70,7 +70,7 @@ const budgetKeys = z.strictObject(
         'How long the service may take to apply a call, and as long again to show it. Default: 4 timeouts, at least 60s.',
       ),
   },
-  { error: (issue) => whenWrongType(issue, () => explainBudget(issue.input)) },
+  { error: wrongType(explainBudget) },
 );
 
 const budget = budgetKeys
@@ -124,7 +124,7 @@ export const account = z.strictObject({
 
 function explainWeights(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') {
-    return whenWrongType(issue, () => explainType('a map such as { customers.getall: 5 }', issue.input));
+    return wrongType((input) => explainType('a map such as { customers.getall: 5 }', input))(issue);
   }
   // One line a key: issues.ts takes them apart again.
   return issue.keys.map((name) => `no operation has this name${didYouMean(name, operationNames)}`).join('\n');

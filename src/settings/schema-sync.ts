@@ -1,19 +1,17 @@
-/** The settings of one sync, by its job. */
+/** The settings of one sync, by its type. */
 import { z } from 'zod';
 import { FIELDS } from '../csv/fields.ts';
 import { duration } from './durations.ts';
-import { exactlyOneOf } from './fields.ts';
+import { exactlyOneOf, textAs } from './fields.ts';
 import { cronProblem, type Schedule, timezoneProblem } from './schedules.ts';
 
-const cron = z
-  .string()
-  .superRefine((text, context) => report(context, cronProblem(text)))
-  .describe('Cron expression of 5 fields (or 6, seconds first), such as "0 2 * * *".');
+const cron = textAs((text) => cronProblem(text) ?? { value: text }).describe(
+  'Cron expression of 5 fields (or 6, seconds first), such as "0 2 * * *".',
+);
 
-const timezone = z
-  .string()
-  .superRefine((text, context) => report(context, timezoneProblem(text)))
-  .describe('IANA time zone that the cron expression is read in. Default: UTC.');
+const timezone = textAs((text) => timezoneProblem(text) ?? { value: text }).describe(
+  'IANA time zone that the cron expression is read in. Default: UTC.',
+);
 
 const schedule = z
   .strictObject({
@@ -61,7 +59,7 @@ const contactsOptions = z.strictObject({
 
 const pipelineId = z.union([z.int().min(0).transform(String), z.string().trim().min(1)]);
 
-const tasksOptions = z.strictObject({
+export const tasksOptions = z.strictObject({
   subtasks: z.boolean().prefault(false).describe('Mirror subtasks too. Default: false.'),
   subtasksShare: z
     .number()
@@ -113,9 +111,7 @@ const ordersOptions = z.strictObject({
   existing: z
     .enum(['skip', 'update', 'fail'])
     .prefault('skip')
-    .describe(
-      'What becomes of an order that is there already: left as it is, brought in line, or its row rejected. Default: skip.',
-    ),
+    .describe('What to do with an order that exists: skip it, update it, or reject its row (fail). Default: skip.'),
   createCustomers: z
     .boolean()
     .prefault(false)
@@ -126,14 +122,14 @@ const ordersOptions = z.strictObject({
     .describe('Columns by field, where they are not found by their names: { order_id: Bestell-Nr. }.'),
 });
 
-export const sync = z.discriminatedUnion('job', [
+const byType = z.discriminatedUnion('type', [
   z.strictObject({
-    job: z.literal('contacts').describe('Imports contacts as order customers.'),
+    type: z.literal('contacts').describe('Imports contacts as order customers.'),
     ...common,
     options: contactsOptions.prefault({}),
   }),
   z.strictObject({
-    job: z.literal('tasks').describe('Mirrors the status of tasks to targets.'),
+    type: z.literal('tasks').describe('Mirrors the status of tasks to targets.'),
     ...common,
     targets: z
       .array(z.string())
@@ -143,12 +139,15 @@ export const sync = z.discriminatedUnion('job', [
     options: tasksOptions.prefault({}),
   }),
   z.strictObject({
-    job: z.literal('orders').describe('Loads the files of orders that appear in a folder.'),
+    type: z.literal('orders').describe('Loads the files of orders that appear in a folder.'),
     ...common,
     options: ordersOptions,
   }),
 ]);
 
-function report(context: z.RefinementCtx, problem: string | undefined): void {
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-}
+/** Earlier versions called the type of a sync its job; files that do are still read. */
+export const sync = z.preprocess((given) => {
+  if (typeof given !== 'object' || given === null || !('job' in given) || 'type' in given) return given;
+  const { job: type, ...rest } = given;
+  return { type, ...rest };
+}, byType);

@@ -68,3 +68,14 @@ export const settingsFile = z.strictObject({
 
 /** What the settings file says, defaults filled in. */
 export type SettingsFile = z.output<typeof settingsFile>;
+
+/** The file's JSON Schema, for editors: draft 7, the one that YAML editors understand. */
+export function settingsJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(settingsFile, { io: 'input', target: 'draft-7' });
+  return { ...schema, title: 'Lockstep settings' };
+}
+
+/** The text of config/lockstep.schema.json: `lockstep settings schema > config/lockstep.schema.json`. */
+export function renderJsonSchema(): string {
+  return `${JSON.stringify(settingsJsonSchema(), undefined, 2)}\n`;
+}

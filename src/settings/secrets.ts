@@ -1,6 +1,6 @@
 /** Reads secrets at the moment they are used, so that a rotated one needs no restart and an unused one no value. */
 import { readFile } from 'node:fs/promises';
-import { codeOf, LockstepError } from '../errors.ts';
+import { codeOf, LockstepError } from '../base/errors.ts';
 import type { SecretRef } from './fields.ts';
 import type { Environment } from './parse.ts';
 
@@ -13,11 +13,8 @@ export async function readSecret(ref: SecretRef, env: Environment): Promise<stri
   const secret = (await readRaw(ref, env)).trim();
   if (secret === '') throw missing(ref, `${describe(ref)} is empty`);
   if (hasControlCharacters(secret)) {
-    throw new LockstepError(
-      'SECRET_INVALID',
-      `The secret for ${ref.where}: ${describe(ref)} holds line breaks or other control characters; keep only the secret there`,
-      { exitCode: 2 },
-    );
+    const why = `${describe(ref)} holds line breaks or other control characters; keep only the secret there`;
+    throw new LockstepError('SECRET_INVALID', `The secret for ${ref.where}: ${why}`, { exitCode: 2 });
   }
   return secret;
 }
@@ -41,9 +38,8 @@ async function readRaw(ref: SecretRef, env: Environment): Promise<string> {
 }
 
 function missing(ref: SecretRef, reason: string): LockstepError {
-  return new LockstepError('SECRET_MISSING', `The secret for ${ref.where} is missing: ${reason}; ${remedy(ref)}`, {
-    exitCode: 2,
-  });
+  const message = `The secret for ${ref.where} is missing: ${reason}; ${remedy(ref)}`;
+  return new LockstepError('SECRET_MISSING', message, { exitCode: 2 });
 }
 
 function describe(ref: SecretRef): string {

@@ -2,8 +2,9 @@
  * The settings as the rest of Lockstep sees them: checked, defaults filled in, every reference known to exist.
  * Secrets are named here and never held in the open (secrets.ts); durations are in milliseconds.
  */
-import type { BudgetLimits } from '../budget/budget.ts';
-import { LockstepError } from '../errors.ts';
+
+import { LockstepError } from '../base/errors.ts';
+import type { BudgetLimits } from '../client/budget/budget.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
@@ -13,11 +14,11 @@ import { didYouMean, oneOf, quote } from './words.ts';
 export interface Settings {
   /** Absolute path of the file they were read from. */
   readonly file: string;
-  /** What works but deserves a second look, one readable line each. */
+  /** Settings that work but may be a mistake, one line each. */
   readonly warnings: readonly string[];
   /** The service of accounts that name none; undefined: the embedded one. */
   readonly service: { readonly url: string | undefined };
-  /** Records by name have no prototype: `accounts.constructor` is undefined unless somebody has named one so. */
+  /** Records by name have no prototype: `accounts.constructor` is undefined unless an account has that name. */
   readonly accounts: Readonly<Record<string, AccountSettings>>;
   /** Undefined: the embedded Postgres. */
   readonly database: { readonly url: Hidden | undefined };
@@ -43,7 +44,7 @@ export type BudgetSettings = AccountSettings['budget'];
 
 /** What the file says; the folder of orders is absolute. */
 export type SyncSettings = { readonly name: string } & SettingsFile['syncs'][string];
-export type TasksSync = Extract<SyncSettings, { job: 'tasks' }>;
+export type TasksSync = Extract<SyncSettings, { type: 'tasks' }>;
 
 /** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
 export function accountNamed(settings: Settings, name: string): AccountSettings {
@@ -75,9 +76,6 @@ function named<T>(kind: string, section: string, entries: Readonly<Record<string
   if (entry !== undefined) return entry;
   const names = Object.keys(entries);
   const known = names.length === 0 ? 'there is none yet' : `there is ${oneOf(names.toSorted())}`;
-  throw new LockstepError(
-    'SETTINGS_NAME_UNKNOWN',
-    `No ${kind} named ${quote(name)} under ${section} in ${file}${didYouMean(name, names)} (${known})`,
-    { exitCode: 2 },
-  );
+  const message = `No ${kind} named ${quote(name)} under ${section} in ${file}${didYouMean(name, names)} (${known})`;
+  throw new LockstepError('SETTINGS_NAME_UNKNOWN', message, { exitCode: 2 });
 }

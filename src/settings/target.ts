@@ -1,15 +1,183 @@
-/** The settings of one target, by its type. A new type is a file in targets/ and a member of the union. */
+/** The settings of one target, by its type. */
 import { z } from 'zod';
-import { asana } from './targets/asana.ts';
-import type { TargetOf } from './targets/common.ts';
-import { github } from './targets/github.ts';
-import { jira } from './targets/jira.ts';
-import { linear } from './targets/linear.ts';
-import { postgres } from './targets/postgres.ts';
-import { service } from './targets/service.ts';
-import { todoist } from './targets/todoist.ts';
-import { webhook } from './targets/webhook.ts';
+import { duration } from './durations.ts';
+import { name, secret, webhookUrl } from './fields.ts';
+import { count } from './rate.ts';
+import {
+  columns,
+  create,
+  hookSecret,
+  httpKeys,
+  namedColumns,
+  neededToCreate,
+  type TargetOf,
+  vendorUrl,
+} from './target-keys.ts';
+
+const webhook = z.strictObject({
+  type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
+  url: webhookUrl.describe('Where deliveries are sent.'),
+  secret: secret.describe('Signing secret, at least 24 bytes; whsec_ and base64, or any text.'),
+  previousSecret: secret
+    .optional()
+    .describe('The secret before it: during a rotation deliveries are signed with both.'),
+  ...httpKeys({ requests: 50, perMs: 1000, concurrency: 8 }),
+});
+
+const github = z
+  .strictObject({
+    type: z.literal('github').describe('Issues of GitHub.'),
+    url: vendorUrl
+      .prefault('https://api.github.com')
+      .describe('Address of the API; of a server of your own: https://HOST/api/v3. Default: https://api.github.com.'),
+    token: secret.describe('Token with read and write access to the issues.'),
+    owner: z
+      .string()
+      .regex(/^[A-Za-z\d][\w-]{0,99}$/, 'expected the name of a user or an organization, such as octocat')
+      .optional()
+      .describe('Owner of the repositories; with one, texts link to issues of its repositories only.'),
+    repo: z
+      .string()
+      .regex(/^(?!\.{1,2}$)[\w.-]{1,100}$/, 'expected the name of a repository, without its owner')
+      .optional()
+      .describe('Repository that #12 in a text means, and where issues are created.'),
+    create,
+    labels: z.array(z.string().min(1).max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
+    columns,
+    hookSecret,
+    // GitHub asks for one write at a time and at least a second between two; reads wait along, which is the simplest truth.
+    ...httpKeys({ requests: 1, perMs: 1000, concurrency: 1 }),
+  })
+  .refine(({ owner, repo }) => repo === undefined || owner !== undefined, {
+    error: 'missing: a repo needs its owner',
+    path: ['owner'],
+  })
+  .check(neededToCreate('repo'));
+
+const jira = z
+  .strictObject({
+    type: z.literal('jira').describe('Issues of Jira Cloud.'),
+    url: vendorUrl.describe('Address of the site, such as https://example.atlassian.net.'),
+    email: z.email().describe('Account that the token belongs to.'),
+    token: secret.describe('API token of that account, from id.atlassian.com.'),
+    project: z
+      .string()
+      .regex(/^[A-Z][A-Z\d_]{1,29}$/, 'expected the key of a project in capitals, such as ABC')
+      .optional()
+      .describe('Key of the project: ABC-12 in a text is an issue of it, and issues are created there.'),
+    doneStatus: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Status that a completed task is moved to. Default: any of the category done.'),
+    openStatus: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Status that a reopened task is moved to. Default: one of the category to do, else in progress.'),
+    create,
+    issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
+    columns: namedColumns,
+    hookSecret,
+    ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
+  })
+  .check(neededToCreate('project'));
+
+const asana = z
+  .strictObject({
+    type: z.literal('asana').describe('Tasks of Asana.'),
+    url: vendorUrl
+      .prefault('https://app.asana.com/api/1.0')
+      .describe('Address of the API. Default: https://app.asana.com/api/1.0.'),
+    token: secret.describe('Personal access token, or one of a service account.'),
+    project: z
+      .string()
+      .regex(/^\d{1,30}$/, 'expected the id of a project: the digits in its address')
+      .optional()
+      .describe('Id of the project where tasks are created.'),
+    create,
+    columns,
+    // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
+    ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
+  })
+  .check(neededToCreate('project'));
+
+const linear = z
+  .strictObject({
+    type: z.literal('linear').describe('Issues of Linear.'),
+    url: vendorUrl
+      .prefault('https://api.linear.app')
+      .describe('Address of the API, without /graphql. Default: https://api.linear.app.'),
+    token: secret.describe('Personal API key with the permissions read and write.'),
+    team: z
+      .string()
+      .regex(/^[A-Z][A-Z\d]{0,9}$/, 'expected the key of a team in capitals, such as ENG')
+      .optional()
+      .describe('Key of the team that gets the issues it creates: the letters before the number of its issues.'),
+    create,
+    columns: namedColumns,
+    hookSecret,
+    // Linear allows 2500 calls an hour for each user of an API key.
+    ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
+  })
+  .check(neededToCreate('team'));
+
+const todoist = z.strictObject({
+  type: z.literal('todoist').describe('Tasks of Todoist.'),
+  url: vendorUrl
+    .prefault('https://api.todoist.com')
+    .describe('Address of the API, without /api/v1. Default: https://api.todoist.com.'),
+  token: secret.describe('API token, from the settings of the account under Integrations, Developer.'),
+  project: z
+    .string()
+    .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
+    .optional()
+    .describe('Id of the project where tasks are created. Default: the inbox.'),
+  create,
+  columns,
+  // Todoist allows 1000 calls in 15 minutes for each user.
+  ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
+});
+
+/** Postgres cuts off longer names without a word, so that two of them may come to mean one table. */
+const MAX_NAME_BYTES = 63;
+
+const table = z
+  .string()
+  .regex(/^[^.\p{Cc}]+(\.[^.\p{Cc}]+)?$/u, 'expected the name of a table, such as public.lockstep_tasks')
+  .refine((name) => name.split('.').every((part) => Buffer.byteLength(part) <= MAX_NAME_BYTES), {
+    error: `a name in Postgres has at most ${MAX_NAME_BYTES} bytes`,
+  });
+
+const postgres = z.strictObject({
+  type: z.literal('postgres').describe('A table of a Postgres, with one row a task.'),
+  url: secret.describe('postgres://user:password@host:5432/database of the Postgres.'),
+  table: table
+    .prefault('public.lockstep_tasks')
+    .describe(
+      'Table with its schema, in the case that it has in Postgres; without a schema it is in public. Default: public.lockstep_tasks.',
+    ),
+  createTable: z.boolean().prefault(false).describe('Create the table where it is missing. Default: false.'),
+  timeout: duration({ minMs: 10, maxMs: 300_000 })
+    .prefault('15s')
+    .describe('How long connecting may take, and how long a statement. Default: 15s.'),
+  concurrency: count.max(100).prefault(4).describe('Connections of each process at most. Default: 4.'),
+});
+
+const service = z.strictObject({
+  type: z.literal('service').describe('Tasks of another account.'),
+  account: name.describe('Name of the account whose tasks are marked; not one whose tasks are delivered here.'),
+  create,
+  columns,
+  concurrency: count
+    .max(1000)
+    .prefault(100)
+    .describe('Deliveries of each process at once; the budget of the account paces their calls. Default: 100.'),
+});
 
 export const target = z.discriminatedUnion('type', [webhook, github, jira, asana, linear, todoist, postgres, service]);
 
 export type TargetSettings = TargetOf<typeof target>;
+
+/** The settings of a target of this type. */
+export type SettingsOf<Type extends TargetSettings['type']> = Extract<TargetSettings, { type: Type }>;

@@ -1,4 +1,4 @@
-/** What works but deserves a second look: secrets in the file, keys sent in the clear, a settle time too short to mean it. */
+/** Warns about settings that work but may be a mistake: secrets in the file, keys sent without TLS, a short settle time. */
 import { isLoopback, isSecretSource } from './fields.ts';
 import type { Finding } from './issues.ts';
 import type { SettingsFile } from './schema.ts';
@@ -6,7 +6,7 @@ import { quote } from './words.ts';
 
 export function findWarnings(parsed: SettingsFile): Finding[] {
   const findings: Finding[] = [];
-  const warn = (path: Finding['path'], message: string) => findings.push({ path, message, part: 'value' });
+  const warn = (path: Finding['path'], message: string) => findings.push({ path, message });
   const warnOfLiteral = (path: Finding['path'], source: { readonly from: string } | undefined) => {
     if (source?.from === 'literal') {
       warn(path, 'the secret stands in the settings file; { env: NAME } or { file: PATH } keep it out');

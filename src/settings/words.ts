@@ -1,5 +1,5 @@
 /** Words for messages: quoting what was written, naming what it is, and guessing what was meant. */
-import { editDistance } from '../edit-distance.ts';
+import { editDistance } from '../base/edit-distance.ts';
 
 /** A value as a message shows it: quoted, shortened, and without control characters that would reach the terminal. */
 export function quote(text: string): string {
@@ -17,10 +17,8 @@ export function yamlKind(value: unknown): string {
 }
 
 /** `a`, `b` or `c`. */
-export function oneOf(choices: readonly string[]): string {
-  if (choices.length < 2) return choices.join('');
-  return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
-}
+export const oneOf = (choices: readonly string[]) => OR.format(choices);
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** `; did you mean "x"?` for the candidate closest to `word`, or nothing when none is close. */
 export function didYouMean(word: string, candidates: readonly string[]): string {

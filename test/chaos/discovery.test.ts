@@ -1,7 +1,7 @@
-/** Limits far above those of the core tests, whose simulation takes its time. */
+/** Limits far above those of the core tests; simulating them is slow. */
 import { expect, test } from 'vitest';
-import { useFakeClock } from '../budget/fake-clock.ts';
-import { figuresOf, startTraffic } from '../budget/simulated-traffic.ts';
+import { useFakeClock } from '../client/budget/fake-clock.ts';
+import { figuresOf, startTraffic } from '../client/budget/simulated-traffic.ts';
 
 useFakeClock();
 

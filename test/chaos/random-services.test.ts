@@ -1,5 +1,5 @@
 /**
- * Services drawn by seed: SEEDS of them (default 60), from FROM (default 1).
+ * Services drawn by seed: SEEDS of them (default 60), starting at seed FROM (default 1).
  *   npm run test:chaos -- random-services
  */
 import { expect, test } from 'vitest';

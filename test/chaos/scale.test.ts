@@ -1,16 +1,16 @@
-/** Deciding and settling take time in proportion to the contacts, not to their square: held as ratios, not as seconds. */
+/** Deciding and settling take time linear in the number of contacts. Checked as ratios, not as seconds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/transaction.ts';
 import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { inTransaction } from '../../src/storage/transaction.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 
 const FEW = 4_000;
 const TIMES = 5;
-/** Twice the proportion leaves room for a machine that others use too; the square would be five times it. */
+/** Twice the linear ratio, because other programs use the machine too; quadratic time would be five times it. */
 const MOST = 2 * TIMES;
 const MATCH_BY = ['email', 'phone'] as const;
 const HOW = {
@@ -74,7 +74,7 @@ const settle = (run: Run) =>
     settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), isWhole: true, settleMs: 1_000 }),
   );
 
-/** Every contact has its customer and nothing has changed: the nightly case. */
+/** Every contact has its customer and nothing has changed: the usual nightly run. */
 async function fillLinked(run: Run, count: number): Promise<void> {
   await fill(run, count, { state: 'staged', firstPass: 0, ...ONE_SWITCHBOARD });
   await database.pool.query(

@@ -2,14 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Operation, type OperationName, operationNames, operations } from '../../src/contract/operations.ts';
-import { seedWorkspace } from '../../src/service/seed.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const DEMO_KEY = 'the-key-of-the-demo-account';
 const folder = scratchFolders();
 let database: FreshDatabase;
-/** One that the sample workspace has; the update of a subtask names both. */
+/** A record of the sample workspace; updating a subtask needs both ids. */
 let subtask: { readonly id: string; readonly task_id: string };
 beforeAll(async () => {
   database = await freshDatabase();
@@ -65,10 +65,10 @@ test.each(operationNames)('lockstep call %s reports its outcome', async (name) =
   expect([code, stderr]).toEqual([0, '']);
   expect(json).toMatchObject({ operation: name, outcome: { status: 'applied', httpStatus: 200 } });
   const { result }: Operation = operations[name];
-  expect(json.outcome.content === null).toBe(result === undefined); // only a read answers something
+  expect(json.outcome.content === null).toBe(result === undefined); // only a read returns a result
 });
 
-test('an operation that the service refuses ends with 1 and the service’s own words', async () => {
+test('a refused operation ends with 1 and shows the service’s message', async () => {
   const { code, json, stderr } = await lockstep('call', 'contacts.get', '--param', 'contact_id=999999');
   expect([code, json.outcome.status, json.outcome.httpStatus]).toEqual([1, 'refused', 404]);
   expect(stderr).toContain('lockstep: contacts.get: refused (HTTP 404)');

@@ -1,4 +1,4 @@
-/** The command line in this process: what a command wrote, and its exit code. */
+/** Runs the command line in this process and returns its output and exit code. */
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -12,7 +12,7 @@ export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** The last line of stdout, parsed. Typed loosely: the assertions say what it has to be. */
+  /** The last line of stdout, parsed. Loosely typed: the assertions check the shape. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what an assertion then checks
   readonly json: any;
 }
@@ -20,11 +20,11 @@ export interface CommandResult {
 export interface Around {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it writes to a terminal. */
+  /** Whether the output is a terminal. */
   readonly isTTY?: boolean;
 }
 
-/** Runs a command to its end; it must not need a signal. */
+/** Runs a command to its end. The command must end without a signal. */
 export async function command(args: readonly string[], { cwd, env = {}, isTTY }: Around): Promise<CommandResult> {
   const [stdout, stderr] = [textStream(isTTY), textStream(isTTY)];
   const abort = () => undefined;
@@ -33,7 +33,7 @@ export async function command(args: readonly string[], { cwd, env = {}, isTTY }:
   return { code, stdout: stdout.text(), stderr: stderr.text(), json: parsed(last) };
 }
 
-/** Keeps what is written; `isTTY` makes a terminal of it. */
+/** Keeps what is written; `isTTY` makes it look like a terminal. */
 export function textStream(isTTY = false): TextStream & { text(): string } {
   let text = '';
   return {
@@ -60,7 +60,7 @@ export function scratchFolders(): () => Promise<string> {
   };
 }
 
-/** A database's address; pg takes a socket's directory as a host that is percent-encoded. */
+/** A database's address. pg expects a socket directory as a percent-encoded host. */
 export function databaseUrl({ host, port, user, database }: pg.PoolConfig): string {
   return `postgres://${user}@${encodeURIComponent(host ?? 'localhost')}:${port}/${database}`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvLine } from '../../src/cli/csv-line.ts';
+import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { withoutGuard } from '../../src/csv/formulas.ts';
 
 const CELLS: readonly (readonly [cell: string | number | null, written: string])[] = [
@@ -23,11 +23,11 @@ const CELLS: readonly (readonly [cell: string | number | null, written: string])
   ['00012', '00012'],
 ];
 
-test.each(CELLS)('the cell %j is written as %j', (cell, written) => {
+test.each(CELLS)('writes the cell %j as %j', (cell, written) => {
   expect(csvLine([cell])).toBe(`${written}\r\n`);
 });
 
-test('no cell begins like a formula, and every cell is read back', () => {
+test('no cell starts like a formula, and every cell can be read back', () => {
   const cell = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '"', ',', "'", 'a', '1', ' ') });
   fc.assert(
     fc.property(cell, cell, (first, second) => {
@@ -39,7 +39,7 @@ test('no cell begins like a formula, and every cell is read back', () => {
   );
 });
 
-/** RFC 4180, as far as one line goes. */
+/** Reads one line of RFC 4180. */
 function readLine(line: string): string[] {
   expect(line.endsWith('\r\n')).toBe(true);
   const cells = line.slice(0, -2).match(/"(?:[^"]|"")*"|[^",]+|,/g) ?? [];

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { keepLearnt, readLearnt } from '../../src/engine/ledger/learnt.ts';
-import { seedWorkspace } from '../../src/service/seed.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
@@ -39,7 +39,7 @@ async function settingsNow(): Promise<string> {
   return readFile(path.join(cwd, 'lockstep.yaml'), 'utf8');
 }
 
-test('a healthy service is reported gap by gap, and nothing is written', async () => {
+test('reports a healthy service gap by gap and writes nothing', async () => {
   const { code, stdout } = await doctor();
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Asked http:\/\/127\.0\.0\.1:\d+ \(account demo\) in [345]\d calls/);
@@ -47,12 +47,12 @@ test('a healthy service is reported gap by gap, and nothing is written', async (
     /\n {2}record-id \(contacts, customers, orders, tasks, pipelines\): id, a number; .* \[certain\]/,
   );
   expect(stdout).toMatch(/\n {2}import-body: not probed: needs --write-probes/);
-  expect(stdout).toMatch(/Settings that say so outright \(lockstep doctor --account demo --save .*firstTaskPage: 0/s);
+  expect(stdout).toMatch(/Settings for these findings \(lockstep doctor --account demo --save .*firstTaskPage: 0/s);
   expect(await settingsNow()).toBe(SETTINGS);
   expect((await readLearnt(database.pool, 'demo')).has('doctor')).toBe(false);
 });
 
-test('--json gives the report as one object', async () => {
+test('--json prints the report as one object', async () => {
   const { code, json, stdout } = await doctor('--json');
   expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
   expect(json).toMatchObject({
@@ -66,7 +66,7 @@ test('--json gives the report as one object', async () => {
   expect(json.findings).toContainEqual(expect.objectContaining({ gap: 'list-order', sure: 'certain' }));
 });
 
-test('--write-probes --save keeps what is certain in the settings and the ledger, and lists what is left behind', async () => {
+test('--write-probes --save stores certain findings in the settings and the ledger, and lists leftover records', async () => {
   const { code, json } = await doctor('--write-probes', '--save', '--json');
   expect([code, json.saved.status]).toEqual([0, 'saved']);
   expect(json.leftBehind).toHaveLength(3);
@@ -80,10 +80,10 @@ test('--write-probes --save keeps what is certain in the settings and the ledger
     idField: { subtasks: 'id' },
   });
   expect((await readLearnt(database.pool, 'demo')).get('doctor')).toMatchObject({ account: 'demo', calls: json.calls });
-  expect((await doctor('--save')).stdout).toMatch(/There was nothing to change/);
+  expect((await doctor('--save')).stdout).toMatch(/Nothing to change/);
 });
 
-test('what was learnt of the shapes of lists is learnt anew by the next run', async () => {
+test('the next run learns the shapes of lists again', async () => {
   await keepLearnt(database.pool, 'demo', 'shape:contacts', { path: 'data', idField: '_id' });
   await keepLearnt(database.pool, 'demo', 'import', true);
   await doctor();
@@ -91,14 +91,14 @@ test('what was learnt of the shapes of lists is learnt anew by the next run', as
   expect([learnt.has('shape:contacts'), learnt.get('import')]).toEqual([false, true]);
 });
 
-test('--save without a file of one’s own says so, after the report', async () => {
+test('--save without a settings file of one’s own says so after the report', async () => {
   const env = { DATABASE_URL: databaseUrl(database.connection), LOCKSTEP_DEMO_KEY: DEMO_KEY };
   const { code, stderr, json } = await command(['doctor', '--account', 'demo', '--save', '--json'], { cwd, env });
   expect([code, json.saved.status]).toEqual([2, 'refused']);
   expect(stderr).toMatch(/Nothing was written into .*lockstep\.yaml: it comes with Lockstep/);
 });
 
-test('what needs a person ends with 1, and what cannot be probed with 3', async () => {
+test('ends with 1 when a person must act, and with 3 when the service cannot be probed', async () => {
   const open = await startHttpServer({ body: [] });
   onTestFinished(() => open.close());
   const at = (url: string) => `accounts: { demo: { url: "${url}", apiKey: { env: DEMO_KEY } } }`;
@@ -113,9 +113,9 @@ test('what needs a person ends with 1, and what cannot be probed with 3', async 
   expect([away.code, away.json.stopped]).toEqual([3, 'the address cannot be reached']);
 });
 
-test('help teaches, and an account that is missing or misspelt is wrong use', async () => {
+test('--help explains the command; a missing or misspelt account is wrong use', async () => {
   const help = await command(['doctor', '--help'], { cwd });
-  for (const words of ['Examples:', '--write-probes', 'API deletes nothing', 'at most 60 calls', '--save']) {
+  for (const words of ['Examples:', '--write-probes', 'API cannot delete', 'at most 60 calls', '--save']) {
     expect(help.stdout.replace(/\s+/g, ' ')).toContain(words);
   }
   expect((await command(['doctor'], { cwd })).code).toBe(2);

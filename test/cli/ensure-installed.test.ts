@@ -13,7 +13,7 @@ test.each([
   ['20.19.0', true],
   ['22.1.0', true],
   ['24.0.0', true],
-])('Node %s is good enough: %s', (version, isGood) => {
+])('Node %s is supported: %s', (version, isGood) => {
   expect(nodeProblem(version) === undefined).toBe(isGood);
 });
 
@@ -21,7 +21,7 @@ test.each([
   ['nothing is installed', undefined, /nothing is installed/],
   ['the lockfile is newer', 1_000, /newer/],
   ['what is installed is as new', 3_000, undefined],
-])('where %s it is told whether to install', async (_, installedAt, why) => {
+])('with %s it says whether to install', async (_, installedAt, why) => {
   const dir = await folder();
   await place(path.join(dir, 'package-lock.json'), 2_000);
   if (installedAt) await place(path.join(dir, 'node_modules/.package-lock.json'), installedAt);

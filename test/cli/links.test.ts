@@ -36,7 +36,7 @@ async function inFolder(cwd: string, args: readonly string[]) {
   return command(['links', ...args, '--config', 'settings.yaml'], { cwd, env });
 }
 
-/** Imports a file that holds this. */
+/** Imports a file with this content. */
 async function imported(content: string | Uint8Array, ...args: readonly string[]) {
   const cwd = await folder();
   await writeFile(path.join(cwd, 'links.csv'), content);
@@ -46,17 +46,17 @@ async function imported(content: string | Uint8Array, ...args: readonly string[]
 const stored = async () =>
   (await links('--json')).json.links.map(({ task, itemId }: Record<string, string>) => `${task} ${itemId}`).sort();
 
-test('ids and addresses are linked, and the next import finds them', async () => {
+test('links ids and addresses, and the next import finds them', async () => {
   const csv = 'task_id,item_id\n12,ABC-1\nsubtask:3,https://acme.atlassian.net/browse/XY-2\ncard:7,JIRA: XY-3\n';
   const { code, stdout } = await imported(csv);
-  expect(stdout).toContain('Of 3 rows: 3 new, 0 linked so already, 0 replaced, 0 refused.');
+  expect(stdout).toContain('3 rows: 3 new, 0 already linked, 0 replaced, 0 refused.');
   expect(stdout).toContain('lockstep deliveries replay --target issues --verdict skipped');
   expect(code).toBe(0);
   expect(await stored()).toEqual(['card:7 XY-3', 'subtask:3 XY-2', 'task:12 ABC-1']);
   expect((await imported(csv, '--json')).json).toMatchObject({ rows: 3, counts: { new: 0, same: 3, refused: 0 } });
 });
 
-test('bad rows are named by line, stop no good one, and end with 1', async () => {
+test('reports bad rows by line, links the good ones, and ends with 1', async () => {
   const csv =
     'Aufgabe;Vorgang;Titel\n12;ABC-1;x\n13;none;x\n;ABC-2;x\n14;ABC-3\norders:1;ABC-4;x\n15;;x\n1.2E+10;ABC-5;x\n';
   const { code, json } = await imported(csv, '--json');
@@ -77,23 +77,23 @@ test('bad rows are named by line, stop no good one, and end with 1', async () =>
   expect(await stored()).toEqual(['task:12 ABC-1']);
 });
 
-test('what is linked otherwise is replaced only where that is asked for', async () => {
+test('replaces a different link only with --replace', async () => {
   await imported('task,issue\n1,ABC-1\n2,ABC-2\n');
   const before = await imported('task,issue\n1,ABC-2\n');
   expect(before.code).toBe(1);
   expect(before.stdout).toMatch(/TASK_LINKED {2}Line 2: task:1 and ABC-2: .* already linked with ABC-1\. .*--replace/);
   const after = await imported('task,issue\n1,ABC-2\n', '--replace');
-  expect(after.stdout).toContain('1 task not in the file lost the item to one that is.');
+  expect(after.stdout).toContain('1 task outside the file lost the item to a task in the file.');
   expect(await stored()).toEqual(['task:1 ABC-2']);
 });
 
-test('a dry run says what would be, and writes nothing', async () => {
+test('a dry run prints the plan and writes nothing', async () => {
   const { stdout } = await imported('task,issue\n1,ABC-1\n', '--dry-run');
-  expect(stdout).toContain('Nothing is written. It would be of 1 row: 1 new');
+  expect(stdout).toContain('Dry run: nothing was written. 1 row: 1 new');
   expect(await stored()).toEqual([]);
 });
 
-test('columns are told by header or number, whatever the file is written in', async () => {
+test('finds columns by header or number in any supported file format', async () => {
   const utf16 = Buffer.from('\ufeffReference;Titre;Clé\n12;é;ABC-1\n', 'utf16le');
   const { code } = await imported(utf16, '--map', 'task_id=Reference', '--map', 'item_id=3');
   expect(code).toBe(0);
@@ -118,24 +118,24 @@ test.each([
     ['--target', 'hook'],
     /type webhook, which has no items .* issues has/,
   ],
-])('%s is refused with the remedy, and nothing is written', async (_what, csv, args, message) => {
+])('refuses %s with a remedy and writes nothing', async (_what, csv, args, message) => {
   const { code, stderr } = await imported(csv, ...args);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
   expect(await stored()).toEqual([]);
 });
 
-test('a file that is not there, and an import to nowhere, are told', async () => {
+test('reports a missing file and an unknown target', async () => {
   expect((await links('import', 'none.csv', ...TO)).stderr).toMatch(/There is no file .*none\.csv/);
   expect((await links('import', 'none.csv', '--target', 'issues')).stderr).toContain('--target and --account');
 });
 
-test('an account whose tasks go nowhere yet is told so', async () => {
+test('reports an account whose tasks have no target yet', async () => {
   const { stdout } = await imported('task,issue\n1,ABC-1\n', '--account', 'other');
   expect(stdout).toContain('no sync of the settings mirrors tasks of other to issues');
 });
 
-test('links are listed with how many there are, and one is removed', async () => {
+test('lists links with their number, and removes one', async () => {
   await imported('task,issue\n1,ABC-1\n2,ABC-2\n');
   const { stdout } = await links('--limit', '1', '--target', 'issues', '--account', 'demo');
   expect(stdout).toMatch(/^TARGET .* BY\nissues +demo +task:1 +ABC-1 +\S+ \S+ +hand\nThese are the newest of 2: /);
@@ -144,13 +144,13 @@ test('links are listed with how many there are, and one is removed', async () =>
     itemId: 'ABC-1',
   });
   expect(await stored()).toEqual(['task:2 ABC-2']);
-  expect((await links('--account', 'other')).stdout).toBe('There is no such link.\n');
+  expect((await links('--account', 'other')).stdout).toBe('No links found.\n');
 });
 
 test.each([
   [['remove', ...TO], /--target, --account and --task/],
-  [['remove', ...TO, '--task', 'order:1'], /"order:1" names no task: give 12, task:12/],
-  [['remove', ...TO, '--task', '99'], /task:99 of demo is linked with no item of issues\. See those/],
+  [['remove', ...TO, '--task', 'order:1'], /"order:1" is not a task: use 12, task:12/],
+  [['remove', ...TO, '--task', '99'], /task:99 of demo is not linked with an item of issues\. List all/],
   [['--target', 'isues'], /No target named "isues"/],
   [['delete'], /unknown command "delete" after links/],
 ])('links %j is wrong use', async (args, message) => {
@@ -159,7 +159,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-test('a target that has left the settings keeps its links until they are removed', async () => {
+test('keeps the links of a target that was removed from the settings until they are removed', async () => {
   await database.pool.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('gone', 'item:old', 'task:1', 'A', '')`,
   );
@@ -167,7 +167,7 @@ test('a target that has left the settings keeps its links until they are removed
   expect((await links('remove', '--target', 'old', '--account', 'gone', '--task', '1')).code).toBe(0);
 });
 
-test('a hundred thousand rows take seconds and little memory, and only the first refused are told', async () => {
+test('imports a hundred thousand rows in seconds with little memory, and shows only the first refused rows', async () => {
   const rows = Array.from({ length: 100_000 }, (_, index) => `${index},${index % 100 === 0 ? 'x' : `ABC-${index}`}`);
   const startedAt = performance.now();
   const heapBefore = process.memoryUsage().heapUsed;

@@ -4,7 +4,7 @@ import { createOutput, table } from '../../src/cli/output.ts';
 import { screenOf } from '../../src/cli/screen.ts';
 import { textStream } from './command.ts';
 
-test('with --json nothing but the object is written to stdout', () => {
+test('--json writes only the object to stdout', () => {
   const stdout = textStream(true);
   const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: true });
   out.say('for people');
@@ -13,7 +13,7 @@ test('with --json nothing but the object is written to stdout', () => {
   expect(stdout.text()).toBe('{"run":"x"}\n');
 });
 
-test('a live line is rewritten, cut to the terminal, and gone before anything else is said', () => {
+test('rewrites a live line, cuts it to the terminal’s width, and clears it before other output', () => {
   const stdout = textStream(true);
   const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: false });
   out.live('x'.repeat(100));
@@ -23,7 +23,7 @@ test('a live line is rewritten, cut to the terminal, and gone before anything el
   expect(cleared).toBe('done\n');
 });
 
-test('columns are aligned by what a terminal shows of them', () => {
+test('aligns columns by their width on a terminal', () => {
   expect(
     table(
       ['NAME', 'N'],

@@ -1,10 +1,10 @@
-/** What a load will do, as people read it before they say go. */
+/** The plan of a load, as people read it before they approve it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planLines } from '../../src/cli/orders/plan.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
-import { aLoad } from '../orders/load-worlds.ts';
 import type { FreshDatabase } from '../support/database.ts';
+import { aLoad } from '../syncs/orders/load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const CASES: readonly (readonly [kinds: readonly Kind[], line: string])[] = [
   [['existing', 'invalid'], 'Of 2 rows: nothing to write; 1 existing, 1 invalid.'],
 ];
 
-test.each(CASES)('a plan of %j leaves out what is zero', async (kinds, line) => {
+test.each(CASES)('the plan of %j leaves out zeros', async (kinds, line) => {
   const parsed = parseSettings({ text: 'accounts: { test: { apiKey: { env: KEY } } }', file: 'test.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
   const load = await aLoad(database);

@@ -45,7 +45,7 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
   ],
   [
     'checking',
-    [look(0, { phase: 'settle-unknown' }, { acked: 7, unknown: 2 })],
+    [look(0, { phase: 'settle-customers' }, { acked: 7, unknown: 2 })],
     'reading back what was sent · 9 to settle',
   ],
   [
@@ -60,6 +60,6 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
   ],
 ];
 
-test.each(CASES)('a run that is %s says so in one line', (_, looks, line) => {
+test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
   expect(progressLine(looks, 400)).toBe(line);
 });

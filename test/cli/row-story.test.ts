@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Hints } from '../../src/base/reasons/reasons.ts';
 import { storyLines, storyResult } from '../../src/cli/row-story.ts';
 import type { RowStory } from '../../src/engine/ledger/row-story.ts';
-import type { Hints } from '../../src/reasons/reasons.ts';
 
 const HINTS: Hints = { command: (command) => `lockstep ${command} --data D`, about: { run: 'run-1', account: 'demo' } };
 const AT = '2026-11-21T02:00:05Z';
@@ -45,7 +45,7 @@ const STORY: RowStory = {
   },
 };
 
-test('tells a row from its cells to its verdict, with what to do', () => {
+test('shows a row from its cells to its verdict, with the remedy', () => {
   const text = storyLines(STORY, HINTS).join('\n');
   const parts = [
     'Row 3 of run run-1: 3, A-17\n\nCells of the file\n  Nr          A-17\n  (column 2)  two\\u000alines\n\nRead as\n',
@@ -63,7 +63,7 @@ test('tells a row from its cells to its verdict, with what to do', () => {
   }
 });
 
-test('a row without a verdict says what it waits for', () => {
+test('shows what a row without a verdict waits for', () => {
   const story: RowStory = { ...STORY, state: 'unknown', verdict: null, formerVerdicts: [], plan: null, attempts: [] };
   expect(storyLines(story, HINTS).slice(-2)).toEqual([
     'Verdict',
@@ -71,7 +71,7 @@ test('a row without a verdict says what it waits for', () => {
   ]);
 });
 
-test('scripts get the facts with their words', () => {
+test('gives scripts the facts together with their texts', () => {
   expect(storyResult(STORY, HINTS)).toMatchObject({
     input: STORY.input,
     attempts: [{ facts: { said: 'try later' }, statement: 'try later', remedy: null }, { statement: '' }],

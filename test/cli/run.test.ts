@@ -30,7 +30,7 @@ function lockstep(...args: readonly string[]) {
   return command([...args, '--config', 'lockstep.yaml'], { cwd, env });
 }
 
-test('operations of the contract are called by name, with parameters and a body', async () => {
+test('calls operations of the contract by name, with parameters and a body', async () => {
   const ann = JSON.stringify({ first_name: 'Ann', email: 'ann@example.com' });
   const created = await lockstep('call', 'contacts.create', '--account', 'demo', '--body', ann, '--json');
   expect([created.code, created.json.outcome.status]).toEqual([0, 'applied']);
@@ -46,13 +46,13 @@ test('operations of the contract are called by name, with parameters and a body'
   ]);
 });
 
-test('an unfinished run of the same sync is joined, and one in the way of another sync is named', async () => {
+test('joins an unfinished run of the same sync, and names a run of another sync that is in the way', async () => {
   const begun = await lockstep('run', 'nightly', '--detach', '--json');
   expect([begun.code, begun.json.status]).toEqual([0, 'running']);
   const other = await lockstep('run', 'weekly', '--json');
   expect([other.code, other.json.error]).toEqual([
     3,
-    { code: 'RUN_IN_THE_WAY', message: expect.stringContaining(`unfinished as ${begun.json.run}`) },
+    { code: 'RUN_IN_THE_WAY', message: expect.stringContaining(`its run ${begun.json.run} is unfinished`) },
   ]);
   const joined = await lockstep('run', 'nightly');
   expect(joined.stdout).toContain(`Run ${begun.json.run} of nightly is unfinished: joining it.`);
@@ -62,14 +62,14 @@ test('an unfinished run of the same sync is joined, and one in the way of anothe
   );
 });
 
-test('a retry is a new run of the same sync, which leaves alone what is done', async () => {
+test('a retry starts a new run of the same sync and leaves finished rows unchanged', async () => {
   const first = await lockstep('run', 'weekly', '--json');
   const again = await lockstep('runs', 'retry', first.json.run, '--json');
   expect(again.json).toMatchObject({ sync: 'weekly', status: 'done', counts: { in: 1, unchanged: 1 } });
   expect(again.json.run).not.toBe(first.json.run);
 });
 
-test('an interrupted run is resumed where it stopped', async () => {
+test('resumes an interrupted run where it stopped', async () => {
   const { json } = await lockstep('run', 'nightly', '--detach', '--json');
   const resumed = await lockstep('runs', 'resume', json.run, '--json');
   expect([resumed.code, resumed.json]).toEqual([0, expect.objectContaining({ run: json.run, status: 'done' })]);

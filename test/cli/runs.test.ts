@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { sentenceFor } from '../../src/reasons/reasons.ts';
+import { migrate } from '../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -15,7 +15,7 @@ const folder = scratchFolders();
 let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshDatabase();
-  await migrate(database.pool, 'ledger', ledgerMigrations);
+  await migrate(database.pool, 'ledger', await ledgerMigrations());
 });
 afterAll(() => database.close());
 
@@ -30,7 +30,7 @@ const NIGHTLY: NewRun = {
   phase: 'scan-contacts',
 };
 
-/** A run with these rows, each `source_id verdict reason label`. */
+/** A run with these rows, each given as `source_id verdict reason label`. */
 async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Partial<NewRun> = {}): Promise<string> {
   const begun = await startRun(database.pool, { ...NIGHTLY, ...run });
   expect(begun.status).toBe('started');
@@ -53,7 +53,7 @@ async function runs(...args: readonly string[]) {
   };
 }
 
-test('a run is shown with its counts, its reasons by number, and the first rows for a person', async () => {
+test('shows a run with its counts, its reasons by frequency, and the first rows for a person', async () => {
   const id = await runWith(
     [
       '1 created - Ann',
@@ -74,17 +74,15 @@ test('a run is shown with its counts, its reasons by number, and the first rows 
   expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out rejected.csv`);
 });
 
-test('a dry run shows what it would write, and how to export all of it', async () => {
+test('shows what a dry run would write, and how to export all of it', async () => {
   const rows = Array.from({ length: 25 }, (_, n) => `${n} created PLANNED Contact ${n}`);
   const id = await runWith([...rows, 'x updated PLANNED Changed'], 'done', { dryRun: true });
   const { stdout } = await runs('show', id);
   expect(stdout).toMatch(/25 {2}would be created\n +1 {2}would be updated\n/);
-  expect(stdout).toMatch(
-    /Contact 0\n[\s\S]*Contact 19\n {2}… and 6 more\nAll of them: lockstep runs export .* created/,
-  );
+  expect(stdout).toMatch(/Contact 0\n[\s\S]*Contact 19\n {2}… and 6 more\nTo see all: lockstep runs export .* created/);
 });
 
-test('the newest runs are listed, as many as asked for', async () => {
+test('lists the newest runs, up to the given number', async () => {
   const [older, newer] = [await runWith(['1 created -'], 'done'), await runWith(['1 unchanged -'], 'done')];
   const { json } = await runs('--limit', '2', '--json');
   expect(json.runs.map((run: { run: string }) => run.run)).toEqual([newer, older]);
@@ -92,7 +90,7 @@ test('the newest runs are listed, as many as asked for', async () => {
   expect(stdout).toMatch(new RegExp(`^RUN .*\\n${newer} .* done .* 1 unchanged\\n$`));
 });
 
-test('rows without a verdict are open while their run goes on, and unknown to scripts and once it has failed', async () => {
+test('rows without a verdict are open while their run continues; for scripts and after a failure they are unknown', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
   expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 open\n$/);
@@ -101,7 +99,7 @@ test('rows without a verdict are open while their run goes on, and unknown to sc
   expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 unknown\n$/);
 });
 
-test('an unfinished run is cancelled, and an ended one is not', async () => {
+test('cancels an unfinished run, but not one that has ended', async () => {
   const id = await runWith(['1 created -']);
   expect((await runs('cancel', id, '--json')).json).toMatchObject({ run: id, status: 'cancelled' });
   const again = await runs('cancel', id);
@@ -110,7 +108,7 @@ test('an unfinished run is cancelled, and an ended one is not', async () => {
   expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining(`lockstep runs retry ${id}`)]);
 });
 
-test('a failed run does not go on while a newer one of its sync is unfinished', async () => {
+test('does not resume a failed run while a newer run of its sync is unfinished', async () => {
   const failed = await runWith([], 'failed');
   const newer = await runWith([]);
   const { code, json } = await runs('resume', failed, '--json');
@@ -118,7 +116,7 @@ test('a failed run does not go on while a newer one of its sync is unfinished', 
   await runs('cancel', newer);
 });
 
-test('rows are exported whole, to a file or to stdout, and harmless to a spreadsheet', async () => {
+test('exports all rows to a file or to stdout, without cells a spreadsheet would execute', async () => {
   const id = await runWith(['1 review NO_KEY =HYPERLINK("x")', '2 created - Zoé, or Zoe'], 'done');
   const { code, cwd } = await runs('export', id, '--out', 'all.csv');
   expect(code).toBe(0);
@@ -131,7 +129,7 @@ test('rows are exported whole, to a file or to stdout, and harmless to a spreads
   expect(created.json).toEqual({ run: id, verdict: 'created', rows: 1, file: null });
 });
 
-test('an export is for its owner only, replaces a link without following it, and is written into a pipe', async () => {
+test('an export is readable by its owner only, replaces a link without following it, and can write into a pipe', async () => {
   const id = await runWith(['1 created - a;=1+1'], 'done');
   const dir = await folder();
   const [link, victim, pipe] = ['link.csv', 'victim', 'pipe'].map((name) => path.join(dir, name)) as [
@@ -152,14 +150,14 @@ test('an export is for its owner only, replaces a link without following it, and
   expect((await lstat(pipe)).isFIFO()).toBe(true);
 });
 
-test('a run that is not there, or a file that cannot be written, is told', async () => {
+test('reports an unknown run and a file that cannot be written', async () => {
   const id = await runWith(['1 created -'], 'done');
   expect((await runs('show', 'run-x', '--json')).json.error.code).toBe('RUN_UNKNOWN');
   const { code, json } = await runs('export', id, '--out', 'nowhere/x.csv', '--json');
   expect([code, json.error.code]).toEqual([2, 'EXPORT_NOT_WRITABLE']);
 });
 
-test('one row is shown by its id or number, and a row that is not there is wrong use', async () => {
+test('shows one row by its id or number; an unknown row is wrong use', async () => {
   const id = await runWith(['7 created - Ann', 'x review NO_KEY Ben'], 'done');
   const { stdout } = await runs('show', id, '--row', 'x');
   expect(stdout).toMatch(

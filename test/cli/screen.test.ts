@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Renames the terminal, clears it, answers its question about itself, and turns the direction of text. */
+/** Escape sequences that rename the terminal, clear it, make it send an answer, and reverse the direction of text. */
 const HOSTILE = 'a\u001b]0;owned\u0007\u001b[2J\u009b6n\u202efdp\u2066\rb\bc\u007f';
-/** Line ends, tabs, and what a live line begins with. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Line ends, tabs, and the prefix of a live line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const OBEYED = /[\0-\x08\v-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/;
 
 const around = async (given: Partial<Around>): Promise<Around> => ({
@@ -24,7 +24,7 @@ const around = async (given: Partial<Around>): Promise<Around> => ({
 });
 const shown = (text: string) => text.replaceAll('\r\u001b[2K', '');
 
-test.each([true, false])('a hostile name never reaches the screen as it is (terminal: %s)', async (isTTY) => {
+test.each([true, false])('a hostile name never reaches the screen unescaped (terminal: %s)', async (isTTY) => {
   const given = await around({ isTTY });
   await writeFile(path.join(given.cwd, 's.yaml'), `accounts: { acme: {} }\nsyncs: { ${JSON.stringify(HOSTILE)}: 1 }\n`);
   for (const args of [
@@ -43,7 +43,7 @@ test.each([true, false])('a hostile name never reaches the screen as it is (term
   }
 });
 
-test('JSON holds the name exactly, written with escapes', async () => {
+test('JSON holds the exact name, written with escapes', async () => {
   const { json, stdout } = await command(['service', 'tenants', 'add', `${HOSTILE} 2`, '--json'], await around({}));
   expect(json.tenant.name).toBe(`${HOSTILE} 2`);
   expect(stdout).not.toMatch(OBEYED);

@@ -9,19 +9,19 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Words without blanks; the rest of the command line is the tests' own. */
+/** Splits at blanks, so words have none; the rest of the command line is the same for all tests. */
 async function service(words: string) {
   const env = { DATABASE_URL: databaseUrl(database.connection) };
   return command(['service', ...words.split(' '), '--json'], { cwd: await folder(), env });
 }
 
-test('tenants are added once and listed', async () => {
+test('adds a tenant once and lists tenants', async () => {
   const { json } = await service('tenants add acme');
   expect((await service('tenants add acme')).json.error.code).toBe('TENANT_EXISTS');
   expect((await service('tenants')).json).toEqual({ tenants: [json.tenant] });
 });
 
-test('a key is shown when it is made, never again, and revoked by its id', async () => {
+test('shows a key only when it is made, and revokes it by its id', async () => {
   await service('tenants add keyed');
   const { json: made } = await service('keys add --tenant keyed');
   expect(made.key.value).toMatch(/^[\w-]{43}$/);
@@ -32,7 +32,7 @@ test('a key is shown when it is made, never again, and revoked by its id', async
   expect((await service(`keys --tenant keyed revoke ${made.key.id}`)).json.error.code).toBe('NO_SUCH_KEY');
 });
 
-test('a pipeline is added with its columns', async () => {
+test('adds a pipeline with its columns', async () => {
   await service('tenants add piped');
   const { json } = await service('pipelines add Sales --columns lead,won,lost --tenant piped');
   expect(json.pipeline.columns.map((column: { name: string }) => column.name)).toEqual(['lead', 'won', 'lost']);
@@ -41,7 +41,7 @@ test('a pipeline is added with its columns', async () => {
   ]);
 });
 
-test('a tenant is filled once; its records are deleted but for those others need', async () => {
+test('fills a tenant once; deletes its records except those that others need', async () => {
   const { json } = await service('seed --tenant filled --contacts 50');
   expect(json.tenants).toEqual([expect.objectContaining({ status: 'seeded', name: 'filled' })]);
   expect((await service('seed --tenant filled')).json.tenants[0]).toMatchObject({
@@ -62,7 +62,7 @@ test('a tenant is filled once; its records are deleted but for those others need
   expect([used.code, used.json.error.code]).toEqual([3, 'RECORD_IN_USE']);
 });
 
-test('a tenant that is not there is told with the names there are', async () => {
+test('an unknown tenant is reported with the names that exist', async () => {
   await service('tenants add harbour');
   const { code, json } = await service('keys --tenant habour');
   expect([code, json.error.message]).toEqual([2, expect.stringContaining('did you mean "harbour"')]);

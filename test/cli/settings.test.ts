@@ -14,14 +14,14 @@ async function folderWith(settings: string): Promise<string> {
 
 const WITH_SECRET = 'accounts: { acme: { url: "https://sales.example.com", apiKey: "the-secret-key" } }';
 
-test('misspelt settings are all listed at once, with file, line and column', async () => {
+test('lists all misspelt settings at once, with file, line and column', async () => {
   const cwd = await folderWith('acounts: {}\naccounts:\n  a: { budget: { requests: 0, per: 10 } }\n');
   const { code, stderr } = await command(['settings', 'check', '--config', 's.yaml'], { cwd });
   expect(code).toBe(2);
   for (const said of ['s.yaml:1:1 acounts', 's.yaml:3:28 ', 's.yaml:3:36 ']) expect(stderr).toContain(said);
 });
 
-test('good settings are summed up, with warnings for what deserves a second look', async () => {
+test('summarizes valid settings, with warnings about risky values', async () => {
   const cwd = await folderWith(`${WITH_SECRET}\nconsole: { listen: 0.0.0.0:4000 }`);
   const { code, json } = await command(['settings', 'check', '--config', 's.yaml', '--json'], { cwd });
   expect([code, json.valid, json.accounts]).toEqual([0, true, ['acme']]);
@@ -31,7 +31,7 @@ test('good settings are summed up, with warnings for what deserves a second look
   ]);
 });
 
-test('a secret of a target that cannot be read is warned of, whatever the type of the target', async () => {
+test('warns about an unreadable secret of a target of any type', async () => {
   const targets = `gh: { type: github, token: { env: NO_TOKEN } }
   hook: { type: webhook, url: https://h.example, secret: { env: NO_SECRET }, previousSecret: { env: NO_OLD } }`;
   const cwd = await folderWith(`accounts: { demo: {} }\ntargets:\n  ${targets}\n`);
@@ -43,7 +43,7 @@ test('a secret of a target that cannot be read is warned of, whatever the type o
   );
 });
 
-test('settings are printed as YAML or JSON without their secrets', async () => {
+test('prints settings as YAML or JSON without their secrets', async () => {
   const cwd = await folderWith(WITH_SECRET);
   const yaml = await command(['--config', 's.yaml', 'settings', 'print'], { cwd });
   const json = await command(['settings', 'print', '--json', '--config', 's.yaml'], { cwd });
@@ -52,7 +52,7 @@ test('settings are printed as YAML or JSON without their secrets', async () => {
   expect(yaml.stdout + json.stdout).not.toContain('the-secret-key');
 });
 
-test('the schema is what config/lockstep.schema.json holds', async () => {
+test('prints the schema in config/lockstep.schema.json', async () => {
   const { stdout } = await command(['settings', 'schema'], { cwd: await folder() });
   const file = path.join(import.meta.dirname, '../../config/lockstep.schema.json');
   expect(JSON.parse(stdout)).toEqual(JSON.parse(await readFile(file, 'utf8')));

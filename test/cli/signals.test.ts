@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { aborted, listenForStop } from '../../src/cli/signals.ts';
 
-test('the first signal asks for a good end, the second ends at once, and none is heard after closing', async () => {
+test('the first signal asks for a clean end, the second ends at once, and signals after closing are ignored', async () => {
   const source = new EventEmitter();
   const heard: string[] = [];
   const stopping = listenForStop(source, { onFirst: () => heard.push('first'), onSecond: () => heard.push('second') });

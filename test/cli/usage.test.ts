@@ -25,13 +25,13 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['call contacts.getall', /--account is missing/],
   ['call contacts.getall --account dem', /No account named "dem"/],
   ['call contacts.getall --account demo --body {}', /takes no body/],
-  ['call contacts.create --account demo --body {', /--body: its value is no JSON/],
+  ['call contacts.create --account demo --body {', /--body: its value is not JSON/],
   ['call contacts.create --account demo --body @nowhere.json', /nowhere.json cannot be read/],
   ['call contacts.getall --param page', /NAME=VALUE/],
   ['start --roles worker,schedular', /No role "schedular"; did you mean "scheduler"/],
-  ['run nightly-contacts --reconcile', /"nightly-contacts" has none: it is of the type contacts/],
+  ['run nightly-contacts --reconcile', /"nightly-contacts" is of type contacts and has no targets/],
   ['service --port 99999', /port from 0 to 65535/],
-  ['service --tenant acme', /--tenant goes together with --key-env or --key-file/],
+  ['service --tenant acme', /--tenant needs --key-env or --key-file/],
   ['service --key-env A --key-file b', /--key-env.*--key-file/],
   ['service --tenant acme --key-env NOT_SET', /--key-env is missing: the environment variable NOT_SET is not set/],
   ['service --tenant acme --key-file none', /--key-file is missing: the file .*none cannot be read/],
@@ -53,7 +53,7 @@ test.each(WRONG)('"lockstep %s" ends with 2 and says why', async (words, said) =
 
 const HELPFUL = ['', 'demo', 'run', 'runs', 'runs export', 'call', 'settings', 'service', 'service keys', 'start'];
 
-test.each(HELPFUL)('"lockstep %s --help" tells what it does and the exit codes', async (words) => {
+test.each(HELPFUL)('"lockstep %s --help" explains the command and its exit codes', async (words) => {
   const args = words.split(' ').filter((word) => word !== '');
   const { code, stdout, stderr } = await command([...args, '--help'], { cwd: await folder() });
   expect([code, stderr]).toEqual([0, '']);
@@ -62,7 +62,7 @@ test.each(HELPFUL)('"lockstep %s --help" tells what it does and the exit codes',
   expect(stdout).toContain('--config <file>');
 });
 
-test('the version is that of the package', async () => {
+test('prints the version of the package', async () => {
   const { code, stdout } = await command(['--version'], { cwd: await folder() });
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
 });

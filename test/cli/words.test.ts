@@ -12,7 +12,7 @@ test.each([
   expect(formatTook(ms)).toBe(words);
 });
 
-test('numbers are grouped, shares are rounded, and one row is no rows', () => {
+test('groups digits, rounds shares, and uses the singular for one row', () => {
   expect([formatCount(1_234_567), formatShare(0.974), formatShare(0.001), formatShare(0)]).toEqual([
     '1,234,567',
     '97%',

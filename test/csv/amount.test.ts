@@ -1,8 +1,8 @@
-/** Amounts: exact, or refused with a code; never guessed, never through a float. */
+/** Amounts are exact or refused with a code; they are never guessed and never pass through a float. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { decimalSignOf, parseAmount } from '../../src/csv/amount.ts';
-import { sentenceFor } from '../../src/reasons/reasons.ts';
 
 const point = { decimal: '.', accounting: false } as const;
 const comma = { decimal: ',', accounting: false } as const;
@@ -89,13 +89,13 @@ test.each([
   expect(parsed.status === 'refused' && sentenceFor(parsed.code, parsed.facts ?? {})).toContain(option);
 });
 
-test('the currency that was taken off is told', () => {
+test('returns the currency sign that was removed', () => {
   expect(parseAmount('1.234,50 €', comma)).toMatchObject({ currency: '€' });
   expect(parseAmount('CHF 12', comma)).toMatchObject({ currency: 'CHF' });
   expect(parseAmount('12', comma)).toMatchObject({ currency: undefined });
 });
 
-test('every amount is read back exactly however it was grouped and signed', () => {
+test('reads back every amount exactly, however it was grouped and signed', () => {
   const cents = fc.bigInt({ min: -99_999_999_999_999n, max: 99_999_999_999_999n }).filter((n) => n !== 0n);
   fc.assert(
     fc.property(cents, fc.constantFrom('', ',', ' ', "'"), fc.constantFrom('.', ','), (amount, group, decimal) => {
@@ -111,7 +111,7 @@ test('every amount is read back exactly however it was grouped and signed', () =
   );
 });
 
-test('whatever is accepted is a JSON number that a double carries unchanged', () => {
+test('every accepted amount is a JSON number that a double carries unchanged', () => {
   const cell = fc.string({ unit: fc.constantFrom(..."0123456789.,-+() 'eE€"), maxLength: 12 });
   fc.assert(
     fc.property(cell, fc.constantFrom(point, comma, unsure, books), (text, form) => {
@@ -135,6 +135,6 @@ test.each([
   ['123456.789', '.'],
   ['1234', undefined],
   ['open', undefined],
-])('%j tells that the decimal sign is %s', (cell, sign) => {
+])('%j shows that the decimal sign is %s', (cell, sign) => {
   expect(decimalSignOf(cell)).toBe(sign);
 });

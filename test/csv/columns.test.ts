@@ -1,4 +1,4 @@
-/** Which column fills what. */
+/** Which column fills which field. */
 import { expect, test } from 'vitest';
 import { headerSignature, mapColumns, recognise } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
@@ -8,7 +8,7 @@ const mapped = (names: readonly string[], told: Parameters<typeof mapColumns>[1]
 const asPairs = (names: readonly string[]) =>
   Object.fromEntries(mapped(names).columns.map(({ field, name }) => [field, name]));
 
-test('exact names are taken first', () => {
+test('takes exact names first', () => {
   const { columns, unmapped } = mapped(['amount', 'Total', 'client_id', 'colour']);
   expect(columns).toMatchObject([
     { field: 'amount', index: 0, how: 'exact', confidence: 1 },
@@ -43,25 +43,25 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
   ],
 ];
 
-test.each(HEADERS)('%j are recognised', (names, fields) => {
+test.each(HEADERS)('recognises %j', (names, fields) => {
   expect(asPairs(names)).toMatchObject(fields);
 });
 
-test('a near miss is marked with its confidence', () => {
+test('marks a near miss with its confidence', () => {
   const { columns } = mapped(['client_id', 'ammount']);
   expect(columns.find(({ field }) => field === 'amount')).toMatchObject({ how: 'fuzzy', confidence: 0.86 });
 });
 
-test('two letters that have changed places are one mistake', () => {
+test('counts two swapped letters as one mistake', () => {
   expect(asPairs(['cleint_id', 'decsription'])).toEqual({ client_id: 'cleint_id', description: 'decsription' });
 });
 
-test('what only resembles a field is left alone and listed', () => {
+test('leaves a column unused that only resembles a field, and lists it', () => {
   const names = ['client_id', 'order date', 'status date', 'account', 'id', 'count', ''];
   expect(mapped(names).unmapped.map(({ name }) => name)).toEqual(names.slice(1));
 });
 
-test('one e-mail column names the customer and is what one is created with', () => {
+test('one e-mail column names the customer and is used to create one', () => {
   expect(mapped(['E-Mail']).columns).toMatchObject([
     { field: 'customer_email', index: 0, how: 'shared' },
     { field: 'email', index: 0, how: 'synonym' },
@@ -92,7 +92,7 @@ test.each([
   expect(columns.some((column) => column.field === 'customer_name')).toBe(field === 'full_name');
 });
 
-test('a column that says it is the order’s number goes before one called "Name"', () => {
+test('a column named after the order number goes before one called "Name"', () => {
   const { columns, unmapped } = mapColumns({ names: ['Name', 'Order', 'Email'], isGiven: true }, new Map(), [
     ['#1001', '17', 'ann@example.com'],
   ]);
@@ -100,7 +100,7 @@ test('a column that says it is the order’s number goes before one called "Name
   expect(unmapped.map(({ name }) => name)).toEqual(['Name']);
 });
 
-test('what --map tells wins, by name or by number', () => {
+test('--map wins, by name or by number', () => {
   const told = new Map([
     ['amount', 'net'],
     ['client_id', '1'],
@@ -116,44 +116,44 @@ test.each([
   [['client_id', 'Total', 'Betrag'], 'CSV_COLUMNS_AMBIGUOUS', '--map amount=Total'],
   [['client_id', 'Order Total', 'Net Amount'], 'CSV_COLUMNS_AMBIGUOUS', '--map "amount=Order Total"'],
   [['order_id', 'amount'], 'CSV_NO_CUSTOMER_COLUMN', '--map customer_email=Column'],
-])('%j are refused with %s', (names, code, says) => {
+])('refuses %j with %s', (names, code, says) => {
   expect(() => mapped(names)).toThrow(
     expect.objectContaining({ code, exitCode: 2, message: expect.stringContaining(says) }),
   );
 });
 
-test('a column that --map names and the file has not is refused, with those it has', () => {
+test('refuses a column that --map names and the file lacks, and lists the file’s columns', () => {
   const telling = () => mapped(['client_id', 'net'], new Map([['amount', 'gross']] as const));
   expect(telling).toThrow(
     expect.objectContaining({ code: 'CSV_UNKNOWN_COLUMN', message: expect.stringContaining('"net"') }),
   );
 });
 
-test('a field that is told to have no column has none, whatever looks like it', () => {
+test('a field mapped to no column stays without one, whatever column resembles it', () => {
   const { columns, unmapped } = mapped(['client_id', 'email', 'amount'], new Map([['client_id', '']] as const));
   expect(columns.map(({ field }) => field)).toEqual(['amount', 'customer_email', 'email']);
   expect(unmapped.map(({ name }) => name)).toEqual(['client_id']);
 });
 
 test.each(['Customer Note', 'Order Count', 'Sender', 'Cantidad', 'State'])(
-  'a column called %s is none of ours',
+  'does not use a column called %s',
   (name) => {
     expect(recognise(name)).toBeUndefined();
   },
 );
 
-test('hostile names are names like others', () => {
+test('treats hostile names like other names', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'client_id'];
   expect(mapped(names).unmapped.map(({ name }) => name)).toEqual(names.slice(0, 4));
   expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
 });
 
-test('no synonym stands for two fields', () => {
+test('no synonym belongs to two fields', () => {
   const all = FIELDS.flatMap((field) => SYNONYMS[field]);
   expect(all.filter((words, index) => all.indexOf(words) !== index)).toEqual([]);
 });
 
-test('a signature is the same for the same names in the same order only', () => {
+test('a signature is the same only for the same names in the same order', () => {
   const signature = headerSignature(['a', 'b ']);
   expect(headerSignature(['a ', 'b'])).toBe(signature);
   expect(headerSignature(['b', 'a'])).not.toBe(signature);

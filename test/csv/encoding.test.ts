@@ -1,4 +1,4 @@
-/** Encodings told apart by the bytes, and decoded whatever the blocks' ends cut. */
+/** Encodings are detected from the bytes, and decoded wherever a block ends. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeText, detectEncoding, Utf8Check } from '../../src/csv/encoding.ts';
@@ -6,7 +6,7 @@ import { collected, loaded } from './files.ts';
 
 const TEXT = 'order_id;customer_name;amount\nA-1;Zoë Müller;12,50 €\n';
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
-/** By hand: Node writes no Windows-1252. */
+/** Encoded by hand, because Node writes no Windows-1252. */
 const windows1252 = (text: string) => Buffer.from(text.replaceAll('€', '\x80'), 'latin1');
 
 const FILES: readonly (readonly [name: string, bytes: Buffer, encoding: string, hasBom: boolean])[] = [
@@ -19,14 +19,14 @@ const FILES: readonly (readonly [name: string, bytes: Buffer, encoding: string, 
   ['Windows-1252', windows1252(TEXT), 'windows-1252', false],
 ];
 
-test.each(FILES)('%s is told and read', async (_, bytes, encoding, hasBom) => {
+test.each(FILES)('detects and reads %s', async (_, bytes, encoding, hasBom) => {
   const { sheet, rows } = await loaded(bytes);
   expect(sheet.encoding).toMatchObject({ encoding, hasBom });
   expect(sheet.columns[0]).toBe('order_id');
   expect(rows).toMatchObject([{ status: 'valid', values: { customer_name: 'Zoë Müller', amount: '12.5' } }]);
 });
 
-test('one byte late in the file tells that it is not UTF-8', async () => {
+test('one byte late in the file shows that it is not UTF-8', async () => {
   const bytes = Buffer.concat([
     Buffer.from('order_id,customer_name\n'),
     Buffer.alloc(2_000_000, 'A-1,Ann\n'),
@@ -37,7 +37,7 @@ test('one byte late in the file tells that it is not UTF-8', async () => {
   expect(rows.at(-1)).toMatchObject({ values: { customer_name: 'Zoë' } });
 });
 
-test('a chosen encoding wins, and what it cannot read is told in its row', async () => {
+test('a chosen encoding wins, and a row it cannot read is reported', async () => {
   const { sheet, rows } = await loaded(windows1252('order_id,customer_name\nA-1,Zoë\n'), { encoding: 'utf-8' });
   expect(sheet.encoding).toMatchObject({ encoding: 'utf-8', why: 'as chosen' });
   expect(rows).toMatchObject([
@@ -45,7 +45,7 @@ test('a chosen encoding wins, and what it cannot read is told in its row', async
   ]);
 });
 
-test('a stray byte in a file of UTF-8 costs its row, and garbles no other', async () => {
+test('a stray byte in a UTF-8 file costs its row and garbles no other', async () => {
   const stray = windows1252('A-2,Jörg\n');
   const file = Buffer.concat([Buffer.from('order_id,customer_name\nA-1,Zoë\n'), stray, Buffer.from('A-3,Ann\n')]);
   const { sheet, rows } = await loaded(file);

@@ -1,10 +1,10 @@
-/** Files to be received, in a directory of the test's own, and what becomes of their rows. */
+/** Files to be received, in a directory of the test's own, and the results of their rows. */
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Received, type ReceiveOptions, receive } from '../../src/csv/receive.ts';
-import { checkedRows, examine, type Sheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
+import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
 import type { CheckedRow, RowValidator } from '../../src/csv/validate.ts';
 
 export async function freshDir(): Promise<string> {
@@ -35,7 +35,7 @@ export interface Loaded {
 /** Receives, examines and checks a whole file. */
 export async function loaded(content: string | Uint8Array, choices: SheetChoices = {}): Promise<Loaded> {
   const file = await received(content);
-  const sheet = examine(file, choices);
+  const sheet = examineSheet(file, choices);
   const validator = validatorOf(sheet);
   const rows: CheckedRow[] = [];
   for await (const batch of checkedRows(file, sheet, validator)) for (const row of batch) rows.push(row);

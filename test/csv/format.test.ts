@@ -1,4 +1,4 @@
-/** How a file is written, told by its beginning, and overridden. */
+/** The format of a file is detected from its beginning, and can be overridden. */
 import { expect, test } from 'vitest';
 import { detectDecimal } from '../../src/csv/format.ts';
 import { loaded } from './files.ts';
@@ -41,19 +41,19 @@ const WRITTEN: readonly (readonly [what: string, text: string, format: object])[
   ['blank lines first', '\n\n,,,\norder_id,client_id,amount,description\nA-1,7,12.50,"Nuts, bolts; and more"\n', {}],
 ];
 
-test.each(WRITTEN)('a file written with %s is read', async (_, text, format) => {
+test.each(WRITTEN)('reads a file written with %s', async (_, text, format) => {
   const { sheet, rows } = await loaded(text);
   expect(sheet.format).toMatchObject(format);
   expect(rows[0]).toMatchObject({ status: 'valid', values: ROW });
 });
 
-test('rows keep the line that an editor shows, below sep=, blank lines and quoted line breaks', async () => {
+test('rows keep the line number that an editor shows, below sep=, blank lines and quoted line breaks', async () => {
   const { rows } = await loaded('sep=,\norder_id,client_id,description\n\nA-1,7,"one\ntwo\r\nthree"\nA-2,8,x\n');
   expect(rows.map(({ line }) => line)).toEqual([4, 7]);
   expect(rows[0]).toMatchObject({ values: { description: 'one\ntwo\r\nthree' } });
 });
 
-test('a file without a header is told, and its columns are named by number', async () => {
+test('detects a file without a header and names its columns by number', async () => {
   const text = 'A-1,7,12.50\nA-2,8,13.50\n';
   await expect(loaded(text)).rejects.toMatchObject({
     code: 'CSV_NO_CUSTOMER_COLUMN',
@@ -70,7 +70,7 @@ test('a file without a header is told, and its columns are named by number', asy
   expect(rows).toMatchObject([{ line: 1, values: { order_id: 'A-1', client_id: '7' } }, { line: 2 }]);
 });
 
-test('what was chosen wins over what was told', async () => {
+test('a chosen format wins over the detected one', async () => {
   const text = 'order_id;client_id\nA,7;8\n';
   const chosen = { delimiter: ',', quote: "'", hasHeader: false, map: new Map([['client_id', '1']] as const) };
   const { sheet } = await loaded(text, chosen);
@@ -98,13 +98,13 @@ test.each([
   expect(detectDecimal(cells, chosen).sign).toBe(sign);
 });
 
-test('where the decimal sign cannot be told, only the cells that depend on it are refused', async () => {
+test('where the decimal sign is unknown it refuses only the cells that depend on it', async () => {
   const { sheet, rows } = await loaded('client_id,amount\n7,"1,234"\n7,12\n');
   expect(sheet.decimal).toEqual({ sign: 'unsure', why: '"1,234" may have decimals or thousands' });
   expect(rows).toMatchObject([{ problems: [{ code: 'AMOUNT_AMBIGUOUS' }] }, { values: { amount: '12' } }]);
 });
 
-test('an amount with thousands only does not say what another amount’s sign means', async () => {
+test('an amount with thousands only does not decide the sign of another amount', async () => {
   const { rows } = await loaded('client_id,amount\n7,1.234.567\n7,"1,234"\n7,"2,50"\n');
   expect(rows).toMatchObject([{ values: { amount: '1234567' } }, { values: { amount: '1.234' } }, {}]);
   const untold = await loaded('client_id,amount\n7,1.234.567\n7,"1,234"\n7,12\n');
@@ -115,7 +115,7 @@ test('an amount with thousands only does not say what another amount’s sign me
   ]);
 });
 
-test('a bad row near the beginning hides none of the cells that tell the decimal sign', async () => {
+test('a bad row near the beginning does not hide the cells that show the decimal sign', async () => {
   const { sheet, rows } = await loaded('client_id,amount,note\n7,"1,234","x\n7,"1,234",\n7,"12,5",\n');
   expect(sheet.decimal.sign).toBe(',');
   expect(rows.map(({ status }) => status)).toEqual(['invalid', 'valid', 'valid']);

@@ -1,9 +1,9 @@
-/** Files that nobody should send: a clear error, or bad rows told and the good ones beside them taken. */
+/** Hostile files: a clear error, or bad rows reported and the good rows beside them taken. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { receive } from '../../src/csv/receive.ts';
-import { checkedRows, examine, validatorOf } from '../../src/csv/sheet.ts';
+import { checkedRows, examineSheet, validatorOf } from '../../src/csv/sheet.ts';
 import { fileOf, loaded, received, verdicts } from './files.ts';
 
 const REFUSED: readonly (readonly [what: string, text: string, code: string])[] = [
@@ -24,11 +24,11 @@ const REFUSED: readonly (readonly [what: string, text: string, code: string])[] 
   ],
 ];
 
-test.each(REFUSED)('%s are refused with %s', async (_, text, code) => {
+test.each(REFUSED)('refuses %s with %s', async (_, text, code) => {
   await expect(loaded(text)).rejects.toMatchObject({ code, exitCode: 2 });
 });
 
-test('good rows beside every kind of bad ones are taken', async () => {
+test('takes good rows beside every kind of bad row', async () => {
   const bad = ['A-1', 'A-2,7,1,x', 'A-3,"7,1', 'A-4,7,"x "y" z"', 'A-5,0,1', 'A-6,7 8,1', 'A-7,7,NaN', 'A-8,7,-0'];
   const more = ['A-9,7,1e309', 'A-10,7,2024-01-05', 'A-11,\0,1', `A-12,7,${'9'.repeat(300_000)}`, '"A-13"x,7,1'];
   const good = (n: number) => `=G-${n},7,00012`;
@@ -43,14 +43,14 @@ test('good rows beside every kind of bad ones are taken', async () => {
   expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
 });
 
-test('a row of a million cells is told, and the next row is read', async () => {
+test('reports a row of a million cells and reads the next row', async () => {
   const { rows } = await loaded(`order_id,client_id\nA,7\nB,${'x,'.repeat(1_000_000)}\nC,7\n`);
   expect(verdicts(rows)).toEqual(['2 ok', '3 ROW_TOO_LONG', '4 ok']);
 });
 
-test('a file of one unclosed quote and many rows is read in bounded memory', async () => {
+test('reads a file of one unclosed quote and many rows in bounded memory', async () => {
   const file = await received(`order_id,client_id,description\nA,7,"open\n${'B,7,row after row\n'.repeat(400_000)}`);
-  const sheet = examine(file);
+  const sheet = examineSheet(file);
   let [rows, largest] = [0, 0];
   const before = process.memoryUsage().heapUsed;
   for await (const batch of checkedRows(file, sheet, validatorOf(sheet))) {
@@ -62,16 +62,16 @@ test('a file of one unclosed quote and many rows is read in bounded memory', asy
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024);
 });
 
-test('an unclosed quote before 140,000 short lines is told, and the lines are read', async () => {
+test('reports an unclosed quote before 140,000 short lines and reads the lines', async () => {
   const { rows } = await loaded(`client_id\n"7\n${'1\n'.repeat(140_000)}`);
   expect(rows).toHaveLength(140_001);
   expect(verdicts(rows.slice(0, 2))).toEqual(['2 UNCLOSED_QUOTE', '3 ok']);
 });
 
-test('a file that was changed after it was examined ends with an error, not with its new rows', async () => {
+test('a file changed after it was examined ends with an error, not with its new rows', async () => {
   const source = await fileOf('order_id,client_id\nA,7\n');
   const file = await receive(source, { spoolDir: path.dirname(source) });
-  const sheet = examine(file);
+  const sheet = examineSheet(file);
   await writeFile(source, 'order_id,client_id\nA,8\n');
   await expect(checkedRows(file, sheet, validatorOf(sheet)).next()).rejects.toMatchObject({ code: 'CSV_CHANGED' });
   await file.close();

@@ -1,4 +1,4 @@
-/** Rows as text: where they begin, what is wrong with them, and that one bad row spoils no other. */
+/** Rows as text: where they begin and what is wrong with them. One bad row spoils no other. */
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
@@ -43,12 +43,12 @@ test.each(CASES)('%s', async (_, text, rows) => {
   for (const blockChars of [text.length, 7, 1]) expect(shown(await rowsOf(text, blockChars))).toEqual(rows);
 });
 
-test('the row of an unclosed quote comes back cut at its line, its quote as text', async () => {
+test('the row of an unclosed quote ends at its line, with the quote as text', async () => {
   const [, bad] = await rowsOf('a,b,c\n1,"2,3\n4,5,6\n');
   expect(bad?.cells).toEqual(['1', '"2', '3']);
 });
 
-test('an unclosed quote far from the end of the file is given up at the cap', async () => {
+test('gives up at the cap on an unclosed quote far from the end of the file', async () => {
   const text = `a,b\n1,"2\n${'3,4\n'.repeat(9_000)}`;
   const rows = await rowsOf(text, 1000, { maxRowChars: 5000 });
   expect(rows).toHaveLength(9_002);
@@ -56,7 +56,7 @@ test('an unclosed quote far from the end of the file is given up at the cap', as
   expect(rows.at(-1)?.line).toBe(9_002);
 });
 
-test('a row longer than the cap is told, wherever the blocks end, and costs no other row', async () => {
+test('reports a row longer than the cap, wherever the blocks end, and loses no other row', async () => {
   const text = `a,b\n1,${'x'.repeat(6000)}\n3,4\n`;
   for (const blockChars of [text.length, 1000, 5000, 6008]) {
     const rows = await rowsOf(text, blockChars, { maxRowChars: 5000 });
@@ -65,14 +65,14 @@ test('a row longer than the cap is told, wherever the blocks end, and costs no o
   }
 });
 
-test('a stray quote on every line takes time in proportion, and every line is told', async () => {
+test('a stray quote on every line takes linear time, and every line is reported', async () => {
   const lines = 60_000;
   const rows = await rowsOf('1,"Foo,3\n'.repeat(lines), 65_536);
   expect(rows).toHaveLength(lines);
   expect(rows.every(({ fault }) => fault !== undefined)).toBe(true);
 }, 5_000);
 
-test('what PapaParse writes is read as it was, with its lines, however it is cut into blocks', async () => {
+test('reads what PapaParse writes unchanged, with its lines, however it is cut into blocks', async () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é', '1', "'"), maxLength: 6 });
   const table = fc.array(fc.tuple(fc.constant('x'), cell, cell), { minLength: 1, maxLength: 8 });
   await fc.assert(

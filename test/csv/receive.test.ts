@@ -1,4 +1,4 @@
-/** What is taken in and what is refused, before anybody looks at a row. */
+/** What is accepted and refused before any row is read. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -15,7 +15,7 @@ test.each([
   ['plain', Buffer.from(CSV)],
   ['gzip', gzipSync(CSV)],
   ['gzip in two members', Buffer.concat([gzipSync(CSV.slice(0, 9)), gzipSync(CSV.slice(9))])],
-])('a %s file is fingerprinted as it lies there, and read unpacked', async (_, content) => {
+])('fingerprints a %s file as stored, and reads it unpacked', async (_, content) => {
   const file = await received(content);
   expect(file).toMatchObject({
     sizeBytes: content.length,
@@ -27,7 +27,7 @@ test.each([
   expect(file.sample.toString()).toBe(CSV);
 });
 
-test('stdin is kept privately to be read more than once, and removed at the end', async () => {
+test('keeps stdin privately so that it can be read more than once, and removes it at the end', async () => {
   const spoolDir = await freshDir();
   const stdin = (async function* () {
     yield Buffer.from(CSV.slice(0, 5));
@@ -42,7 +42,7 @@ test('stdin is kept privately to be read more than once, and removed at the end'
   expect(await fs.readdir(spoolDir)).toEqual([]);
 });
 
-test('a named pipe is read like stdin', async () => {
+test('reads a named pipe like stdin', async () => {
   const dir = await freshDir();
   const pipe = path.join(dir, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -66,18 +66,18 @@ const REFUSED: readonly (readonly [what: string, content: string | Buffer, code:
   ['a gzip that is cut off', gzipSync(CSV.repeat(999)).subarray(0, 60), 'CSV_GZIP_BROKEN', /broken/],
 ];
 
-test.each(REFUSED)('%s is refused by name, with a remedy', async (_, content, code, says) => {
+test.each(REFUSED)('refuses %s by name, with a remedy', async (_, content, code, says) => {
   await expect(received(content)).rejects.toMatchObject({ code, exitCode: 2, message: expect.stringMatching(says) });
 });
 
-test('a directory, a file that is missing and a name that cannot be are refused', async () => {
+test('refuses a directory, a missing file and an impossible name', async () => {
   const spoolDir = await freshDir();
   await expect(receive(spoolDir, { spoolDir })).rejects.toMatchObject({ code: 'CSV_IS_DIRECTORY' });
   await expect(receive(`${spoolDir}/none.csv`, { spoolDir })).rejects.toMatchObject({ code: 'CSV_NOT_FOUND' });
   await expect(receive(`${await fileOf(CSV)}/x`, { spoolDir })).rejects.toMatchObject({ code: 'CSV_UNREADABLE' });
 });
 
-test('a file beyond the cap is refused, and so is an archive that unpacks beyond it', async () => {
+test('refuses a file beyond the cap, and an archive that unpacks beyond it', async () => {
   await expect(received(CSV, { limits: { maxBytes: 9 } })).rejects.toMatchObject({ code: 'CSV_TOO_LARGE' });
   const bomb = gzipSync(Buffer.alloc(9_000_000, 'a'));
   expect(bomb.length).toBeLessThan(20_000);
@@ -96,7 +96,7 @@ test('stdin without end stops at the cap and leaves nothing behind', async () =>
   expect(await fs.readdir(spoolDir)).toEqual([]);
 });
 
-test('a file that was changed since it was received is not read again', async () => {
+test('does not read a file again that changed since it was received', async () => {
   const source = await fileOf(CSV);
   const file = await receive(source, { spoolDir: path.dirname(source) });
   await fs.writeFile(source, CSV.replace('7', '8'));
@@ -104,7 +104,7 @@ test('a file that was changed since it was received is not read again', async ()
   await file.close();
 });
 
-test('a file that is replaced under its name is read as it was received', async () => {
+test('reads a file that is replaced under its name as it was received', async () => {
   const source = await fileOf(CSV);
   const file = await receive(source, { spoolDir: path.dirname(source) });
   await fs.writeFile(`${source}.new`, CSV.replace('7', '8'));
@@ -113,10 +113,10 @@ test('a file that is replaced under its name is read as it was received', async 
   await file.close();
 });
 
-test('a file that changes while it is read again is noticed, even with its length and time as before', async () => {
+test('notices a file that changes during the second read, even with its old length and time', async () => {
   const source = await fileOf('x'.repeat(300_000));
   const { atime, mtime } = await fs.stat(source);
-  await fs.utimes(source, atime, mtime); // to the resolution that utimes has
+  await fs.utimes(source, atime, mtime); // to the resolution of utimes
   const file = await receive(source, { spoolDir: path.dirname(source) });
   const reading = file.read();
   await reading.next();
@@ -126,7 +126,7 @@ test('a file that changes while it is read again is noticed, even with its lengt
   await file.close();
 });
 
-test('a file that takes too long to read is refused', async () => {
+test('refuses a file that takes too long to read', async () => {
   const bomb = gzipSync(Buffer.alloc(9_000_000, '\n'));
   await expect(received(bomb, { limits: { maxReadMs: 0 } })).rejects.toMatchObject({ code: 'CSV_TOO_SLOW' });
 });

@@ -1,12 +1,12 @@
-/** Results as CSVs: nothing in them is executed, they are whole or absent, and they can be loaded again as they are. */
+/** Results as CSV files: no cell is executed, files are complete or absent, and they can be loaded again unchanged. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { guarded, withoutGuard } from '../../src/csv/formulas.ts';
 import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/results.ts';
-import { sentenceFor } from '../../src/reasons/reasons.ts';
 import { freshDir, loaded, verdicts } from './files.ts';
 
 const form = (dir: string, more: Partial<ResultForm> = {}): ResultForm => ({
@@ -32,10 +32,10 @@ const number = /^[+-]?\d+([.,]\d+)*$/;
 const isLive = (cell: string) => !number.test(cell) && cell.split(/[\r\n]/).some((line) => live.test(line));
 const hostile = fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n "\',;a1.|＝\ufeff'), maxLength: 6 });
 
-test('100,000 cells: none begins like a formula, also behind a line break, and each comes back', () => {
+test('100,000 cells: none starts like a formula, also after a line break, and each can be read back', () => {
   fc.assert(
     fc.property(fc.array(hostile, { minLength: 20, maxLength: 20 }), (cells) => {
-      // One comparison for twenty cells: 100,000 would take longer than what they test.
+      // One comparison for twenty cells, because 100,000 comparisons would be slower than the code under test.
       expect(cells.filter((cell) => isLive(guarded(cell)))).toEqual([]);
       expect(cells.map((cell) => withoutGuard(guarded(cell)))).toEqual(cells);
     }),
@@ -55,11 +55,11 @@ test.each([
   ['-2+3', "'-2+3"],
   ["'s-Hertogenbosch", "'s-Hertogenbosch"],
   ['a=b', 'a=b'],
-])('the cell %j is written as %j', (cell, written) => {
+])('writes the cell %j as %j', (cell, written) => {
   expect(guarded(cell)).toBe(written);
 });
 
-test('the decision stands before the original cells, and only what was created has an id', async () => {
+test('writes the decision before the original cells, and an id only for created orders', async () => {
   const files = new ResultFiles(form(await freshDir()));
   await files.write('created', row(['A', '7', '1'], { verdict: 'created', code: '', reason: '', id: 41 }));
   await files.write('invalid', row(['B', '7'], { line: 3 }));
@@ -75,7 +75,7 @@ test('the decision stands before the original cells, and only what was created h
   ]);
 });
 
-test('cells come back as they were when a file of results is loaded again, by any delimiter', async () => {
+test('cells are unchanged when a file of results is loaded again, with any delimiter', async () => {
   const rows = fc.array(fc.tuple(hostile, hostile), { minLength: 1, maxLength: 5 });
   const dir = await freshDir();
   await fc.assert(
@@ -105,14 +105,14 @@ const ELSEWHERE = SEPARATORS.flatMap((separator) => [
   `a${separator}＝1+1`,
 ]);
 
-/** What a program may take for cells: by its own separator, with quotes or without. */
+/** The cells that a program may see: with its own separator, with quotes or without. */
 function cellsBy(separator: string, text: string): readonly string[] {
   const plain = text.split(/[\r\n]+/).flatMap((line) => line.split(separator));
   const quoted = Papa.parse<string[]>(text, { delimiter: separator }).data.flat();
   return [...plain, ...plain.map((cell) => cell.replace(/^"+|"+$/g, '')), ...quoted];
 }
 
-test('a file of results holds no formula, whatever list separator it is opened with, and is loaded again as it is', async () => {
+test('a results file holds no formula with any list separator, and can be loaded again unchanged', async () => {
   const random = fc.sample(fc.string({ unit: fc.constantFrom(...'=+-@\t\n "\',;|a1'), maxLength: 8 }), 2_000);
   const cells = [...ELSEWHERE, ...random].map((cell) => `${cell}.`);
   const dir = await freshDir();
@@ -131,7 +131,7 @@ test('a file of results holds no formula, whatever list separator it is opened w
   expect([live, seen]).toEqual([[], expect.any(Number)]);
 });
 
-test('rows of a file of results say nothing of its decimal sign: what was ambiguous stays so', async () => {
+test('rows of a results file do not decide its decimal sign: ambiguous amounts stay ambiguous', async () => {
   const files = new ResultFiles(form(await freshDir(), { columns: ['client_id', 'amount'] }));
   const problem = { verdict: 'invalid', code: 'AMOUNT_AMBIGUOUS', reason: '' };
   await files.write('invalid', { ...problem, line: 2, cells: ['7', '2,5'] });
@@ -141,7 +141,7 @@ test('rows of a file of results say nothing of its decimal sign: what was ambigu
   expect(verdicts((await loaded(written, { decimal: ',' })).rows)).toEqual(['2 ok', '3 ok']);
 });
 
-test('a bad file corrected in its results is good, and uncorrected is bad for the same reasons', async () => {
+test('a bad file corrected in its results is good; uncorrected it is bad for the same reasons', async () => {
   const text = 'id,line,amount,client_id\n1,a,oops,7\n2,b\n3,c,1,0\n4,"d,1,7\n';
   const first = await loaded(text);
   const dir = await freshDir();
@@ -165,7 +165,7 @@ test('a bad file corrected in its results is good, and uncorrected is bad for th
   expect(verdicts((await loaded(corrected)).rows)).toEqual(['2 ok', '3 ok', '4 ok', '5 ok']);
 });
 
-test('a disk that is full is said clearly, and nothing half-written is left', async () => {
+test('reports a full disk and leaves no partial file', async () => {
   const dir = await freshDir();
   const files = new ResultFiles(form(dir, { open: () => fs.open('/dev/full', 'w') }));
   await files.write('invalid', row(['A', '7', '1']));
@@ -174,7 +174,7 @@ test('a disk that is full is said clearly, and nothing half-written is left', as
   expect(await fs.readdir(dir)).toEqual([]);
 });
 
-test('a directory that cannot be written to is named', async () => {
+test('names a directory that cannot be written to', async () => {
   const file = path.join(await freshDir(), 'file');
   await fs.writeFile(file, '');
   const writing = new ResultFiles(form(file)).write('invalid', row(['A']));
@@ -184,7 +184,7 @@ test('a directory that cannot be written to is named', async () => {
   });
 });
 
-test('nothing is seen under its name until all is written, and giving up leaves what was there', async () => {
+test('a file appears under its name only when it is complete, and giving up keeps the previous file', async () => {
   const dir = await freshDir();
   const first = new ResultFiles(form(dir));
   await first.write('invalid', row(['A', '7', '1']));

@@ -1,11 +1,11 @@
-/** Each row decided about: its values, or every problem with its place, its code and a remedy. */
+/** The decision about each row: its values, or every problem with its position, code and remedy. */
 import { expect, test } from 'vitest';
 import { customerCreate, orderCreate } from '../../src/contract/records.ts';
 import { loaded, verdicts } from './files.ts';
 
 const csv = (header: string, ...rows: readonly string[]) => `${[header, ...rows].join('\n')}\n`;
 
-test('a row becomes values: amounts are exact text, ids and labels stay as they are', async () => {
+test('turns a row into values: amounts are exact text, ids and labels stay unchanged', async () => {
   const header = 'order_id,client_id,customer_email,description,amount,status,gender,picture_url';
   const { rows } = await loaded(
     csv(header, '00012, 7 ,Ann@Example.com,"two\nlines","1,234.50",open,,https://x.example/a.png'),
@@ -77,7 +77,7 @@ test.each(CELLS)('%s %j is %s', async (field, cell, verdict) => {
   expect(verdicts(rows)).toEqual([`2 ${verdict}`]);
 });
 
-test('a line of totals is no order of somebody called Total; a customer of that name has an e-mail', async () => {
+test('a line of totals is not an order of a customer called Total; such a customer has an e-mail', async () => {
   const rows = [',Total,,30', 'A-1,TOTAL,,30', ',Grand Total,,30', ',Total,total@example.com,30'];
   const { rows: checked } = await loaded(csv('order_id,customer_name,customer_email,amount', ...rows));
   expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok']);
@@ -112,17 +112,17 @@ test.each([
   expect(rows).toMatchObject([{ status: 'valid', values: { customer_phone: value, phone_number: value } }]);
 });
 
-test('rows with too few or too many cells are told, empty ones at the end apart', async () => {
+test('reports rows with too few or too many cells, except empty cells at the end', async () => {
   const { rows } = await loaded(csv('order_id,client_id', 'A-1', 'A-2,7,x', 'A-3,7,,', 'A-4,7'));
   expect(verdicts(rows)).toEqual(['2 RAGGED', '3 RAGGED', '4 ok', '5 ok']);
 });
 
-test('the currencies of a file are told', async () => {
+test('returns the currencies of a file', async () => {
   const { validator } = await loaded(csv('client_id,amount', '7,€ 5', '7,6 USD', '7,€ 7'));
   expect(validator.currencies).toEqual(['€', 'USD']);
 });
 
-test('whatever is valid fits the contract', async () => {
+test('every valid row fits the contract', async () => {
   const rows = CELLS.map(([field, cell]) => (field === 'client_id' ? `A,${cell},Ann,12.50` : `A,7,${cell},12.50`));
   const loadedRows = (await loaded(csv('order_id,client_id,customer_name,amount', ...rows))).rows;
   for (const { status, values } of loadedRows) {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { renderGaps } from '../../docs/make-gaps.ts';
 
-test('the page of gaps says what the contract says (else: npm run docs)', () => {
+test('the page of gaps matches the contract (else: npm run docs)', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/gaps.md'), 'utf8');
   expect(page).toBe(renderGaps());
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
-import type { Outcome } from '../../src/client/outcome.ts';
+import type { Client } from '../../src/client/call/client.ts';
+import type { Outcome } from '../../src/client/call/outcome.ts';
 import { createCaller, NotProbed } from '../../src/doctor/caller.ts';
 
 const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: [] };
 const ALLOWED = { maxCalls: 3, withinMs: 60_000, timeoutMs: 1_000 };
 
-/** Answers the outcomes one after the other, the last one for ever. */
+/** Answers the outcomes one after the other, and repeats the last one. */
 function answering(...outcomes: readonly Outcome[]): { asked: number; inspect: Client['inspect'] } {
   const client = {
     asked: 0,
@@ -18,7 +18,7 @@ function answering(...outcomes: readonly Outcome[]): { asked: number; inspect: C
   return client;
 }
 
-test('no more calls are made than are allowed', async () => {
+test('makes no more calls than allowed', async () => {
   const client = answering(APPLIED);
   const calls = createCaller(client, ALLOWED);
   for (let n = 0; n < 3; n++) await calls.look('orders.getall');
@@ -26,20 +26,20 @@ test('no more calls are made than are allowed', async () => {
   expect([client.asked, calls.made()]).toEqual([3, 3]);
 });
 
-test('a call that meets a rate limit is made again, and counts each time', async () => {
+test('repeats a call that meets a rate limit, and counts each attempt', async () => {
   const client = answering({ status: 'limited', httpStatus: 429, retryAfterMs: 0 }, APPLIED);
   const calls = createCaller(client, ALLOWED);
   expect(await calls.look('orders.getall')).toMatchObject({ outcome: APPLIED, json: [1] });
   expect([calls.made(), calls.limited()]).toEqual([2, 1]);
 });
 
-test('once the time is over nothing is asked', async () => {
+test('asks nothing after its time limit', async () => {
   const client = answering(APPLIED);
   await expect(createCaller(client, { ...ALLOWED, withinMs: 0 }).look('orders.getall')).rejects.toThrow(/are over/);
   expect(client.asked).toBe(0);
 });
 
-test('what was not sent is no call', async () => {
+test('a call that was not sent does not count', async () => {
   const calls = createCaller(answering({ status: 'not-sent', message: 'refused', reason: 'unreachable' }), ALLOWED);
   await calls.look('orders.getall');
   expect([calls.made(), calls.traces()]).toEqual([0, []]);

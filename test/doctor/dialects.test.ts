@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
-import { type DoctorBed, findingIn, openDoctorBed } from './doctor-bed.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import { type DoctorHarness, findingIn, openDoctorHarness } from './doctor-harness.ts';
 
-let bed: DoctorBed;
+let harness: DoctorHarness;
 beforeAll(async () => {
-  bed = await openDoctorBed(330);
+  harness = await openDoctorHarness(330);
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
 type Seen = readonly [gap: string, about: string | undefined, found: RegExp, sure: string];
 
@@ -58,12 +58,12 @@ const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, ...seen: Seen[]
 
 const CASES = DIALECTS.map(([behaviour, ...seen]) => [behaviour, seen] as const);
 
-test.each(CASES)('of a service that is %j it finds the dialect, in few calls', async (behaviour, seen) => {
-  const { report, arrived, writes } = await bed.examine(behaviour);
+test.each(CASES)('finds the dialect of a service that is %j, in few calls', async (behaviour, seen) => {
+  const { report, arrived, writes } = await harness.examine(behaviour);
   for (const [gap, about, found, sure] of seen) {
     expect(findingIn(report, gap, about)).toMatchObject({ found: expect.stringMatching(found), sure });
   }
-  // Only a request for a route that is missing is counted by us alone.
+  // Only a request for a missing route is counted by the client alone.
   const uncounted = behaviour.prefixes === undefined ? 0 : report.calls - arrived;
   expect([report.calls, writes]).toEqual([arrived + uncounted, 0]);
   expect(report.calls).toBeLessThanOrEqual(MAX_CALLS);
@@ -71,53 +71,58 @@ test.each(CASES)('of a service that is %j it finds the dialect, in few calls', a
   expect(report.stopped).toBeUndefined();
 });
 
-test('every gap of the contract is in the report, with what the worker does', async () => {
+test('reports every gap of the contract, with what the worker does', async () => {
   const { gaps } = await import('../../src/contract/gaps.ts');
-  const { report } = await bed.examine();
+  const { report } = await harness.examine();
   for (const { id } of gaps) expect(findingIn(report, id)).toMatchObject({ gap: id, does: expect.stringMatching(/./) });
 });
 
-test('what is certain becomes a setting, and what only may be so does not', async () => {
-  const { report } = await bed.examine({ prefixes: ['/v1'], tasksFirstPage: 1, idField: 'kind_id', listShape: 'bare' });
+test('only certain findings become settings', async () => {
+  const { report } = await harness.examine({
+    prefixes: ['/v1'],
+    tasksFirstPage: 1,
+    idField: 'kind_id',
+    listShape: 'bare',
+  });
   expect(report.settings).toMatchObject({
     'accounts.demo.prefix': '/v1',
     'accounts.demo.dialect.firstTaskPage': 1,
     'accounts.demo.dialect.idField.contacts': 'contact_id',
     'accounts.demo.dialect.listPath.pipelines': '$',
   });
-  expect((await bed.examine()).report.settings).not.toHaveProperty(['accounts.demo.prefix']);
+  expect((await harness.examine()).report.settings).not.toHaveProperty(['accounts.demo.prefix']);
 });
 
 test('an unstable order and ignored pages need a person', async () => {
-  const unstable = (await bed.examine({ order: 'unstable' })).report;
+  const unstable = (await harness.examine({ order: 'unstable' })).report;
   expect(findingIn(unstable, 'list-order', 'contacts')).toMatchObject({ sure: 'certain', needs: expect.any(String) });
-  const unpaged = (await bed.examine({ ignorePaging: true })).report;
+  const unpaged = (await harness.examine({ ignorePaging: true })).report;
   expect(findingIn(unpaged, 'rows-per-page', 'page numbers')).toMatchObject({
     found: 'ignored: every page is the first',
     needs: expect.any(String),
   });
 });
 
-test('the headers of a rate limit are shown as they were sent', async () => {
+test('shows the headers of a rate limit as they were sent', async () => {
   const rateLimit = { requestsPerSecond: 1_000, burst: 1_000 };
-  const { report } = await bed.examine({ rateLimit, rateLimitHeaders: true });
+  const { report } = await harness.examine({ rateLimit, rateLimitHeaders: true });
   const found = expect.stringMatching(/^none was met; .*ratelimit-limit: 1000, ratelimit-remaining: 9\d\d/);
   expect(findingIn(report, 'rate-limit')).toMatchObject({ found, sure: 'certain' });
 });
 
-test('Authorization that is needed is told from one that is not', async () => {
+test('tells whether Authorization is needed', async () => {
   const authorization = { scheme: 'Bearer', token: 'token-1' };
-  const needed = (await bed.examine({ requiredAuthorization: authorization }, { authorization })).report;
+  const needed = (await harness.examine({ requiredAuthorization: authorization }, { authorization })).report;
   expect(findingIn(needed, 'authentication', 'Authorization')?.found).toMatch(/^needed: without it comes HTTP 401/);
-  const needless = (await bed.examine({}, { authorization })).report;
+  const needless = (await harness.examine({}, { authorization })).report;
   expect(findingIn(needless, 'authentication', 'Authorization')?.found).toMatch(/^not needed: .* may go$/);
-  const missing = (await bed.examine({ requiredAuthorization: authorization })).report;
+  const missing = (await harness.examine({ requiredAuthorization: authorization })).report;
   expect(missing.stopped).toBe('the key is refused');
   expect(findingIn(missing, 'authentication')).toMatchObject({ found: expect.stringMatching(/wants? Authorization/) });
 });
 
-test('no record’s value and no secret is in the report', async () => {
-  const { report } = await bed.examine();
+test('the report contains no value of a record and no secret', async () => {
+  const { report } = await harness.examine();
   const said = JSON.stringify(report);
   expect(said).not.toContain('canary');
   expect(said).not.toMatch(/@/);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
 import { type Answer, type Reply, type SeenRequest, startHttpServer, startTcpServer } from '../support/http-server.ts';
-import { examineAt, findingIn, KEY } from './doctor-bed.ts';
+import { examineAt, findingIn, KEY } from './doctor-harness.ts';
 
 async function serverOf(answer: Answer | Reply): Promise<Awaited<ReturnType<typeof startHttpServer>>> {
   const server = await startHttpServer(answer);
@@ -12,7 +12,7 @@ async function serverOf(answer: Answer | Reply): Promise<Awaited<ReturnType<type
 
 const REFUSED: Reply = { status: 401, body: { status: 'error', content: null, message: 'unauthorized' } };
 
-/** Lists of numbered records, `customers` of them customers; a wrong key is refused. */
+/** Lists of numbered records, `customers` of them customers. A wrong key is refused. */
 function lists(customers: number, own: (request: SeenRequest) => Reply | undefined = () => undefined): Answer {
   return (request) => {
     if (request.headers.api_key !== KEY) return REFUSED;
@@ -29,25 +29,25 @@ test('a refused connection ends it early', async () => {
   const report = await examineAt(server.url);
   expect(report).toMatchObject({ stopped: 'the address cannot be reached', calls: 0, leftBehind: [] });
   expect(findingIn(report, 'address')).toMatchObject({
-    found: expect.stringMatching(/refused: is the service running/),
+    found: expect.stringMatching(/refused: check that the service is running/),
     needs: expect.stringContaining('accounts.demo.url'),
   });
 });
 
-test('https to a port that speaks plain HTTP is named as that', async () => {
+test('names https to a port that speaks plain HTTP', async () => {
   const server = await serverOf({});
   const report = await examineAt(server.url.replace('http:', 'https:'));
   expect(report.stopped).toBe('the address cannot be reached');
   expect(findingIn(report, 'address')?.found).toMatch(/does not speak TLS/);
 });
 
-test('http to a port that speaks TLS is named as that', async () => {
+test('names http to a port that speaks TLS', async () => {
   const server = await serverOf({ status: 400, body: '<h1>400</h1>The plain HTTP request was sent to HTTPS port' });
   const report = await examineAt(server.url);
   expect(findingIn(report, 'address')).toMatchObject({ needs: 'begin accounts.demo.url with https://' });
 });
 
-test('a certificate that is not accepted is named as that', async () => {
+test('names a certificate that is not accepted', async () => {
   const message = 'the server’s certificate is not accepted (CERT_HAS_EXPIRED)';
   const inspect = async () => ({
     outcome: { status: 'not-sent' as const, reason: 'certificate' as const, message },
@@ -62,7 +62,7 @@ test('a certificate that is not accepted is named as that', async () => {
   });
 });
 
-test('what is no HTTP at all ends it early', async () => {
+test('a server that does not speak HTTP ends it early', async () => {
   const server = await startTcpServer((socket) => socket.end('220 mail ready\r\n'));
   onTestFinished(() => server.close());
   const report = await examineAt(server.url);
@@ -78,24 +78,24 @@ test('a service that never answers ends it early', async () => {
   expect([report.stopped, report.calls]).toEqual(['the address cannot be reached', 1]);
 });
 
-test('a login page is named, and nothing else is believed', async () => {
+test('names a login page, and believes nothing else', async () => {
   const server = await serverOf({
     headers: { 'content-type': 'text/html' },
     body: '<!doctype html><html>Log in</html>',
   });
   const report = await examineAt(server.url);
   expect(findingIn(report, 'address')).toMatchObject({ needs: expect.stringContaining('the address of the API') });
-  expect([report.stopped, report.settings]).toEqual(['not one list could be read', {}]);
+  expect([report.stopped, report.settings]).toEqual(['no list could be read', {}]);
 });
 
-test('a redirect is named with its target, and the https address is suggested where that is the target', async () => {
+test('names a redirect with its target, and suggests the https address where that is the target', async () => {
   const login = await serverOf({ status: 302, headers: { location: '/login?next=secret' } });
   expect(findingIn(await examineAt(login.url), 'address')?.found).toBe('a redirect (HTTP 302) to /login');
   const upgrade = await serverOf({ status: 301, headers: { location: 'https://127.0.0.1/api/v1/contacts/getall' } });
   expect(findingIn(await examineAt(upgrade.url), 'address')?.needs).toBe('set accounts.demo.url to https://127.0.0.1');
 });
 
-test('a refused key that arrives is told from a header that a proxy drops', async () => {
+test('distinguishes a refused key from a header that a proxy drops', async () => {
   const seesKey = await serverOf(({ headers }) => ({
     status: 401,
     body: { message: headers.api_key ? 'bad key' : 'no key' },
@@ -116,12 +116,12 @@ test('a refused key that arrives is told from a header that a proxy drops', asyn
   });
 });
 
-test('where nothing tells the two apart, both are named', async () => {
+test('names both causes where it cannot distinguish them', async () => {
   const { sure, needs } = findingIn(await examineAt((await serverOf(REFUSED)).url), 'authentication') ?? {};
   expect([sure, needs]).toEqual(['unknown', expect.stringMatching(/check the key .*`underscores_in_headers on/)]);
 });
 
-test('a service that lets everyone in needs a person', async () => {
+test('a service that accepts any key needs a person', async () => {
   const report = await examineAt((await serverOf({ body: [] })).url);
   expect(findingIn(report, 'authentication')).toMatchObject({
     found: expect.stringContaining('the key decides nothing'),
@@ -135,7 +135,7 @@ test('429 to everything ends it early, with few calls', async () => {
   expect([report.stopped, report.calls]).toEqual(['the service answers every call with “slow down”', 3]);
 });
 
-test('endless answers are cut off, and stop no other probe', async () => {
+test('cuts off endless answers, and continues with the other probes', async () => {
   const chunk = Buffer.alloc(1024 * 1024, '[');
   const endless = await serverOf(
     lists(3, ({ path }) => (path.includes('/orders/') ? { body: Buffer.concat(Array(9).fill(chunk)) } : undefined)),
@@ -145,14 +145,14 @@ test('endless answers are cut off, and stop no other probe', async () => {
   expect(findingIn(report, 'record-id', 'customers')?.found).toMatch(/^id, a number/);
 });
 
-test('errors in answers of HTTP 200 are no lists', async () => {
+test('errors in answers of HTTP 200 are not lists', async () => {
   const server = await serverOf({ body: { status: 'error', content: null, message: 'database is away' } });
   const report = await examineAt(server.url);
-  expect([report.stopped, report.settings]).toEqual(['not one list could be read', {}]);
+  expect([report.stopped, report.settings]).toEqual(['no list could be read', {}]);
   expect(findingIn(report, 'prefix', 'contacts')?.found).toContain('database is away');
 });
 
-test('a list of customers that is cut off at a round number is suspected, or proven by a get', async () => {
+test('suspects a list of customers cut off at a round number, or proves it with a get', async () => {
   const suspected = await examineAt((await serverOf(lists(100))).url);
   expect(findingIn(suspected, 'unpaged-lists', 'customers')).toMatchObject({
     sure: 'likely',
@@ -166,7 +166,7 @@ test('a list of customers that is cut off at a round number is suspected, or pro
   });
 });
 
-test('a list of customers that has pages is found by its second page', async () => {
+test('finds pages of a list of customers by its second page', async () => {
   const paged = lists(0, ({ path, query }) => {
     if (!path.endsWith('/customers/getall')) return undefined;
     const from = Number(query.get('page') ?? 0) * 7;
@@ -180,7 +180,7 @@ test('a list of customers that has pages is found by its second page', async () 
   });
 });
 
-test('contacts counted from page 1 are seen, also where page 0 is empty', async () => {
+test('sees contacts counted from page 1, also where page 0 is empty', async () => {
   const contacts = (isZeroEmpty: boolean) =>
     lists(3, ({ path, query }) => {
       if (!path.endsWith('/contacts/getall')) return undefined;
@@ -196,7 +196,7 @@ test('contacts counted from page 1 are seen, also where page 0 is empty', async 
   }
 });
 
-test('two lists with an equal claim, and ids of an unusual name, need a person', async () => {
+test('two lists that fit equally, and ids of an unusual name, need a person', async () => {
   const odd = lists(0, ({ path }) => {
     if (path.endsWith('/orders/getall')) return { body: { recent: [{ id: 1 }], older: [{ id: 2 }] } };
     if (path.endsWith('/tasks/getall')) return { body: [{ task_no: 5 }, { task_no: 6 }] };
@@ -209,7 +209,7 @@ test('two lists with an equal claim, and ids of an unusual name, need a person',
   expect(findingIn(report, 'record-id', 'tasks')?.needs).toContain('dialect.idField.tasks to task_no');
 });
 
-test('a clock that is wrong is measured by the Date of the answers', async () => {
+test('measures a wrong clock by the Date of the answers', async () => {
   const answer = lists(3);
   const server = createServer(async (incoming, response) => {
     const headers = { ...incoming.headers };
@@ -227,7 +227,7 @@ test('a clock that is wrong is measured by the Date of the answers', async () =>
   expect(findingIn(report, 'clock')?.needs).toContain('NTP');
 });
 
-test('an examination makes no more calls than it may, whatever it meets', async () => {
+test('makes no more calls than allowed, for any service', async () => {
   let n = 0;
   const chaos = await serverOf(
     lists(100, () => (++n % 3 === 0 ? { status: 429, headers: { 'retry-after': '0' } } : undefined)),
@@ -238,7 +238,7 @@ test('an examination makes no more calls than it may, whatever it meets', async 
   expect(chaos.requests.every(({ method, path }) => method === 'GET' || path.includes('/pipelines/get'))).toBe(true);
 });
 
-test('one that is stopped says so, and what it has found', async () => {
+test('an aborted examination says so and reports what it has found', async () => {
   const stop = new AbortController();
   let n = 0;
   const server = await serverOf(
@@ -252,7 +252,7 @@ test('one that is stopped says so, and what it has found', async () => {
   expect(findingIn(report, 'authentication')?.sure).toBe('certain');
 });
 
-test('a probe that the budget has no call for is left out, and says so', async () => {
+test('leaves out a probe that exceeds the budget of calls, and says so', async () => {
   let n = 0;
   const away = { status: 'not-sent' as const, reason: 'budget' as const, message: 'no token', retryAfterMs: 60_000 };
   const content = { status: 'applied' as const, httpStatus: 200, content: [] };

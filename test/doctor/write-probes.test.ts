@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { type DoctorBed, examineAt, findingIn, KEY, openDoctorBed } from './doctor-bed.ts';
+import { type DoctorHarness, examineAt, findingIn, KEY, openDoctorHarness } from './doctor-harness.ts';
 
-let bed: DoctorBed;
+let harness: DoctorHarness;
 beforeAll(async () => {
-  bed = await openDoctorBed(60);
+  harness = await openDoctorHarness(60);
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
 type Seen = readonly [gap: string, found: RegExp];
 
@@ -63,7 +63,7 @@ const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, writes: number,
 const CASES = DIALECTS.map(([behaviour, committed, ...seen]) => [behaviour, committed, seen] as const);
 
 test.each(CASES)('with --write-probes, of a service that is %j', async (behaviour, committed, seen) => {
-  const { report, writes } = await bed.examine(behaviour, { writes: true });
+  const { report, writes } = await harness.examine(behaviour, { writes: true });
   for (const [gap, found] of seen) expect(findingIn(report, gap)?.found).toMatch(found);
   expect([report.stopped, writes]).toEqual([undefined, committed]);
   expect(report.calls).toBeLessThanOrEqual(2 * MAX_CALLS);
@@ -78,17 +78,17 @@ test.each(CASES)('with --write-probes, of a service that is %j', async (behaviou
   }
 });
 
-test('what a write showed for certain is a setting', async () => {
-  const { report } = await bed.examine({ importBody: 'id', completeMethods: ['GET'] }, { writes: true });
+test('a certain finding of a write becomes a setting', async () => {
+  const { report } = await harness.examine({ importBody: 'id', completeMethods: ['GET'] }, { writes: true });
   expect(report.settings).toMatchObject({
     'accounts.demo.dialect.importBody': { id: '$id' },
     'accounts.demo.dialect.completeMethod': 'GET',
   });
 });
 
-test('a write whose answer is lost is in the list of what is left behind', async () => {
+test('lists a write whose answer is lost among the leftover records', async () => {
   const faults = { rate: 1, kinds: ['reset-after' as const], operations: ['contacts.create', 'tasks.create'] };
-  const { report } = await bed.examine({ faults }, { writes: true });
+  const { report } = await harness.examine({ faults }, { writes: true });
   expect(findingIn(report, 'write-answers')?.found).toMatch(/a create is answered/);
   expect(report.leftBehind.map(({ kind, id }) => [kind, id !== undefined])).toEqual([
     ['contacts', true],
@@ -97,7 +97,7 @@ test('a write whose answer is lost is in the list of what is left behind', async
   ]);
 });
 
-test('an import that is answered with 200 and makes nothing is not believed', async () => {
+test('does not believe an import that is answered with 200 and makes nothing', async () => {
   const contacts: object[] = [];
   const customers: object[] = [];
   const server = await startHttpServer(({ path, headers, body }) => {

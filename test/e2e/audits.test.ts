@@ -1,47 +1,47 @@
-/** Commits that come late: what the settle time covers is done once, and what it does not cover is found by an audit. */
+/** Late commits: within the settle time they are handled once; later ones are found by an audit. */
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { command } from '../cli/command.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
 import { people } from '../support/people.ts';
-import { type CommandBed, openCommandBed } from './orders-bed.ts';
+import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
 
 vi.setConfig({ maxConcurrency: 5 }); // they wait more than they work
 
 const LATE = 8;
-/** Only once a test says so, after the run: later than settle. */
+/** Late writes are held until the test releases them after the run: later than settle. */
 const NEVER_MS = 600_000;
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
 
-interface LateBed extends CommandBed {
+interface LateHarness extends CommandHarness {
   commitsBy(operation: string): Promise<number>;
-  /** What a run owes at its end. On a slow machine its own last read may have paid that already: it is owed again, then. */
+  /** What a run owes at its end. Where its own last read has paid that already (slow machine), the test makes it due again. */
   auditOwedBy(run: string): Promise<unknown>;
-  /** Makes the late commits, and lets the time pass until all audits are due. */
+  /** Makes the late commits, and moves the time on until all audits are due. */
   commitLateAndLetTimePass(): Promise<void>;
 }
 
 /** A service that answers the first writes of an operation with an error, and commits them `lateMs` later. */
-async function openBed(
+async function openHarness(
   operation: string,
   { lateMs = NEVER_MS, settleMs = 500, ...more }: BehaviourOptions & { lateMs?: number; settleMs?: number } = {},
-): Promise<LateBed> {
+): Promise<LateHarness> {
   const faults = { rate: 1, kinds: ['late-commit' as const], lateMs, limit: LATE, operations: [operation] };
   const account = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: ${settleMs}ms, concurrency: 16 }`;
-  const bed = await openCommandBed({ account, behaviour: { faults, ...more } });
-  const { pool } = bed.database;
+  const harness = await openCommandHarness({ account, behaviour: { faults, ...more } });
+  const { pool } = harness.database;
   return {
-    ...bed,
+    ...harness,
     async commitsBy(name) {
       const found = await pool.query('select count(*)::int as n from service.commits where operation = $1', [name]);
       return found.rows[0].n;
     },
     async auditOwedBy(run) {
       await pool.query(`update ledger.audit_debts set paid_at = null, doubt_at = clock_timestamp() + interval '1 h'`);
-      return (await bed.here('runs', 'show', run)).json.audit;
+      return (await harness.here('runs', 'show', run)).json.audit;
     },
     async commitLateAndLetTimePass() {
-      await bed.service.commitLate();
+      await harness.service.commitLate();
       await pool.query(`update ledger.audit_debts set doubt_at = doubt_at - interval '3 h'`);
       await pool.query(`update ledger.attempts set at = at - interval '3 h'`);
       await pool.query(
@@ -51,50 +51,50 @@ async function openBed(
   };
 }
 
-/** Each within the settle time, and together not. */
+/** Each delay is within the settle time; their sum is not. */
 const LATE_AND_HIDDEN = { settleMs: 800, lateMs: 600, readLagMs: 600 };
 
-test('orders that are committed just within settle, and shown just within settle, are created once', async () => {
-  const bed = await openBed('orders.create', LATE_AND_HIDDEN);
-  onTestFinished(() => bed.close());
-  await bed.addNumberedCustomers(3);
-  await bed.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
-  await bed.file('orders.csv', ordersCsv(30));
-  const { code, json } = await bed.here(...LOAD);
+test('orders committed and shown just within settle are created once', async () => {
+  const harness = await openHarness('orders.create', LATE_AND_HIDDEN);
+  onTestFinished(() => harness.close());
+  await harness.addNumberedCustomers(3);
+  await harness.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
+  await harness.file('orders.csv', ordersCsv(30));
+  const { code, json } = await harness.here(...LOAD);
   expect([code, json.counts.created, json.audit]).toEqual([0, 30, undefined]);
-  expect(await bed.orderCommits()).toEqual(eachOnce(30));
+  expect(await harness.orderCommits()).toEqual(eachOnce(30));
 });
 
-test('customers that are committed just within settle, and shown just within settle, are imported once', async () => {
-  const bed = await openBed('customers.import', LATE_AND_HIDDEN);
-  onTestFinished(() => bed.close());
-  await bed.addContacts(people(30));
-  await bed.database.pool.query(`update service.contacts set created_at = created_at - interval '1 minute'`);
-  const { code, json } = await bed.here('run', 'contacts');
+test('customers committed and shown just within settle are imported once', async () => {
+  const harness = await openHarness('customers.import', LATE_AND_HIDDEN);
+  onTestFinished(() => harness.close());
+  await harness.addContacts(people(30));
+  await harness.database.pool.query(`update service.contacts set created_at = created_at - interval '1 minute'`);
+  const { code, json } = await harness.here('run', 'contacts');
   expect([code, json.counts.created, json.audit]).toEqual([0, 30, undefined]);
-  expect(await bed.commitsBy('customers.import')).toBe(30);
+  expect(await harness.commitsBy('customers.import')).toBe(30);
 });
 
-/** Loads 200 orders, of which the first are committed once more after the load, and waits until their audit is due. */
+/** Loads 200 orders, commits the first ones again after the load, and waits until their audit is due. */
 async function loadWithDoubles({ onTestFinished }: TestContext) {
-  const bed = await openBed('orders.create');
-  onTestFinished(() => bed.close());
-  await bed.addNumberedCustomers(3);
-  await bed.file('orders.csv', ordersCsv(200));
-  const { code, json } = await bed.here(...LOAD);
+  const harness = await openHarness('orders.create');
+  onTestFinished(() => harness.close());
+  await harness.addNumberedCustomers(3);
+  await harness.file('orders.csv', ordersCsv(200));
+  const { code, json } = await harness.here(...LOAD);
   expect([code, json.counts.created]).toEqual([0, 200]);
-  expect(await bed.auditOwedBy(json.run)).toEqual({ open: LATE, dueAt: expect.any(String), violations: 0 });
-  const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], bed.around);
+  expect(await harness.auditOwedBy(json.run)).toEqual({ open: LATE, dueAt: expect.any(String), violations: 0 });
+  const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], harness.around);
   expect(stdout).toMatch(/ done, auditing until \d{4}-/);
-  const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], bed.around);
+  const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], harness.around);
   expect(shown.stdout).toMatch(/The run is auditing until \d{4}-.*: 8 rows were sent again after an unknown outcome/);
-  await bed.commitLateAndLetTimePass();
-  expect(await bed.commitsBy('orders.create')).toBe(200 + LATE);
-  return { bed, run: json.run as string };
+  await harness.commitLateAndLetTimePass();
+  expect(await harness.commitsBy('orders.create')).toBe(200 + LATE);
+  return { harness, run: json.run as string };
 }
 
-/** The orders that the commit log has more than once, as a report names them. */
-async function doublesOf({ database }: CommandBed): Promise<string[]> {
+/** The orders that are in the commit log more than once, as a report names them. */
+async function doublesOf({ database }: CommandHarness): Promise<string[]> {
   const found = await database.pool.query(
     `select string_agg(record_id::text, ', ' order by record_id) as ids from service.commits
      where operation = 'orders.create' group by natural_key having count(*) > 1`,
@@ -102,44 +102,42 @@ async function doublesOf({ database }: CommandBed): Promise<string[]> {
   return found.rows.map(({ ids }) => ids).sort();
 }
 
-test.concurrent('orders that are committed later than settle are reported by the same command, run again', async (context) => {
-  const { bed, run } = await loadWithDoubles(context);
-  const { code, json, stderr } = await bed.here(...LOAD);
+test.concurrent('the same command, run again, reports orders committed later than settle', async (context) => {
+  const { harness, run } = await loadWithDoubles(context);
+  const { code, json, stderr } = await harness.here(...LOAD);
   expect([code, json.run, json.counts]).toMatchObject([1, run, { in: 200, created: 192, review: LATE }]);
   expect(json.audit).toEqual({ open: 0, dueAt: null, violations: LATE });
   const found = json.violations as { run: string; reason: string; ids: string[] }[];
-  expect(found.map(({ ids }) => ids.join(', ')).sort()).toEqual(await doublesOf(bed));
+  expect(found.map(({ ids }) => ids.join(', ')).sort()).toEqual(await doublesOf(harness));
   expect(new Set(found.map((one) => `${one.run} ${one.reason}`))).toEqual(new Set([`${run} DUPLICATE`]));
   expect(stderr).toMatch(
     new RegExp(`lockstep: run ${run}, O-\\d+: There is more than one order .*: \\d+, \\d+\\. Delete`),
   );
-  const again = await bed.here(...LOAD);
+  const again = await harness.here(...LOAD);
   expect([again.code, again.json.violations]).toEqual([1, undefined]); // a row for a person, found before
 });
 
 test.concurrent('a command that does not read the orders makes the audit that is due, and ends with 1', async (context) => {
-  const { bed, run } = await loadWithDoubles(context);
-  const { code, json } = await bed.here('run', 'contacts');
+  const { harness, run } = await loadWithDoubles(context);
+  const { code, json } = await harness.here('run', 'contacts');
   expect([code, json.counts.in, json.violations.length]).toEqual([1, 0, LATE]);
-  expect((await bed.here('run', 'contacts')).code).toBe(0);
-  const { json: shown } = await bed.here('runs', 'show', run);
+  expect((await harness.here('run', 'contacts')).code).toBe(0);
+  const { json: shown } = await harness.here('runs', 'show', run);
   expect(shown).toMatchObject({ status: 'done', counts: { in: 200, created: 192, review: LATE } });
   expect(shown.reasons).toEqual([{ verdict: 'review', reason: 'DUPLICATE', count: LATE }]);
-  const { json: listed } = await bed.here('runs');
+  const { json: listed } = await harness.here('runs');
   expect(listed.runs[1]).toMatchObject({ sync: 'audit:test:orders', title: 'audit of orders', status: 'done' });
 });
 
-test.concurrent('start makes the audit of customers that came later than settle by itself', async ({
-  onTestFinished,
-}) => {
-  const bed = await openBed('customers.import', { customersCarryContactId: false });
-  onTestFinished(() => bed.close());
-  await bed.addContacts(people(40));
-  const { code, json } = await bed.here('run', 'contacts');
-  expect([code, json.counts.created, await bed.auditOwedBy(json.run)]).toMatchObject([0, 40, { open: LATE }]);
-  await bed.commitLateAndLetTimePass();
-  const working = bed.start('start', '--roles', 'worker');
-  const shown = async () => (await bed.here('runs', 'show', json.run)).json;
+test.concurrent('start audits customers that came later than settle', async ({ onTestFinished }) => {
+  const harness = await openHarness('customers.import', { customersCarryContactId: false });
+  onTestFinished(() => harness.close());
+  await harness.addContacts(people(40));
+  const { code, json } = await harness.here('run', 'contacts');
+  expect([code, json.counts.created, await harness.auditOwedBy(json.run)]).toMatchObject([0, 40, { open: LATE }]);
+  await harness.commitLateAndLetTimePass();
+  const working = harness.start('start', '--roles', 'worker');
+  const shown = async () => (await harness.here('runs', 'show', json.run)).json;
   await vi.waitFor(async () => expect((await shown()).audit.open).toBe(0), { timeout: 60_000, interval: 100 });
   expect(await shown()).toMatchObject({
     counts: { in: 40, created: 40 - LATE, review: LATE },
@@ -149,47 +147,47 @@ test.concurrent('start makes the audit of customers that came later than settle 
   expect((await working.ended).stderr).toContain(json.run);
 });
 
-test.concurrent('customers that a load has created, and that come later than settle, are audited with the load', async ({
+test.concurrent('customers created by a load that come later than settle are audited with the load', async ({
   onTestFinished,
 }) => {
-  const bed = await openBed('customers.create');
-  onTestFinished(() => bed.close());
+  const harness = await openHarness('customers.create');
+  onTestFinished(() => harness.close());
   const rows = Array.from({ length: 20 }, (_, i) => `O-${i + 1},new${i + 1}@example.com`);
-  await bed.file('orders.csv', csvOf('order_id,customer_email', rows));
-  const first = await bed.here(...LOAD, '--create-customers');
+  await harness.file('orders.csv', csvOf('order_id,customer_email', rows));
+  const first = await harness.here(...LOAD, '--create-customers');
   expect([first.code, first.json.counts.created]).toEqual([0, 20]);
-  expect(await bed.auditOwedBy(first.json.run)).toMatchObject({ open: LATE });
-  await bed.commitLateAndLetTimePass();
-  const { code, json } = await bed.here(...LOAD, '--create-customers');
+  expect(await harness.auditOwedBy(first.json.run)).toMatchObject({ open: LATE });
+  await harness.commitLateAndLetTimePass();
+  const { code, json } = await harness.here(...LOAD, '--create-customers');
   expect([code, json.audit, json.violations.length]).toMatchObject([1, { open: 0, violations: LATE }, LATE]);
 });
 
-test.concurrent('a dry run finds what its reads show, and writes nothing at the service', async ({
+test.concurrent('a dry run reports what its reads show, and writes nothing at the service', async ({
   onTestFinished,
 }) => {
-  const bed = await openBed('customers.import');
-  onTestFinished(() => bed.close());
-  await bed.addContacts(people(40));
-  const { json } = await bed.here('run', 'contacts');
-  expect(await bed.auditOwedBy(json.run)).toMatchObject({ open: LATE });
-  await bed.commitLateAndLetTimePass();
-  const before = bed.writesSeen();
-  const dry = await bed.here('run', 'contacts', '--dry-run');
-  expect([dry.code, dry.json.violations.length, bed.writesSeen()]).toEqual([1, LATE, before]);
+  const harness = await openHarness('customers.import');
+  onTestFinished(() => harness.close());
+  await harness.addContacts(people(40));
+  const { json } = await harness.here('run', 'contacts');
+  expect(await harness.auditOwedBy(json.run)).toMatchObject({ open: LATE });
+  await harness.commitLateAndLetTimePass();
+  const before = harness.writesSeen();
+  const dry = await harness.here('run', 'contacts', '--dry-run');
+  expect([dry.code, dry.json.violations.length, harness.writesSeen()]).toEqual([1, LATE, before]);
 });
 
-test.concurrent('orders that a cancelled load left unknown, and another load sends again, are audited too', async ({
+test.concurrent('orders that a cancelled load left unknown and another load sends again are audited too', async ({
   onTestFinished,
 }) => {
-  const bed = await openBed('orders.create', { settleMs: 3_000 });
-  onTestFinished(() => bed.close());
-  await bed.addNumberedCustomers(3);
-  await bed.file('orders.csv', ordersCsv(30));
-  const { json: begun } = await bed.here(...LOAD, '--detach');
-  await bed.workspace.work();
-  const isSent = () => expect(bed.service.faults().get('late-commit')).toBe(LATE);
+  const harness = await openHarness('orders.create', { settleMs: 3_000 });
+  onTestFinished(() => harness.close());
+  await harness.addNumberedCustomers(3);
+  await harness.file('orders.csv', ordersCsv(30));
+  const { json: begun } = await harness.here(...LOAD, '--detach');
+  await harness.workspace.work();
+  const isSent = () => expect(harness.service.faults().get('late-commit')).toBe(LATE);
   await vi.waitFor(isSent, { timeout: 20_000, interval: 10 });
-  expect((await bed.here('runs', 'cancel', begun.run)).code).toBe(0);
-  const { code, json } = await bed.here(...LOAD);
-  expect([code, json.counts.in, await bed.auditOwedBy(json.run)]).toMatchObject([0, 30, { open: LATE }]);
+  expect((await harness.here('runs', 'cancel', begun.run)).code).toBe(0);
+  const { code, json } = await harness.here(...LOAD);
+  expect([code, json.counts.in, await harness.auditOwedBy(json.run)]).toMatchObject([0, 30, { open: LATE }]);
 });

@@ -1,6 +1,6 @@
 /**
- * Every secret is seen nowhere but in the processes that use it: canaries go through faults, a crash and every command
- * that writes, and then every byte that was left anywhere is searched for them.
+ * Secrets stay in the processes that use them. Canary secrets go through faults, a crash and every command that writes;
+ * then the test searches every byte that was left anywhere.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,9 +8,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/database/open.ts';
-import { FAULT_KINDS } from '../../src/service/behaviour.ts';
-import { seedWorkspace } from '../../src/service/seed.ts';
+import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
+import { openDatabase } from '../../src/storage/open.ts';
 import { everythingIn, everythingInRedis } from '../support/everything-in.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { processesNaming } from '../support/processes.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-test('no secret is left in a database, a queue, a log, an export or a list of processes, after faults and a crash', async () => {
+test('leaves no secret in a database, a queue, a log, an export or a process list, after faults and a crash', async () => {
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-canary-'));
   closers.push(() => rm(cwd, { recursive: true, force: true, maxRetries: 5 }));
   const secrets = { KEY: canary('key'), TOKEN: canary('token'), HOOK: canary('hook-secret') };
@@ -97,7 +97,7 @@ test('no secret is left in a database, a queue, a log, an export or a list of pr
   ]);
   expect(placesWith(places, nightly.id)).toEqual(
     expect.arrayContaining(redis ? ['rows of Postgres', 'keys of Redis'] : ['rows of Postgres']),
-  ); // the search finds what is there
+  ); // proves that the search finds what is there
   expect([...files.keys()]).toEqual(
     expect.arrayContaining(['export.csv', 'data/postgres/log', 'out/orders.invalid.csv']),
   );

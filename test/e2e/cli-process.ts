@@ -1,11 +1,10 @@
-/** The command line as users start it: real processes, ended with the test file whatever happens. */
+/** The command line as users start it: real processes that always end with the test file. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll } from 'vitest';
 
-const PROGRAM = path.join(import.meta.dirname, '../../src/cli/lockstep.mjs');
+const PROGRAM = path.join(import.meta.dirname, '../../src/cli/bin/lockstep.mjs');
 
 export interface Surroundings {
   readonly cwd: string;
@@ -18,7 +17,7 @@ export interface Finished {
   readonly stdout: string;
   readonly stderr: string;
   readonly tookMs: number;
-  /** The last line of stdout, parsed. Typed loosely: the assertions say what it has to be. */
+  /** The last line of stdout, parsed. Loosely typed: the assertions check the shape. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what an assertion then checks
   readonly json: any;
 }
@@ -35,13 +34,14 @@ export interface Running {
 
 const running = new Set<ChildProcess>();
 
-afterAll(async () => {
+/** Kills processes that a failed test left behind; each test file ends so (end-processes.ts). */
+export async function endProcesses(): Promise<void> {
   for (const child of running) {
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;
   }
-});
+}
 
 /** Runs a command to its end. */
 export function lockstep(args: readonly string[], around: Surroundings): Promise<Finished> {
@@ -62,7 +62,7 @@ export function startLockstep(args: readonly string[], { cwd, env = {} }: Surrou
       .once('line', resolve)
       .once('close', () => reject(new Error(`it said nothing: ${stderr}`)));
   });
-  firstLine.catch(() => undefined); // most tests do not ask for it
+  firstLine.catch(() => undefined); // most tests do not wait for it
   child.stdout.on('data', (bytes) => {
     stdout += bytes;
   });

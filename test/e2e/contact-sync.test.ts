@@ -13,7 +13,7 @@ afterEach(async () => {
   workspace = undefined;
 });
 
-test('a dry run plans, a run imports, a second run writes nothing, and what needs a person is exported', async () => {
+test('a dry run plans, a run imports, a second run writes nothing, and rows for a person are exported', async () => {
   workspace = await openWorkspace({ contacts: 300 });
   const { run, commits } = workspace;
   const planned = await run('run', 'nightly', '--dry-run');
@@ -39,7 +39,7 @@ test('a dry run plans, a run imports, a second run writes nothing, and what need
   expect(csv.split('\r\n')[0]).toBe('source_id,label,verdict,reason,detail,record_id,action,sends');
 });
 
-test('a run that SIGTERM stops is left as it stands, and the same command brings it to its end', async () => {
+test('SIGTERM leaves a run unfinished, and the same command finishes it', async () => {
   workspace = await openWorkspace({
     contacts: 400,
     budget: '{ requests: 60, per: 1s, burst: 60, settle: 400ms, timeout: 2s }',
@@ -60,7 +60,7 @@ test('a run that SIGTERM stops is left as it stands, and the same command brings
   expect(await commits('customers.import')).toBe(resumed.json.counts.created);
 });
 
-test('a detached run is carried on by a worker, which ends with 0 at SIGTERM', async () => {
+test('a worker finishes a detached run, and ends with 0 at SIGTERM', async () => {
   workspace = await openWorkspace();
   const { run, cwd, env } = workspace;
   const detached = await run('run', 'nightly', '--detach');

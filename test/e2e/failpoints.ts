@@ -1,6 +1,6 @@
 /**
- * Points at which a process stands still for a test to kill it there, made from outside: a request of its that is not
- * answered, or a statement of its that waits for a lock which the test holds.
+ * Points at which a process stops for a test to kill it there. They work from outside: the process sends a request that
+ * is not answered, or runs a statement that waits for a lock held by the test.
  */
 import pg from 'pg';
 import { expect } from 'vitest';
@@ -8,14 +8,14 @@ import type { FreshDatabase } from '../support/database.ts';
 import type { Between, FrontServer } from '../support/front-server.ts';
 
 export interface Failpoint {
-  /** Arms it; to be awaited before the process starts. */
+  /** Arms the failpoint. Await it before the process starts. */
   arm(place: Place): Promise<Armed>;
 }
 
 export interface Armed {
-  /** Resolves once the process stands there. */
+  /** Resolves once the process has stopped there. */
   readonly reached: Promise<void>;
-  /** Lets go of everything. */
+  /** Releases everything. */
   release(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface Place {
   readonly database: FreshDatabase;
 }
 
-/** At the `nth` request of this path: passed on and its answer kept back, or not even passed on. */
+/** At the `nth` request of this path: the request is passed on and its answer held back, or it is not passed on. */
 export function unanswered(
   path: string,
   nth = 1,

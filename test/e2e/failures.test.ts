@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { postmasterOf } from '../embedded/user-process.ts';
+import { postmasterOf } from '../storage/embedded/user-process.ts';
 import { lockstep } from './cli-process.ts';
 import { type E2eWorkspace, KEY, openWorkspace, settings } from './workspace.ts';
 
@@ -17,33 +17,33 @@ async function runWith(text: string, env: Record<string, string> = {}) {
   return lockstep(['run', 'nightly', '--config', 'other.yaml', '--json'], around);
 }
 
-test('a refused key ends the run with 3 and says whose it is and where to mend it', async () => {
+test('a refused key ends the run with 3 and says which account it belongs to and where to fix it', async () => {
   const { code, json, stderr } = await runWith(settings(workspace.url), { E2E_KEY: 'not-the-key' });
   expect([code, json.status, json.error.code]).toEqual([3, 'failed', 'KEY_REFUSED']);
   expect(stderr).toContain('accounts.acme.apiKey');
   expect(stderr + JSON.stringify(json)).not.toContain('not-the-key');
 });
 
-test('a service that cannot be reached ends the run with 3 within seconds', async () => {
+test('an unreachable service ends the run with 3 within seconds', async () => {
   const { code, json } = await runWith(settings('http://127.0.0.1:9'));
   expect([code, json.status, json.error.code]).toEqual([3, 'failed', 'SERVICE_AWAY']);
   expect(json.error.message).toMatch(/127\.0\.0\.1:9.*refused.*accounts\.acme\.url in .*other\.yaml/);
   expect(json.durationMs).toBeLessThan(15_000);
 });
 
-test('a secret that is not there is told before anything runs', async () => {
+test('reports a missing secret before anything runs', async () => {
   const { code, json } = await runWith(settings(workspace.url).replace('E2E_KEY', 'NO_SUCH_KEY'));
   expect([code, json.error.code]).toEqual([2, 'SECRET_MISSING']);
 });
 
-test('a port in use is told with the way out', async () => {
+test('reports a port in use, with the remedy', async () => {
   const { port } = new URL(workspace.url);
   const { code, json } = await lockstep(['service', '--port', port, '--json'], workspace);
   expect([code, json.error.code]).toEqual([2, 'SERVICE_PORT_IN_USE']);
   expect(json.error.message).toContain('--port');
 });
 
-test('a database that goes away in the middle ends the run with what to do, and the same command goes on', async () => {
+test('a database lost in the middle ends the run with a remedy, and the same command resumes it', async () => {
   const { cwd, url, commits } = workspace;
   const embedded = { cwd, env: { E2E_KEY: KEY } };
   await writeFile(path.join(cwd, 'slow.yaml'), settings(url, '{ requests: 30, per: 1s, timeout: 2s, settle: 1s }'));

@@ -1,16 +1,16 @@
-/** What faults before and after the commit leave behind, held against the service's own commit log. */
+/** What faults before and after the commit leave behind, checked against the service's own commit log. */
 import { afterEach, expect, test } from 'vitest';
-import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { people } from '../support/people.ts';
-import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';
+import { openSyncHarness, type SyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 
 const CONTACTS = 120;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 550ms, concurrency: 16 }';
 
-let bed: SyncBed | undefined;
+let harness: SyncHarness | undefined;
 afterEach(async () => {
-  await bed?.close();
-  bed = undefined;
+  await harness?.close();
+  harness = undefined;
 });
 
 const cases: readonly [string, BehaviourOptions][] = [
@@ -23,27 +23,27 @@ const cases: readonly [string, BehaviourOptions][] = [
 ];
 
 test.each(cases)('every contact becomes one customer when %s', async (_name, behaviour) => {
-  const opened = await openSyncBed({ behaviour, account: QUICK });
-  bed = opened;
-  await bed.addContacts(people(CONTACTS));
+  const opened = await openSyncHarness({ behaviour, account: QUICK });
+  harness = opened;
+  await harness.addContacts(people(CONTACTS));
   await expect.poll(() => visibleContacts(opened), { timeout: 5_000 }).toBe(CONTACTS);
-  const run = await bed.runSync();
+  const run = await harness.runSync();
   expect([run.status, run.error]).toEqual(['done', undefined]);
-  expect(await bed.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
-  const commits = [...(await bed.commits()).values()];
+  expect(await harness.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
+  const commits = [...(await harness.commits()).values()];
   expect(commits.reduce((sum, n) => sum + n, 0)).toBe(CONTACTS);
-  const names = (await bed.customers()).map((customer) =>
+  const names = (await harness.customers()).map((customer) =>
     JSON.stringify([customer.full_name, customer.email, customer.phone_number]),
   );
   expect(new Set(names).size).toBe(CONTACTS);
 });
 
-/** A service that lags shows the contacts a little later than they were made. */
-async function visibleContacts({ service }: SyncBed): Promise<number> {
+/** A service with read lag shows contacts shortly after they were made. */
+async function visibleContacts({ service }: SyncHarness): Promise<number> {
   const response = await fetch(`${service.url}/api/v1/contacts/getall?rows_per_page=1000`, {
     headers: { API_KEY: TEST_KEY },
   }).catch(
-    () => undefined, // a fault; asked again
+    () => undefined, // a fault; the request is repeated
   );
   // Safe: our own service answers a list in its envelope, or something that is not read further.
   return ((await response?.json().catch(() => ({}))) as { content?: unknown[] } | undefined)?.content?.length ?? 0;

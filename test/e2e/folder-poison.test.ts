@@ -1,33 +1,33 @@
-/** Files that nobody should put into a watched folder: none stops the others, none is followed, none overwrites anything. */
+/** Hostile files in a watched folder: none stops the others, none is followed, none overwrites anything. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, link, lstat, mkdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eachOnce, ordersCsv } from '../support/orders-bed.ts';
-import { age, type FileRow, type FolderBed, openFolderBed, WATCH } from './folder-bed.ts';
+import { eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { age, type FileRow, type FolderHarness, openFolderHarness, WATCH } from './folder-harness.ts';
 
 const MIB = 1024 * 1024;
 const SECRET = 'client_id,order_id\nSECRET-WORD,1\n';
 const HEADER = 'order_id,client_id,description\n';
 const isRoot = process.getuid?.() === 0;
 
-let bed: FolderBed;
+let harness: FolderHarness;
 beforeAll(async () => {
-  bed = await openFolderBed('budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }');
+  harness = await openFolderHarness('budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }');
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
-/** A file that is loaded if nothing is in its way: order `n`. */
+/** A valid file with order `n`. */
 let orders = 0;
 const good = () => ordersCsv(1, { from: ++orders });
 
 interface Poison {
-  /** In the folder. */
+  /** Its name in the folder. */
   readonly name: string | Buffer;
-  /** In the run's rows, if it is another. */
+  /** Its name in the run's rows, where it differs. */
   readonly shown?: string;
-  /** What it holds, or how it is made. */
+  /** Its content, or how it is made. */
   readonly put: string | Uint8Array | ((file: string) => unknown);
   readonly verdict: string;
   readonly reason: string;
@@ -47,7 +47,7 @@ const loaded = (name: string | Buffer, shown?: string, put: Poison['put'] = good
   reason: 'LOADED',
   ...(shown !== undefined && { shown }),
 });
-const outside = (name: string) => path.join(bed.dataDir, name);
+const outside = (name: string) => path.join(harness.dataDir, name);
 
 const poison: readonly Poison[] = [
   odd('link.csv', (file) => symlink(outside('secret'), file)),
@@ -99,27 +99,27 @@ describe('a folder full of them', () => {
   let said = '';
 
   beforeAll(async () => {
-    await bed.reset();
-    await bed.addNumberedCustomers(3);
-    await bed.file('secret', SECRET);
+    await harness.reset();
+    await harness.addNumberedCustomers(3);
+    await harness.file('secret', SECRET);
     await chmod(outside('secret'), 0o600);
-    await bed.file('victim', 'as it was');
+    await harness.file('victim', 'as it was');
     for (const { name, put } of poison) {
       // Safe: only names that are text are made by a function.
-      if (typeof put === 'function') await put(bed.at(name) as string);
-      else await writeFile(bed.at(name), put);
-      const stat = await lstat(bed.at(name));
-      if (stat.isFile() && stat.nlink === 1) await age(bed.at(name));
+      if (typeof put === 'function') await put(harness.at(name) as string);
+      else await writeFile(harness.at(name), put);
+      const stat = await lstat(harness.at(name));
+      if (stat.isFile() && stat.nlink === 1) await age(harness.at(name));
     }
-    // Links in the place of what would be written.
-    await mkdir(path.join(bed.folder, 'failed'));
-    await mkdir(path.join(bed.folder, 'done'));
-    await symlink(outside('victim'), path.join(bed.folder, 'failed', 'planted.csv.problem.txt'));
-    await symlink(outside('victim'), path.join(bed.folder, 'done', 'linked-results.created.csv'));
-    const { code, json, stdout, stderr } = await bed.here(...WATCH);
+    // Links at the paths that would be written.
+    await mkdir(path.join(harness.folder, 'failed'));
+    await mkdir(path.join(harness.folder, 'done'));
+    await symlink(outside('victim'), path.join(harness.folder, 'failed', 'planted.csv.problem.txt'));
+    await symlink(outside('victim'), path.join(harness.folder, 'done', 'linked-results.created.csv'));
+    const { code, json, stdout, stderr } = await harness.here(...WATCH);
     expect([code, json.status]).toEqual([1, 'done']);
-    rows = await bed.verdicts(json.run);
-    const report = await bed.here('runs', 'show', json.run);
+    rows = await harness.verdicts(json.run);
+    const report = await harness.here('runs', 'show', json.run);
     said = stdout + stderr + report.stdout + JSON.stringify([...rows]);
   });
 
@@ -131,38 +131,38 @@ describe('a folder full of them', () => {
     expect(rows.get(shownOf(one))).toMatchObject(expected);
   });
 
-  test('every good file is loaded, once, and each file has one row', async () => {
-    expect(await bed.orderCommits()).toEqual(eachOnce(isRoot ? orders : orders - 1));
+  test('loads every good file once, and each file has one row', async () => {
+    expect(await harness.orderCommits()).toEqual(eachOnce(isRoot ? orders : orders - 1));
     expect(rows.size).toBe(poison.length);
   });
 
-  test('nothing outside was read or changed, and links were not followed', async () => {
+  test('reads and changes nothing outside the folder, and follows no link', async () => {
     expect(await readFile(outside('victim'), 'utf8')).toBe('as it was');
     expect(await readFile(outside('secret'), 'utf8')).toBe(SECRET);
-    const problems = (await bed.names('failed')).filter((name) => name.endsWith('.problem.txt'));
+    const problems = (await harness.names('failed')).filter((name) => name.endsWith('.problem.txt'));
     const texts = await Promise.all(
       problems
         .filter((name) => name !== 'planted.csv.problem.txt')
-        .map((name) => readFile(path.join(bed.folder, 'failed', name), 'utf8')),
+        .map((name) => readFile(path.join(harness.folder, 'failed', name), 'utf8')),
     );
     expect(said + texts.join('')).not.toContain('SECRET-WORD');
     expect(problems.length).toBeGreaterThan(15);
   });
 
-  test('no name, message or problem holds a control character', async () => {
-    const names = [...(await bed.names('done')), ...(await bed.names('failed'))];
+  test('no name, message or problem contains a control character', async () => {
+    const names = [...(await harness.names('done')), ...(await harness.names('failed'))];
     const told = [...rows].flatMap(([name, { detail }]) => [name, detail]);
     expect([...names, ...told].filter((text) => /\p{Cc}|\u202e/u.test(text))).toEqual([]);
-    const problem = await readFile(path.join(bed.folder, 'failed', 'escapes.csv.problem.txt'), 'utf8');
+    const problem = await readFile(path.join(harness.folder, 'failed', 'escapes.csv.problem.txt'), 'utf8');
     expect(problem).toMatch(/^CSV_NO_CUSTOMER_COLUMN: .*a\\u001b\]0;owned\\u0007.*\n$/);
   });
 
-  test('only what is no plain file is left, and what was written is for its owner only', async () => {
+  test('leaves only what is not a plain file, and writes files for their owner only', async () => {
     const left = poison.filter(({ reason }) => reason === 'NOT_A_PLAIN_FILE').map(shownOf);
-    expect(await bed.names()).toEqual(['done', 'failed', ...left].sort());
+    expect(await harness.names()).toEqual(['done', 'failed', ...left].sort());
     for (const dir of ['done', 'failed']) {
-      for (const name of await bed.names(dir)) {
-        const file = path.join(bed.folder, dir, name);
+      for (const name of await harness.names(dir)) {
+        const file = path.join(harness.folder, dir, name);
         const isWritten = /\.(created\.csv|problem\.txt)$/.test(name) && (await lstat(file)).isFile();
         if (isWritten) expect([name, (await stat(file)).mode & 0o777]).toEqual([name, 0o600]);
       }
@@ -170,26 +170,29 @@ describe('a folder full of them', () => {
   });
 });
 
-describe('a folder in which links lie where files go', () => {
+describe('a folder with links at the paths of its subfolders', () => {
   test.each(['done', 'failed', '.lockstep-files'])('%s: the run fails before it touches anything', async (name) => {
-    await bed.reset();
+    await harness.reset();
     await mkdir(outside(`elsewhere-${name}`));
-    await symlink(outside(`elsewhere-${name}`), bed.at(name));
-    await bed.drop('may.csv', good());
-    const { code, json } = await bed.here(...WATCH);
-    expect([code, json.error?.code ?? json.errorCode, bed.writesSeen()]).toEqual([3, 'FOLDER_UNSAFE', 0]);
-    expect(await bed.names()).toEqual([name, 'may.csv'].sort());
+    await symlink(outside(`elsewhere-${name}`), harness.at(name));
+    await harness.drop('may.csv', good());
+    const { code, json } = await harness.here(...WATCH);
+    expect([code, json.error?.code ?? json.errorCode, harness.writesSeen()]).toEqual([3, 'FOLDER_UNSAFE', 0]);
+    expect(await harness.names()).toEqual([name, 'may.csv'].sort());
   });
 
-  test('a working folder that others may write to is refused, and so is a folder that is a link itself', async () => {
-    await bed.reset();
-    await mkdir(bed.at('.lockstep-files'));
-    await chmod(bed.at('.lockstep-files'), 0o777);
-    const open = await bed.here(...WATCH);
+  test('refuses a working folder that others can write to, and a folder that is a link itself', async () => {
+    await harness.reset();
+    await mkdir(harness.at('.lockstep-files'));
+    await chmod(harness.at('.lockstep-files'), 0o777);
+    const open = await harness.here(...WATCH);
     expect([open.code, open.stderr]).toEqual([3, expect.stringContaining('others may write')]);
-    await bed.reset();
-    execFileSync('sh', ['-c', `mv "${bed.folder}" "${bed.folder}-real" && ln -s inbox-real "${bed.folder}"`]);
-    const linked = await bed.here(...WATCH);
+    await harness.reset();
+    execFileSync('sh', [
+      '-c',
+      `mv "${harness.folder}" "${harness.folder}-real" && ln -s inbox-real "${harness.folder}"`,
+    ]);
+    const linked = await harness.here(...WATCH);
     expect([linked.code, linked.stderr]).toEqual([3, expect.stringContaining('is a symbolic link')]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { seedWorkspace } from '../../src/service/seed.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { BUDGET, KEYS, type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
 
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => at.close());
 
-/** What every customer of the service says, and how often it was written. */
+/** The content of every customer of the service, and how often it was written. */
 async function customersOf({ database }: OwnService): Promise<readonly string[]> {
   const found = await database.pool.query<{ said: string }>(
     `select concat_ws(' ', tenant_id, id, fields->>'email', fields->>'full_name') as said from service.customers order by 1`,
@@ -23,8 +23,8 @@ async function changeContacts({ database }: OwnService): Promise<void> {
   await database.pool.query(`update service.contacts set fields = fields || '{"organization": "Changed Ltd"}'::jsonb`);
 }
 
-describe('an account whose service is another one', () => {
-  test('is not written to, until an operator says which tenant it is', async () => {
+describe('an account that now points to another service', () => {
+  test('is not written to until an operator says which tenant it is', async () => {
     const [staging, production] = [
       await at.start({ contacts: CONTACTS }),
       await at.start({ contacts: CONTACTS, people: 2 }),
@@ -32,7 +32,7 @@ describe('an account whose service is another one', () => {
     await at.settle({ acme: { url: staging.url } });
     expect((await at.run('run', 'sync-acme')).json.counts.created).toBeGreaterThan(CONTACTS / 2);
     await at.settle({ acme: { url: production.url } });
-    // Customers of other people under the ids that the links know.
+    // Customers of other people under the ids in the links.
     await production.database.pool.query(
       `insert into service.customers (tenant_id, fields) select tenant_id, jsonb_build_object('full_name', 'Stranger ' || id)
        from service.contacts order by id`,
@@ -52,7 +52,7 @@ describe('an account whose service is another one', () => {
     expect(await customersOf(production)).toEqual(expect.arrayContaining([...before]));
   });
 
-  test('is not written to after a wrong rebind either: its records are those of others', async () => {
+  test('is not written to after a wrong rebind either, because its records belong to other people', async () => {
     const [staging, production] = [
       await at.start({ contacts: CONTACTS }),
       await at.start({ contacts: CONTACTS, people: 2 }),
@@ -74,7 +74,7 @@ describe('an account whose service is another one', () => {
     expect(await customersOf(production)).toEqual(before);
   });
 
-  test('has none of its tasks told to the targets of the one before', async () => {
+  test('delivers none of its tasks to the targets of the previous service', async () => {
     const [staging, production] = [
       await at.start({ contacts: CONTACTS }),
       await at.start({ contacts: CONTACTS, people: 2 }),
@@ -92,7 +92,7 @@ describe('an account whose service is another one', () => {
     }
   });
 
-  test('goes on under its new address once an operator has said that it is the same', async () => {
+  test('continues under its new address once an operator has confirmed that it is the same', async () => {
     const service = await at.start({ contacts: CONTACTS });
     await at.settle({ acme: { url: service.url } });
     await at.run('run', 'sync-acme');
@@ -105,7 +105,7 @@ describe('an account whose service is another one', () => {
   });
 });
 
-describe('an account whose key is another one', () => {
+describe('an account with another key', () => {
   test('keeps its links where the key of the tenant was rotated', async () => {
     const service = await at.start({ contacts: CONTACTS });
     await at.settle({ acme: { url: service.url } });
@@ -116,7 +116,7 @@ describe('an account whose key is another one', () => {
     expect([rotated.code, rotated.json.counts.unchanged]).toEqual([0, CONTACTS]);
   });
 
-  test('is not written to where the key is that of another tenant', async () => {
+  test('is not written to where the key belongs to another tenant', async () => {
     const service = await at.start({ contacts: CONTACTS, tenants: ['one', 'two'] });
     await at.settle({ acme: { url: service.url } });
     await at.run('run', 'sync-acme');
@@ -128,11 +128,11 @@ describe('an account whose key is another one', () => {
   });
 });
 
-test('a service that was restored from a backup and gives ids again pauses the run, and writes over nobody', async () => {
+test('a service restored from a backup that reuses ids pauses the run, and no customer is overwritten', async () => {
   const service = await at.start({ contacts: CONTACTS });
   await at.settle({ acme: { url: service.url } });
   await at.run('run', 'sync-acme');
-  // As after a restore: the later half is gone, and its ids belong to other people.
+  // The state after a restore: the later half is gone, and its ids belong to other people.
   await service.database.pool.query(
     `update service.customers set contact_id = null, fields = jsonb_build_object('full_name', 'Stranger ' || id, 'email', 's' || id || '@x.example')
      where id > $1`,
@@ -162,7 +162,7 @@ describe('two names for one tenant', () => {
       b: { url: service.url.replace('127.0.0.1', 'localhost'), budget: BUDGET },
     });
     const check = await at.run('settings', 'check');
-    expect(check.json.warnings.join()).toContain('accounts a and b have the same address and the same key');
+    expect(check.json.warnings.join()).toContain('accounts a and b have the same address and key');
     const both = await Promise.all([at.run('run', 'sync-a'), at.run('run', 'sync-b')]);
     const again = await at.run('run', 'sync-b');
     expect(again.json.counts).toMatchObject({ created: 0, in: CONTACTS });

@@ -1,60 +1,63 @@
-/** A worker that is killed over and over, with faults on, ends with every contact imported once. */
+/** A worker that is killed repeatedly, with faults on, imports every contact once. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { test } from 'vitest';
 import { listRuns } from '../../src/engine/ledger/runs.ts';
-import { FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { people } from '../support/people.ts';
-import { openSyncBed, type SyncBed, TEST_KEY } from '../support/sync-bed.ts';
+import { programFile } from '../support/programs.ts';
+import { openSyncHarness, type SyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 
-const CONTACTS = 150;
+const CONTACTS = 80;
 
-let bed: SyncBed | undefined;
-let child: ChildProcess | undefined;
-afterEach(async () => {
-  child?.kill('SIGKILL');
-  await bed?.close();
-  bed = undefined;
-});
-
-test.each([
+// In parallel, because they wait more than they work.
+test.concurrent.for([
   ['customers say which contact they came from', true],
   ['customers do not say it', false],
-])(
+] as const)(
   'killed every few calls, faults on, %s: nothing is lost and nothing doubled',
-  async (_name, customersCarryContactId) => {
-    bed = await openSyncBed({
+  async ([, customersCarryContactId], { expect, onTestFinished }) => {
+    const harness = await openSyncHarness({
       behaviour: {
         customersCarryContactId,
         faults: { seed: 5, rate: 0.1, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 200 },
       },
       account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 300ms, concurrency: 8 }',
     });
-    await bed.addContacts(people(CONTACTS));
+    onTestFinished(() => harness.close());
+    await harness.addContacts(people(CONTACTS));
     let kills = 0;
-    for (let callsBefore = 3; (await untilKilledOrDone(bed, callsBefore)) === 'killed'; callsBefore += 5) kills++;
+    let worker: ChildProcess | undefined;
+    onTestFinished(() => void worker?.kill('SIGKILL'));
+    const start = () => {
+      worker = startWorker(harness);
+      return worker;
+    };
+    for (let callsBefore = 3; (await untilKilledOrDone(start(), harness, callsBefore)) === 'killed'; callsBefore += 5)
+      kills++;
     expect(kills).toBeGreaterThanOrEqual(5);
-    const [run] = await listRuns(bed.database.pool, 5);
+    const [run] = await listRuns(harness.database.pool, 5);
     if (!run) throw new Error('there is no run');
     expect([run.status, run.error]).toEqual(['done', undefined]);
-    expect(await bed.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
-    expect([...(await bed.commits()).values()].reduce((sum, n) => sum + n, 0)).toBe(CONTACTS);
-    const again = await bed.runSync();
-    expect(await bed.counts(again)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS });
+    expect(await harness.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
+    expect([...(await harness.commits()).values()].reduce((sum, n) => sum + n, 0)).toBe(CONTACTS);
+    const again = await harness.runSync();
+    expect(await harness.counts(again)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS });
   },
 );
 
-/** Lets a worker process make so many calls, then kills it; or sees it end by itself. */
-async function untilKilledOrDone(bed: SyncBed, calls: number): Promise<'killed' | 'done'> {
-  const { service, database, dataDir, settingsText } = bed;
-  const root = path.join(import.meta.dirname, '../..');
-  const args = [path.join(root, 'src/cli/run-ts.mjs'), path.join(root, 'test/support/sync-program.ts')];
-  const worker = spawn(process.execPath, [...args, JSON.stringify(database.connection), dataDir, settingsText], {
-    env: { ...process.env, TEST_KEY },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  child = worker;
+function startWorker({ database, dataDir, settingsText }: SyncHarness): ChildProcess {
+  const args = [programFile('test/support/sync-program'), JSON.stringify(database.connection), dataDir, settingsText];
+  const env = { ...process.env, TEST_KEY };
+  return spawn(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+/** Lets a worker process make this many calls and kills it, unless it ends by itself before. */
+async function untilKilledOrDone(
+  worker: ChildProcess,
+  { service }: SyncHarness,
+  calls: number,
+): Promise<'killed' | 'done'> {
   const exited = once(worker, 'exit');
   const before = service.traffic.total();
   const watching = setInterval(() => {

@@ -1,23 +1,23 @@
-/** Files that nobody should send, through the command line: a clear error and exit code, and the good rows are loaded. */
+/** Hostile files on the command line: a clear error and exit code, and the good rows are loaded. */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { csvOf } from '../support/orders-bed.ts';
-import { type CommandBed, openCommandBed } from './orders-bed.ts';
+import { csvOf } from '../support/orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }';
 const ACCOUNT = ['--account', 'test'];
 
-let bed: CommandBed;
+let harness: CommandHarness;
 beforeAll(async () => {
-  bed = await openCommandBed({ account: QUICK });
+  harness = await openCommandHarness({ account: QUICK });
 });
 beforeEach(async () => {
-  await bed.reset();
-  await bed.addNumberedCustomers(3);
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
 const PLAIN = 'order_id,client_id,amount';
 
@@ -36,39 +36,39 @@ const refused: readonly (readonly [string, string | Uint8Array, code: string, sa
   ],
   ['a workbook', Buffer.from('504b030414000600', 'hex'), 'CSV_BINARY', /Excel/],
   ['noise', Buffer.from(Array.from({ length: 4_096 }, (_, i) => (i * 7) % 31)), 'CSV_BINARY', /no text/],
-  ['a broken gzip', gzipSync(`${PLAIN}\nA,1,1\n`).subarray(0, 30), 'CSV_GZIP_BROKEN', /Pack it anew/],
+  ['a broken gzip', gzipSync(`${PLAIN}\nA,1,1\n`).subarray(0, 30), 'CSV_GZIP_BROKEN', /Compress it again/],
   ['1,000,000 columns', `${'a,'.repeat(1_000_000)}client_id\n1\n`, 'CSV_HEADER_INVALID', /./],
   ['one endless line', 'x'.repeat(3 * 1024 * 1024), 'CSV_HEADER_INVALID', /./],
 ];
 
 describe('a file that is refused as a whole', () => {
-  test.each(refused)('%s: ends with 2 and says what to do, and leaves no run', async (_what, content, code, says) => {
-    const file = await bed.file('bad.csv', content);
-    const finished = await bed.here('orders', 'load', file, ...ACCOUNT);
+  test.each(refused)('%s: ends with 2, shows the remedy, and starts no run', async (_what, content, code, says) => {
+    const file = await harness.file('bad.csv', content);
+    const finished = await harness.here('orders', 'load', file, ...ACCOUNT);
     expect([finished.code, finished.json.error.code]).toEqual([2, code]);
     expect(finished.stderr).toMatch(says);
-    expect((await bed.database.pool.query('select 1 from ledger.runs')).rowCount).toBe(0);
-    expect(bed.writesSeen()).toBe(0);
+    expect((await harness.database.pool.query('select 1 from ledger.runs')).rowCount).toBe(0);
+    expect(harness.writesSeen()).toBe(0);
   });
 
   test('a directory, and a file that is not there', async () => {
-    await mkdir(path.join(bed.dataDir, 'folder'), { recursive: true });
+    await mkdir(path.join(harness.dataDir, 'folder'), { recursive: true });
     const [folder, nothing] = [
-      await bed.here('orders', 'load', 'folder', ...ACCOUNT),
-      await bed.here('orders', 'load', 'none.csv', ...ACCOUNT),
+      await harness.here('orders', 'load', 'folder', ...ACCOUNT),
+      await harness.here('orders', 'load', 'none.csv', ...ACCOUNT),
     ];
     expect([folder.code, folder.json.error.code]).toEqual([2, 'CSV_IS_DIRECTORY']);
     expect([nothing.code, nothing.json.error.code]).toEqual([2, 'CSV_NOT_FOUND']);
   });
 
   test('a column that --map names and the file has not', async () => {
-    const file = await bed.file('map.csv', csvOf(PLAIN, ['A,1,1']));
-    const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT, '--map', 'amount=Betrag');
+    const file = await harness.file('map.csv', csvOf(PLAIN, ['A,1,1']));
+    const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT, '--map', 'amount=Betrag');
     expect([code, json.error.code]).toEqual([2, 'CSV_UNKNOWN_COLUMN']);
   });
 });
 
-/** A bad row, and the verdict and code it comes back with. */
+/** A bad row, with the verdict and code of its result. */
 const bad: readonly (readonly [row: string, verdict: string, code: string])[] = [
   ['B-1,1', 'invalid', 'RAGGED'],
   ['B-2,1,5,x,y', 'invalid', 'RAGGED'],
@@ -88,12 +88,12 @@ const bad: readonly (readonly [row: string, verdict: string, code: string])[] = 
 ];
 
 describe('good rows beside bad ones', () => {
-  test('are loaded, and each bad one comes back with its line and code', async () => {
+  test('are loaded, and each bad row is returned with its line and code', async () => {
     const rows = bad.flatMap(([row], n) => [row, `G-${n},${(n % 3) + 1},${n}.5`]);
-    const file = await bed.file('mixed.csv', csvOf(PLAIN, rows));
-    const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT, '--results', 'mixed');
+    const file = await harness.file('mixed.csv', csvOf(PLAIN, rows));
+    const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'mixed');
     expect([code, json.status]).toEqual([1, 'done']);
-    expect(await bed.orderCommits()).toEqual(new Map(bad.map((_, n) => [`G-${n}`, 1])));
+    expect(await harness.orderCommits()).toEqual(new Map(bad.map((_, n) => [`G-${n}`, 1])));
     const back = [...(await lines(json.results.invalid)), ...(await lines(json.results.rejected))];
     const expected = bad.map(([, verdict, reason], n) => `${2 * n + 2},${verdict},${reason}`);
     expect(back.map((line) => line.split(',', 3).join()).sort()).toEqual(expected.sort());
@@ -102,54 +102,59 @@ describe('good rows beside bad ones', () => {
 
   test('have formulas, leading zeros and odd names as plain text, which the results guard', async () => {
     const names = ['=1+1', '+49', '-5', '@cmd', '00012', '__proto__', 'constructor', "'quoted"];
-    const file = await bed.file(
+    const file = await harness.file(
       'odd.csv',
       csvOf(
         '__proto__,order_id,client_id,constructor',
         names.map((name) => `x,${name},1,y`),
       ),
     );
-    const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT, '--results', 'odd');
+    const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'odd');
     expect([code, json.counts]).toMatchObject([0, { in: 8, created: 8 }]);
-    expect([...(await bed.orderCommits()).keys()].sort()).toEqual([...names].sort());
+    expect([...(await harness.orderCommits()).keys()].sort()).toEqual([...names].sort());
     const cells = (await lines(json.results.created)).flatMap((line) => line.split(','));
     expect(cells.filter((cell) => /^"?[=+@-](?!\d+$)/.test(cell))).toEqual([]);
   });
 
   test('come before a quote that is never closed', async () => {
-    const file = await bed.file('open.csv', `${PLAIN}\nA,1,1\nB,2,2\nC,3,"3\nD,1,4\n`);
-    const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT);
+    const file = await harness.file('open.csv', `${PLAIN}\nA,1,1\nB,2,2\nC,3,"3\nD,1,4\n`);
+    const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT);
     expect(code).toBe(1);
-    expect([...(await bed.orderCommits()).keys()]).toEqual(expect.arrayContaining(['A', 'B']));
+    expect([...(await harness.orderCommits()).keys()]).toEqual(expect.arrayContaining(['A', 'B']));
     await expectSums(json);
   });
 
-  test('stand beside a line of 64 MiB, packed', async () => {
+  test('are loaded beside a line of 64 MiB, packed', async () => {
     const long = Buffer.concat([
       Buffer.from(`${PLAIN}\nA,1,1\nB,2,`),
       Buffer.alloc(64 * 1024 * 1024, '1'),
       Buffer.from('\nC,3,3\n'),
     ]);
-    const file = await bed.file('long.csv.gz', gzipSync(long, { level: 1 }));
-    const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT);
+    const file = await harness.file('long.csv.gz', gzipSync(long, { level: 1 }));
+    const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT);
     expect([code, json.counts]).toMatchObject([1, { in: 3, created: 2, invalid: 1 }]);
   });
 });
 
-test('what came back is corrected and loaded again as it is, until nothing comes back', async () => {
-  const file = await bed.file('round.csv', csvOf('Bestell-Nr;Kunden-Nr;Betrag', ['A;1;1,50', 'B;2;abc', 'C;99;2,75']));
-  const first = await bed.here('orders', 'load', file, ...ACCOUNT, '--results', 'round');
+test('can be corrected in the results and loaded again until no row is returned', async () => {
+  const file = await harness.file(
+    'round.csv',
+    csvOf('Bestell-Nr;Kunden-Nr;Betrag', ['A;1;1,50', 'B;2;abc', 'C;99;2,75']),
+  );
+  const first = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'round');
   expect([first.code, first.json.counts]).toMatchObject([1, { in: 3, created: 1, invalid: 1, rejected: 1 }]);
   const { invalid, rejected } = first.json.results;
-  await bed.file('round/fixed-1.csv', (await readFile(invalid, 'utf8')).replace(';abc', ';4,25'));
-  await bed.file('round/fixed-2.csv', (await readFile(rejected, 'utf8')).replace(';99;', ';3;'));
+  await harness.file('round/fixed-1.csv', (await readFile(invalid, 'utf8')).replace(';abc', ';4,25'));
+  await harness.file('round/fixed-2.csv', (await readFile(rejected, 'utf8')).replace(';99;', ';3;'));
   for (const name of ['round/fixed-1.csv', 'round/fixed-2.csv']) {
-    const again = await bed.here('orders', 'load', name, ...ACCOUNT, '--results', 'round');
+    const again = await harness.here('orders', 'load', name, ...ACCOUNT, '--results', 'round');
     expect([again.code, again.json.counts]).toMatchObject([0, { in: 1, created: 1 }]);
   }
-  const amounts = (await bed.orders()).map(({ order_id, client_id, amount }) => `${order_id} ${client_id} ${amount}`);
+  const amounts = (await harness.orders()).map(
+    ({ order_id, client_id, amount }) => `${order_id} ${client_id} ${amount}`,
+  );
   expect(amounts.sort()).toEqual(['A 1 1.5', 'B 2 4.25', 'C 3 2.75']);
-  await rm(path.join(bed.dataDir, 'round'), { recursive: true });
+  await rm(path.join(harness.dataDir, 'round'), { recursive: true });
 });
 
 async function lines(file: string | undefined): Promise<readonly string[]> {
@@ -157,7 +162,7 @@ async function lines(file: string | undefined): Promise<readonly string[]> {
   return (await readFile(file, 'utf8')).trimEnd().split('\n').slice(1);
 }
 
-/** `in` is the sum of the verdicts, and the results hold that many rows where there are any. */
+/** `in` is the sum of the verdicts, and the results have as many rows where there are any. */
 async function expectSums({
   counts,
   results,

@@ -1,83 +1,83 @@
-/** `orders load` as people run it: stopped and begun again, from two terminals, on a full disk, on a file being written. */
+/** `orders load` as people use it: stopped and restarted, from two terminals, on a full disk, on a file being written. */
 import fs, { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { command } from '../cli/command.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
-import { type CommandBed, openCommandBed } from './orders-bed.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
 
-/** Slow enough to be stopped in the midst. */
+/** Slow enough to be stopped halfway. */
 const SLOW = 'budget: { requests: 150, per: 1s, burst: 5, timeout: 2s, settle: 200ms, concurrency: 4 }';
 const ACCOUNT = ['--account', 'test'];
 const COUNT = 150;
 
-let bed: CommandBed;
+let harness: CommandHarness;
 beforeAll(async () => {
-  bed = await openCommandBed({ account: SLOW });
+  harness = await openCommandHarness({ account: SLOW });
 });
 beforeEach(async () => {
-  await bed.reset();
-  await bed.addNumberedCustomers(3);
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
 const someAreMade = (least = 10) =>
   expect
-    .poll(() => bed.service.traffic.total('orders.create'), { timeout: 20_000, interval: 5 })
+    .poll(() => harness.service.traffic.total('orders.create'), { timeout: 20_000, interval: 5 })
     .toBeGreaterThan(least);
 
-test('ctrl-C leaves the load as it stands with its results so far, and the same command goes on with it', async () => {
-  await bed.file('orders.csv', ordersCsv(COUNT));
+test('Ctrl-C leaves the load unfinished with its results so far, and the same command resumes it', async () => {
+  await harness.file('orders.csv', ordersCsv(COUNT));
   const load = ['orders', 'load', 'orders.csv', ...ACCOUNT, '--results', 'out'];
-  const stopped = bed.start(...load);
+  const stopped = harness.start(...load);
   await someAreMade();
   stopped.signal('SIGINT');
   const { code, json } = await stopped.ended;
   expect([code, json.status, json.error.code]).toEqual([3, 'running', 'INTERRUPTED']);
   expect(await rowsIn(json.results)).toBe(COUNT);
   expect(json.results.unprocessed).toMatch(/orders\.unprocessed\.csv$/);
-  const again = await bed.run(...load);
+  const again = await harness.run(...load);
   expect([again.code, again.json.run, again.json.counts]).toMatchObject([0, json.run, { in: COUNT, created: COUNT }]);
   expect(Object.keys(again.json.results)).toEqual(['created']);
-  expect((await readdir(path.join(bed.dataDir, 'out'))).sort()).toEqual(['orders.created.csv']);
-  expect(await bed.orderCommits()).toEqual(eachOnce(COUNT));
+  expect((await readdir(path.join(harness.dataDir, 'out'))).sort()).toEqual(['orders.created.csv']);
+  expect(await harness.orderCommits()).toEqual(eachOnce(COUNT));
 });
 
 test('a second terminal joins the load, and both end with it', async () => {
-  await bed.file('orders.csv', ordersCsv(COUNT));
-  const first = bed.start('orders', 'load', 'orders.csv', ...ACCOUNT);
+  await harness.file('orders.csv', ordersCsv(COUNT));
+  const first = harness.start('orders', 'load', 'orders.csv', ...ACCOUNT);
   await someAreMade();
-  const second = await bed.run('orders', 'load', 'orders.csv', ...ACCOUNT);
+  const second = await harness.run('orders', 'load', 'orders.csv', ...ACCOUNT);
   const ends = [(await first.ended).json, second.json];
   expect(ends.map(({ status, counts }) => [status, counts.created])).toEqual([
     ['done', COUNT],
     ['done', COUNT],
   ]);
   expect(ends[1].run).toBe(ends[0].run);
-  expect(await bed.orderCommits()).toEqual(eachOnce(COUNT));
+  expect(await harness.orderCommits()).toEqual(eachOnce(COUNT));
 });
 
-test('cancelled from a second terminal it ends with 3, and what was not sent is unprocessed', async () => {
-  await bed.file('orders.csv', ordersCsv(500));
-  const load = bed.start('orders', 'load', 'orders.csv', ...ACCOUNT, '--results', 'cancelled');
+test('cancelled from a second terminal it ends with 3, and unsent rows are unprocessed', async () => {
+  await harness.file('orders.csv', ordersCsv(500));
+  const load = harness.start('orders', 'load', 'orders.csv', ...ACCOUNT, '--results', 'cancelled');
   await someAreMade();
-  const { json: runs } = await bed.here('runs');
-  expect((await bed.here('runs', 'cancel', runs.runs[0].run)).code).toBe(0);
+  const { json: runs } = await harness.here('runs');
+  expect((await harness.here('runs', 'cancel', runs.runs[0].run)).code).toBe(0);
   const { code, json } = await load.ended;
   expect([code, json.status]).toEqual([3, 'cancelled']);
   expect(Object.keys(json.results)).toContain('unprocessed');
   expect([await rowsIn(json.results), json.counts.in]).toEqual([500, 500]);
-  const again = await bed.here('orders', 'load', 'orders.csv', ...ACCOUNT, '--dry-run');
-  expect(again.json.counts.created).toBe(500 - (await bed.orderCommits()).size);
+  const again = await harness.here('orders', 'load', 'orders.csv', ...ACCOUNT, '--dry-run');
+  expect(again.json.counts.created).toBe(500 - (await harness.orderCommits()).size);
 });
 
-test('loaded once more after it has ended, it creates nothing and ends as it ended the first time', async () => {
-  const file = await bed.file('orders.csv', csvOf('order_id,client_id', ['A,1', 'B,77']));
-  const first = await bed.here('orders', 'load', file, ...ACCOUNT);
-  const second = await bed.here('orders', 'load', file, ...ACCOUNT, '--results', 'once');
+test('loading the same file again after the end creates nothing and ends with the same result', async () => {
+  const file = await harness.file('orders.csv', csvOf('order_id,client_id', ['A,1', 'B,77']));
+  const first = await harness.here('orders', 'load', file, ...ACCOUNT);
+  const second = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'once');
   expect([first.code, second.code, second.json.run]).toEqual([1, 1, first.json.run]);
   expect(await rowsIn(second.json.results)).toBe(2);
-  const again = await bed.here('orders', 'load', file, ...ACCOUNT, '--again');
+  const again = await harness.here('orders', 'load', file, ...ACCOUNT, '--again');
   expect(again.json.counts).toMatchObject({ in: 2, existing: 1, rejected: 1 });
 });
 
@@ -85,81 +85,81 @@ test.each([
   [['--existing', 'update'], /It was loaded without --existing update: add --again for that\./],
   [['--create-customers'], /It was loaded without --create-customers: add --again for that\./],
   [['--existing', 'fail', '--create-customers'], /without --existing fail and --create-customers: add --again/],
-  [[], /--again looks at every row anew\.\n/],
-])('loaded once more with %j it says what was asked for and is not done', async (more, says) => {
-  const file = await bed.file('orders.csv', csvOf('order_id,client_id', ['A,1']));
-  const first = await bed.here('orders', 'load', file, ...ACCOUNT);
+  [[], /--again checks every row again\.\n/],
+])('loaded again with %j it says what was asked for and is not done', async (more, says) => {
+  const file = await harness.file('orders.csv', csvOf('order_id,client_id', ['A,1']));
+  const first = await harness.here('orders', 'load', file, ...ACCOUNT);
   const settings = ['--config', 'lockstep.yaml'];
-  const { code, stdout } = await command(['orders', 'load', file, ...ACCOUNT, ...more, ...settings], bed.around);
+  const { code, stdout } = await command(['orders', 'load', file, ...ACCOUNT, ...more, ...settings], harness.around);
   expect([code, stdout]).toEqual([0, expect.stringMatching(says)]);
   expect(stdout).toContain(`was loaded before, as run ${first.json.run}`);
-  expect(await bed.orderCommits()).toEqual(new Map([['A', 1]]));
+  expect(await harness.orderCommits()).toEqual(new Map([['A', 1]]));
 });
 
-test('tried again it takes only what failed', async () => {
-  const file = await bed.file(
+test('a retry takes only what failed', async () => {
+  const file = await harness.file(
     'orders.csv',
     csvOf('order_id,customer_email', ['A,customer1@example.com', 'B,late@example.com']),
   );
-  const first = await bed.here('orders', 'load', file, ...ACCOUNT);
-  await bed.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
-  const { code, json } = await bed.here('runs', 'retry', first.json.run);
+  const first = await harness.here('orders', 'load', file, ...ACCOUNT);
+  await harness.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
+  const { code, json } = await harness.here('runs', 'retry', first.json.run);
   expect([code, json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
-  const nothing = await bed.here('runs', 'retry', first.json.run);
+  const nothing = await harness.here('runs', 'retry', first.json.run);
   expect([nothing.code, nothing.json.error.code]).toEqual([2, 'NOTHING_FAILED']);
 });
 
-test('tried again it tells people how long that took, not how long ago it began', async () => {
-  const file = await bed.file('orders.csv', csvOf('order_id,customer_email', ['A,late@example.com']));
-  const { json } = await bed.here('orders', 'load', file, ...ACCOUNT);
-  await bed.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
-  await bed.database.pool.query(`update ledger.runs set created_at = created_at - interval '1 h'`);
-  const { code, stdout } = await command(['runs', 'retry', json.run, '--config', 'lockstep.yaml'], bed.around);
+test('a retry reports its own duration, not the time since the first start', async () => {
+  const file = await harness.file('orders.csv', csvOf('order_id,customer_email', ['A,late@example.com']));
+  const { json } = await harness.here('orders', 'load', file, ...ACCOUNT);
+  await harness.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
+  await harness.database.pool.query(`update ledger.runs set created_at = created_at - interval '1 h'`);
+  const { code, stdout } = await command(['runs', 'retry', json.run, '--config', 'lockstep.yaml'], harness.around);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/ is done after \d+\.\d s\./)]);
 });
 
-test('run dry it plans, and writes nothing', async () => {
-  const file = await bed.file('orders.csv', ordersCsv(5));
-  const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT, '--dry-run');
-  expect([code, json.dryRun, json.counts, bed.writesSeen()]).toMatchObject([0, true, { in: 5, created: 5 }, 0]);
+test('a dry run plans and writes nothing', async () => {
+  const file = await harness.file('orders.csv', ordersCsv(5));
+  const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT, '--dry-run');
+  expect([code, json.dryRun, json.counts, harness.writesSeen()]).toMatchObject([0, true, { in: 5, created: 5 }, 0]);
 });
 
-test('a disk that is full for the results is told, leaves no half a file, and the same command writes them later', async () => {
-  const file = await bed.file('orders.csv', ordersCsv(5));
+test('reports a full disk, leaves no partial results, and the same command writes them later', async () => {
+  const file = await harness.file('orders.csv', ordersCsv(5));
   const open = fs.open.bind(fs);
   const full = vi.spyOn(fs, 'open').mockImplementation(async (target, ...how) => {
     if (!String(target).includes('/.lockstep-')) return open(target, ...how);
     await (await open(target, ...how)).close();
-    return open('/dev/full', 'w'); // a write to it is refused as by a full disk
+    return open('/dev/full', 'w'); // writing to it fails as on a full disk
   });
   onTestFinished(() => full.mockRestore());
-  const failed = await bed.here('orders', 'load', file, ...ACCOUNT, '--results', 'full');
+  const failed = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'full');
   expect([failed.code, failed.json.error.code]).toEqual([3, 'DISK_FULL']);
-  expect(await readdir(path.join(bed.dataDir, 'full'))).toEqual([]);
+  expect(await readdir(path.join(harness.dataDir, 'full'))).toEqual([]);
   full.mockRestore();
-  const { code, json } = await bed.here('orders', 'load', file, ...ACCOUNT, '--results', 'full');
+  const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'full');
   expect([code, json.counts, await rowsIn(json.results)]).toMatchObject([0, { in: 5, created: 5 }, 5]);
-  expect(await bed.orderCommits()).toEqual(eachOnce(5));
+  expect(await harness.orderCommits()).toEqual(eachOnce(5));
 });
 
-test('a file that changes while it is read is told, and is loaded whole once it has come to rest', async () => {
-  const file = await bed.file('orders.csv', ordersCsv(5));
-  const { pool } = bed.database;
+test('reports a file that changes while it is read, and loads it whole once it no longer changes', async () => {
+  const file = await harness.file('orders.csv', ordersCsv(5));
+  const { pool } = harness.database;
   // Its load has begun, and its rows are not read yet.
   await pool.query(`create function public.stand_still() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock(4712); return new; end $$;
     create trigger stand_still before insert on ledger.loads for each row execute function public.stand_still()`);
   const holder = await pool.connect();
   await holder.query('select pg_advisory_lock(4712)');
-  const changed = bed.here('orders', 'load', file, ...ACCOUNT);
+  const changed = harness.here('orders', 'load', file, ...ACCOUNT);
   const waits = async () => (await pool.query(`select 1 from pg_locks where objid = 4712 and not granted`)).rowCount;
   await expect.poll(waits, { timeout: 10_000, interval: 5 }).toBe(1);
   await appendFile(file, 'O-6,1,late,6.25,new\n');
   holder.release(true);
   const { code, json } = await changed;
-  expect([code, json.error.code, bed.writesSeen()]).toEqual([3, 'CSV_CHANGED', 0]);
+  expect([code, json.error.code, harness.writesSeen()]).toEqual([3, 'CSV_CHANGED', 0]);
   await pool.query('drop trigger stand_still on ledger.loads');
-  const whole = await bed.here('orders', 'load', file, ...ACCOUNT);
+  const whole = await harness.here('orders', 'load', file, ...ACCOUNT);
   expect([whole.code, whole.json.counts]).toMatchObject([0, { in: 6, created: 6 }]);
 });
 

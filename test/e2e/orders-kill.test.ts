@@ -1,26 +1,26 @@
-/** A load whose process is killed, at every step by name and over and over, ends with every order made once. */
+/** A load whose process is killed, at every named step and repeatedly, creates every order once. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { FAULT_KINDS } from '../../src/service/behaviour.ts';
+import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import type { Between } from '../support/front-server.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-bed.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
 import { type Failpoint, unanswered, writing } from './failpoints.ts';
-import { type CommandBed, openCommandBed } from './orders-bed.ts';
+import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }';
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
 const [CUSTOMERS, ORDERS, CREATE] = ['/customers/getall', '/orders/getall', '/orders/create'];
 
-let bed: CommandBed;
+let harness: CommandHarness;
 beforeAll(async () => {
-  bed = await openCommandBed({ account: ACCOUNT });
+  harness = await openCommandHarness({ account: ACCOUNT });
 });
 beforeEach(async () => {
-  await bed.reset();
-  await bed.addNumberedCustomers(3);
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
-/** The order O-3 fails before it is made, once: it is sent again after a first read-back. */
+/** Order O-3 fails before it is made, once: it is sent again after a first read-back. */
 function failingOnce(): Between {
   let failed = 0;
   return async ({ body }, pass) => (body.includes('"O-3"') && failed++ === 0 ? { status: 502, body: 'no' } : pass());
@@ -44,46 +44,46 @@ const failpoints: readonly (readonly [string, Failpoint])[] = [
   ['its keys are being given back', writing('ledger.order_keys', 'delete', `old.label = 'O-20'`)],
 ];
 
-test.each(failpoints)('killed when %s: nothing is lost and nothing doubled', async (when, failpoint) => {
+test.each(failpoints)('killed when %s: nothing is lost and nothing duplicated', async (when, failpoint) => {
   const count = when.includes('staged') ? 1_200 : 40;
-  await bed.file('orders.csv', ordersCsv(count));
-  const { reached, release } = await failpoint.arm(bed);
-  const victim = bed.start(...LOAD);
+  await harness.file('orders.csv', ordersCsv(count));
+  const { reached, release } = await failpoint.arm(harness);
+  const victim = harness.start(...LOAD);
   const early = victim.ended.then(({ stdout, stderr }) =>
     Promise.reject(new Error(`it ended before: ${stdout}${stderr}`)),
   );
-  early.catch(() => undefined); // it ends in any case, and mostly by the kill
+  early.catch(() => undefined); // it ends in any case, usually by the kill
   await Promise.race([reached, early]);
   victim.signal('SIGKILL');
   expect((await victim.ended).code).toBeNull();
   await release();
-  const { code, json } = await bed.here(...LOAD);
+  const { code, json } = await harness.here(...LOAD);
   expect([code, json.error, json.counts]).toMatchObject([0, undefined, { in: count, created: count }]);
-  expect(await bed.orderCommits()).toEqual(eachOnce(count));
+  expect(await harness.orderCommits()).toEqual(eachOnce(count));
 });
 
-test('killed while its rows are staged: resuming it is refused with the remedy, and that loads the file whole', async () => {
-  await bed.file('orders.csv', ordersCsv(1_200));
-  const { reached, release } = await writing('ledger.inputs', 'insert', 'new.n = 1100').arm(bed);
-  const victim = bed.start(...LOAD);
+test('killed while its rows are staged: resuming is refused with a remedy, and the remedy loads the whole file', async () => {
+  await harness.file('orders.csv', ordersCsv(1_200));
+  const { reached, release } = await writing('ledger.inputs', 'insert', 'new.n = 1100').arm(harness);
+  const victim = harness.start(...LOAD);
   await reached;
   victim.signal('SIGKILL');
   await victim.ended;
   await release();
-  const { runs } = (await bed.here('runs')).json;
-  const resumed = await bed.here('runs', 'resume', runs[0].run);
-  expect([resumed.code, resumed.json.error.code, bed.writesSeen()]).toEqual([3, 'LOAD_NOT_RECEIVED', 0]);
+  const { runs } = (await harness.here('runs')).json;
+  const resumed = await harness.here('runs', 'resume', runs[0].run);
+  expect([resumed.code, resumed.json.error.code, harness.writesSeen()]).toEqual([3, 'LOAD_NOT_RECEIVED', 0]);
   expect(resumed.stderr).toMatch(
-    /orders\.csv, the file of run .* Load it again .*: lockstep orders load FILE --account test/,
+    /The file \S*orders\.csv of run .* Load it again .*: lockstep orders load FILE --account test/,
   );
-  const { code, json } = await bed.here(...LOAD);
+  const { code, json } = await harness.here(...LOAD);
   expect([code, json.counts]).toMatchObject([0, { in: 1_200, created: 1_200 }]);
-  expect(await bed.orderCommits()).toEqual(eachOnce(1_200));
+  expect(await harness.orderCommits()).toEqual(eachOnce(1_200));
 });
 
-test('killed every few calls, faults on, customers to be created: nothing is lost and nothing doubled', async () => {
+test('killed every few calls, with faults and missing customers: nothing is lost and nothing duplicated', async () => {
   const faults = { seed: 5, rate: 0.1, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 200 };
-  const faulty = await openCommandBed({ account: ACCOUNT, behaviour: { faults } });
+  const faulty = await openCommandHarness({ account: ACCOUNT, behaviour: { faults } });
   onTestFinished(() => faulty.close());
   const rows = Array.from({ length: 80 }, (_, i) => `O-${i + 1},new${i % 15}@example.com,${i}`);
   await faulty.file('orders.csv', csvOf('order_id,customer_email,amount', rows));
@@ -97,8 +97,8 @@ test('killed every few calls, faults on, customers to be created: nothing is los
   expect(await faulty.customers()).toHaveLength(15);
 });
 
-/** Lets a load make so many calls, then kills it; or sees it end by itself. */
-async function untilKilledOrDone(at: CommandBed, calls: number): Promise<'killed' | 'done'> {
+/** Lets a load make this many calls and kills it, unless it ends by itself before. */
+async function untilKilledOrDone(at: CommandHarness, calls: number): Promise<'killed' | 'done'> {
   const before = at.service.traffic.total();
   const victim = at.start(...LOAD, '--create-customers');
   const watching = setInterval(() => {

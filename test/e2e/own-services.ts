@@ -1,10 +1,10 @@
-/** Services with databases of their own, and a ledger with settings that point to them: commands run in this process. */
+/** Services with databases of their own, and a ledger with settings that point to them. Commands run in this process. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { seedWorkspace } from '../../src/service/seed.ts';
 import { startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type CommandResult, command, databaseUrl } from '../cli/command.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type Between, startFrontServer } from '../support/front-server.ts';
@@ -19,14 +19,14 @@ export const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
 export interface OwnService {
   readonly database: FreshDatabase;
   readonly url: string;
-  /** From now on, what stands between the worker and the service. */
+  /** From now on, the handler between the worker and the service. */
   between(between?: Between): void;
 }
 
 export interface ServiceOptions {
-  /** Sample contacts of the first tenant, and what comes with them. Default 0. */
+  /** Number of sample contacts of the first tenant, with their related records. Default 0. */
   readonly contacts?: number;
-  /** Draws the sample: another number, other people under the same ids. */
+  /** Seed of the sample: another number gives other people under the same ids. */
   readonly people?: number;
   readonly tenants?: readonly KeyName[];
 }
@@ -42,12 +42,12 @@ export interface OwnServices {
   readonly cwd: string;
   start(options?: ServiceOptions): Promise<OwnService>;
   /**
-   * Writes the settings: these accounts, each with a contact sync called `sync-` and its name, and with a mirror of tasks
-   * called `mirror-` and its name where there is a hook to tell.
+   * Writes the settings: these accounts, each with a contact sync called `sync-` and its name. Accounts with a hook also
+   * have a mirror of tasks called `mirror-` and their name.
    */
   settle(accounts: Readonly<Record<string, NamedAccount>>, hookUrl?: string): Promise<void>;
   run(...args: readonly string[]): Promise<CommandResult>;
-  /** Writes a file of orders and loads it, all rows with the order_id and customer given. */
+  /** Writes a file of orders with these order_ids and customers, and loads it. */
   load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult>;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { processesNaming } from '../support/processes.ts';
 import { lockstep, type Surroundings, startLockstep } from './cli-process.ts';
 
-const KEY = `canary-key-${randomUUID()}`; // of this run: others may run at the same time
+const KEY = `canary-key-${randomUUID()}`; // unique to this run: other runs may be active
 let database: FreshDatabase;
 let around: Surroundings;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ test.each([
   ['--key-env', 'ACME_KEY', '127.0.0.1'],
   ['--key-file', 'key', '0.0.0.0'],
   ['--key', KEY, 'localhost'],
-])('the service takes its key from %s and says what is unsafe', async (option, value, host) => {
+])('the service takes its key from %s and warns about what is unsafe', async (option, value, host) => {
   const args = ['service', '--json', '--port', '0', '--listen', host, '--tenant', 'acme', option, value];
   const service = startLockstep(args, around);
   const { url } = await service.ready();
@@ -36,10 +36,10 @@ test.each([
   service.signal('SIGTERM');
   const { code, stderr } = await service.ended;
   expect([code, /--key shows the key/.test(stderr)]).toEqual([0, option === '--key']);
-  expect(/--listen 0\.0\.0\.0: other machines reach the service/.test(stderr)).toBe(host === '0.0.0.0');
+  expect(/--listen 0\.0\.0\.0: other machines can reach the service/.test(stderr)).toBe(host === '0.0.0.0');
 });
 
-test('a key that is short is refused', async () => {
+test('refuses a short key', async () => {
   const env = { ...around.env, ACME_KEY: 'nineteen-characters' };
   const args = ['service', '--json', '--port', '0', '--tenant', 'acme', '--key-env', 'ACME_KEY'];
   const { code, json } = await lockstep(args, { ...around, env });

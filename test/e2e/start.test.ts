@@ -4,15 +4,15 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { listRuns } from '../../src/engine/ledger/runs.ts';
 import { databaseUrl } from '../cli/command.ts';
-import { openSyncBed, TEST_KEY } from '../support/sync-bed.ts';
+import { openSyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 import { type Running, startLockstep } from './cli-process.ts';
 
-test('a sync that is due is begun by the scheduler alone, or by a worker once the scheduler is gone, and carried to its end', async () => {
-  const bed = await openSyncBed({ schedule: '{ every: 1s }' });
-  onTestFinished(() => bed.close());
-  await writeFile(path.join(bed.dataDir, 'lockstep.yaml'), bed.settingsText);
-  const { pool, connection } = bed.database;
-  const around = { cwd: bed.dataDir, env: { DATABASE_URL: databaseUrl(connection), TEST_KEY } };
+test('the scheduler alone, or a worker once the scheduler is gone, begins a sync that is due, and the sync completes', async () => {
+  const harness = await openSyncHarness({ schedule: '{ every: 1s }' });
+  onTestFinished(() => harness.close());
+  await writeFile(path.join(harness.dataDir, 'lockstep.yaml'), harness.settingsText);
+  const { pool, connection } = harness.database;
+  const around = { cwd: harness.dataDir, env: { DATABASE_URL: databaseUrl(connection), TEST_KEY } };
   const start = (role: string): Running =>
     startLockstep(['start', '--roles', role, '--config', 'lockstep.yaml', '--json'], around);
   const statuses = async () => (await listRuns(pool, 100)).map(({ status }) => status);
@@ -29,15 +29,15 @@ test('a sync that is due is begun by the scheduler alone, or by a worker once th
   expect((await worker.ended).code).toBe(0);
 });
 
-test('the role console takes calls where the settings say, and needs no other role', async () => {
-  const bed = await openSyncBed();
-  onTestFinished(() => bed.close());
+test('the role console accepts calls at the address in the settings, and needs no other role', async () => {
+  const harness = await openSyncHarness();
+  onTestFinished(() => harness.close());
   const target = 'hook: { type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING } }';
-  const text = `${bed.settingsText}console: { listen: "127.0.0.1:0" }\ntargets: { ${target} }\n`;
-  await writeFile(path.join(bed.dataDir, 'lockstep.yaml'), text);
-  const env = { DATABASE_URL: databaseUrl(bed.database.connection), TEST_KEY, SIGNING: 'x'.repeat(32) };
+  const text = `${harness.settingsText}console: { listen: "127.0.0.1:0" }\ntargets: { ${target} }\n`;
+  await writeFile(path.join(harness.dataDir, 'lockstep.yaml'), text);
+  const env = { DATABASE_URL: databaseUrl(harness.database.connection), TEST_KEY, SIGNING: 'x'.repeat(32) };
   const web = startLockstep(['start', '--roles', 'console', '--config', 'lockstep.yaml', '--json'], {
-    cwd: bed.dataDir,
+    cwd: harness.dataDir,
     env,
   });
   const { roles, consoleUrl } = await web.ready();

@@ -1,4 +1,4 @@
-/** What a target is trusted with is seen nowhere else, even where its server says it all back. */
+/** A target's secrets appear nowhere else, even where its server echoes them all. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -48,7 +48,7 @@ test('secrets, tokens and the path of a webhook are in no ledger, no log and no 
   const listed = await run('deliveries', '--verdict', 'dead');
   const [id = ''] = /msg_\S+/.exec(listed.stdout) ?? [];
   const shown = await run('deliveries', 'show', id);
-  expect(shown.stdout).toContain('422'); // what it answered is kept
+  expect(shown.stdout).toContain('422'); // its answer is kept
   const printed = await run('settings', 'print');
   const seen = [stdout, stderr, listed, shown, printed].map((text) => JSON.stringify(text)).join('\n');
   const kept = await everythingIn(workspace.database.pool);

@@ -1,4 +1,4 @@
-/** Tasks mirrored by real processes that are killed on the way, to a receiver that accepts nothing unsigned. */
+/** Tasks mirrored by real processes that are killed midway, to a receiver that accepts nothing unsigned. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 import { type Running, startLockstep } from './cli-process.ts';
 import { type E2eWorkspace, KEY, openWorkspace } from './workspace.ts';
 
-const SECRET = 'a signing secret that nobody can guess';
+const SECRET = 'a signing secret that is hard to guess';
 const ROUNDS = 2;
 
 interface Event {
@@ -58,7 +58,7 @@ async function turn(ids: readonly string[], isCompleted: boolean): Promise<void>
 
 const heard = () => receiver.events as readonly Event[]; // safe: the receiver has checked them
 
-/** What the receiver was told last of each task. */
+/** The last event that the receiver got for each task. */
 function lastHeard(): ReadonlyMap<string, boolean> {
   return new Map(heard().map(({ data }) => [data.task.id, data.task.isCompleted]));
 }
@@ -70,7 +70,7 @@ async function tasksThere(): Promise<ReadonlyMap<string, boolean>> {
   return new Map(found.rows.map(({ id, done }) => [id, done]));
 }
 
-test('over killed processes the receiver ends with every task as it is, in order, the same under one id', async () => {
+test('despite killed processes the receiver gets the last state of every task, in order, repeats under one id', async () => {
   const ids = [...(await tasksThere()).keys()];
   const processes = [start(), start()];
   await expect.poll(() => lastHeard().size, { timeout: 60_000 }).toBe(ids.length);
@@ -92,7 +92,7 @@ test('over killed processes the receiver ends with every task as it is, in order
   const bodies = new Map(receiver.requests.map(({ headers, body }) => [`${headers['webhook-id']} ${body}`, body]));
   expect(bodies.size).toBe(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size);
   for (const running of processes) {
-    await running.ready(); // before, a signal ends it as it would any process
+    await running.ready(); // before that, a signal ends it like any process
     running.signal('SIGTERM');
   }
   for (const { ended } of processes) expect((await ended).code).toBe(0);

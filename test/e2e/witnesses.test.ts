@@ -36,7 +36,7 @@ async function ordersThere(): Promise<{ readonly all: number; readonly distinct:
   return found.rows[0];
 }
 
-/** Lists of one kind show only some of their records. */
+/** Makes lists of one kind show only some of their records. */
 const showing =
   (path: string, some: (records: readonly Record<string, unknown>[]) => readonly unknown[]): Between =>
   async (request, pass) => {
@@ -50,7 +50,7 @@ const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i): [string, number] => [`O-${from + i}`, ((from + i) % 3) + 1]);
 
 describe('a list of orders that is cut off at its newest 50', () => {
-  test('doubles none of the orders that the ledger knows', async () => {
+  test('duplicates none of the orders in the ledger', async () => {
     await addCustomers(3);
     expect((await at.load('first.csv', numbered(1, 60))).json.counts.created).toBe(60);
     service.between(showing('/orders/getall', (orders) => orders.slice(-50)));
@@ -61,7 +61,7 @@ describe('a list of orders that is cut off at its newest 50', () => {
     expect(shown.json.notes.join()).toContain('the list of orders is partial');
   });
 
-  test('doubles none of them at a service that shows no order by its id', async () => {
+  test('duplicates none of them at a service that shows no order by its id', async () => {
     await addCustomers(3);
     expect((await at.load('first.csv', numbered(1, 60))).json.counts.created).toBe(60);
     const newest = showing('/orders/getall', (orders) => orders.slice(-50));
@@ -73,7 +73,7 @@ describe('a list of orders that is cut off at its newest 50', () => {
     expect(await ordersThere()).toEqual({ all: 60, distinct: 60 });
   });
 
-  test('doubles none of the orders that were there before Lockstep', async () => {
+  test('duplicates none of the orders that existed before Lockstep', async () => {
     await addCustomers(3);
     await service.database.pool.query(
       `insert into service.orders (tenant_id, client_id, fields)
@@ -87,7 +87,7 @@ describe('a list of orders that is cut off at its newest 50', () => {
   });
 });
 
-test('a partial list of customers has no contact imported a second time', async () => {
+test('a partial list of customers causes no second import of a contact', async () => {
   await addContacts(1, 30);
   expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ created: 30, in: 30 });
   await addContacts(31, 40);
@@ -101,7 +101,7 @@ test('a partial list of customers has no contact imported a second time', async 
   expect(found.rows[0].n).toBe(40);
 });
 
-test('removed customers are no partial list: a few that are gone by id stop nothing', async () => {
+test('a few customers deleted by id are not a partial list and stop nothing', async () => {
   await addContacts(1, 30);
   await at.run('run', 'sync-acme');
   await service.database.pool.query('delete from service.customers where id in (3, 4)');
@@ -109,11 +109,11 @@ test('removed customers are no partial list: a few that are gone by id stop noth
   expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ created: 5, in: 35 });
 });
 
-test('a customer that became another person is not overwritten, and the others are updated', async () => {
+test('does not overwrite a customer that became another person, and updates the others', async () => {
   await addContacts(1, 30);
   await at.run('run', 'sync-acme');
   await service.database.pool.query(
-    `update service.customers set fields = '{"full_name": "Somebody Else", "email": "else@example.com"}' where id = 7`,
+    `update service.customers set fields = '{"full_name": "Another Person", "email": "else@example.com"}' where id = 7`,
   );
   await service.database.pool.query(
     `update service.contacts set fields = fields || '{"organization": "New Ltd"}'::jsonb`,
@@ -121,5 +121,5 @@ test('a customer that became another person is not overwritten, and the others a
   const night = await at.run('run', 'sync-acme');
   expect([night.code, night.json.counts]).toMatchObject([1, { updated: 29, review: 1, in: 30 }]);
   const found = await service.database.pool.query('select fields from service.customers where id = 7');
-  expect(found.rows[0].fields).toMatchObject({ full_name: 'Somebody Else', email: 'else@example.com' });
+  expect(found.rows[0].fields).toMatchObject({ full_name: 'Another Person', email: 'else@example.com' });
 });

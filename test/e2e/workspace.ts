@@ -1,8 +1,8 @@
-/** A service process with one tenant, over a database of its own, and settings that point to it. */
+/** A service process with one tenant, on a database of its own, and settings that point to it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { seedWorkspace } from '../../src/service/seed.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { databaseUrl } from '../cli/command.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { lockstep, type Running, type Surroundings, startLockstep } from './cli-process.ts';
@@ -13,9 +13,9 @@ export interface E2eWorkspace extends Surroundings {
   readonly database: FreshDatabase;
   readonly service: Running;
   readonly url: string;
-  /** Runs a command over this workspace; its last line is JSON. */
+  /** Runs a command on this workspace; its last line is JSON. */
   run(...args: readonly string[]): ReturnType<typeof lockstep>;
-  /** What the service's commit log says was made, by operation. */
+  /** The records that were made according to the service's commit log, by operation. */
   commits(operation: string): Promise<number>;
   close(): Promise<void>;
 }

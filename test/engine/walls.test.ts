@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = path.join(import.meta.dirname, '../..');
 const ROW_TABLES = /\bledger\.(inputs|matches|plans|again|chunks|attempts|verdicts|former_verdicts|records|rows)\b/;
 
-test('SQL on rows is in the ledger only', () => {
+test('only the ledger contains SQL on rows', () => {
   const files = ['src', 'jobs'].flatMap((room) =>
     readdirSync(path.join(root, room), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

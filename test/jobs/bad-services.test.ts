@@ -1,38 +1,38 @@
 /**
- * Services that answer nonsense, nothing but noes, or without end: what the run says of each, and that it is soon over,
- * with few requests, a bounded memory, and nothing written.
+ * Services that answer nonsense, refuse everything or send endless answers: the run reports the problem and ends soon,
+ * with few requests and bounded memory, and writes nothing.
  */
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
-import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 
 const MEGABYTE = 1024 * 1024;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 100ms, concurrency: 4 }';
 
-let bed: SyncBed;
+let harness: SyncHarness;
 let server: TestServer;
 let answer: Answer;
 let requestsBefore = 0;
 beforeAll(async () => {
   server = await startHttpServer((request, response) => answer(request, response));
-  bed = await openSyncBed({ account: QUICK, serviceUrl: server.url, options: '{ rowsPerPage: 10 }' });
+  harness = await openSyncHarness({ account: QUICK, serviceUrl: server.url, options: '{ rowsPerPage: 10 }' });
 });
 beforeEach(async () => {
-  await bed.reset();
+  await harness.reset();
   requestsBefore = server.requests.length;
 });
 afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]));
 afterAll(async () => {
-  await bed.close();
+  await harness.close();
   await server.close();
 });
 
-/** Runs the sync against this; tells what came of it, how often it asked, and what it wrote. */
+/** Runs the sync against this; returns its result, the number of requests, and what it wrote. */
 async function syncWith(answers: Answer): Promise<{ run: Run; requests: number; writes: readonly string[] }> {
   answer = answers;
-  const run = await bed.runSync();
+  const run = await harness.runSync();
   const seen = server.requests.slice(requestsBefore);
   const writes = seen.flatMap(({ method, path, body }) => (method === 'GET' ? [] : [`${path} ${body}`]));
   return { run, requests: seen.length, writes };
@@ -44,7 +44,7 @@ const everything =
   (reply: Reply): Answer =>
   () =>
     reply;
-/** No customers, and these contacts; imports are taken. */
+/** No customers, and these contacts; imports succeed. */
 const contacts =
   (reply: Reply | Answer): Answer =>
   (request, response) => {
@@ -53,7 +53,7 @@ const contacts =
     return typeof reply === 'function' ? reply(request, response) : reply;
   };
 
-/** No contacts, which takes two looks, and these customers. */
+/** No contacts, which takes two reads, and these customers. */
 const customers =
   (reply: Reply | Answer): Answer =>
   (request, response) => {
@@ -75,18 +75,18 @@ describe('a service that gives the same answer to everything', () => {
       'a login page',
       { headers: html, body: '<!doctype html><html><body><form>Log in' },
       'SERVICE_UNREADABLE',
-      /an HTML page where JSON was expected: is the base URL right/,
+      /an HTML page where JSON was expected: check the base URL/,
       4,
     ],
     [
       'a redirect',
       { status: 302, headers: { location: '/login?next=1' } },
       'SERVICE_UNREADABLE',
-      /redirect to \/login, which/,
+      /redirect to \/login, and/,
       1,
     ],
-    ['a number', { body: 42 }, 'SERVICE_UNREADABLE', /holds no list of contacts/, 1],
-    ['nothing', { body: '' }, 'SERVICE_UNREADABLE', /holds no list of contacts/, 1],
+    ['a number', { body: 42 }, 'SERVICE_UNREADABLE', /contains no list of contacts/, 1],
+    ['nothing', { body: '' }, 'SERVICE_UNREADABLE', /contains no list of contacts/, 1],
   ];
 
   test.each(cases)('%s: the run fails and says so', async (_what, reply, errorCode, message, most) => {
@@ -97,24 +97,24 @@ describe('a service that gives the same answer to everything', () => {
 });
 
 describe('a service that answers 429 to everything', () => {
-  test('is asked again by its Retry-After or once a second, and the run says what it waits for, until it answers', async () => {
+  test('is called again by its Retry-After or once a second; the run says what it waits for, until the service answers', async () => {
     const asked: number[] = [];
     answer = () => {
       asked.push(performance.now());
       return { status: 429, ...(asked.length > 3 && { headers: { 'retry-after': '0' } }) };
     };
-    const { id } = await bed.beginSync();
-    const notes = () => readRun(bed.database.pool, id).then((run) => run.notes.join());
-    await expect.poll(notes, { timeout: 15_000 }).toMatch(/contacts\.getall: the service tells to slow down/);
+    const { id } = await harness.beginSync();
+    const notes = () => readRun(harness.database.pool, id).then((run) => run.notes.join());
+    await expect.poll(notes, { timeout: 15_000 }).toMatch(/contacts\.getall: the service answered "slow down"/);
     expect((asked[2] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(1_900);
     expect(asked.length).toBeLessThan(100);
-    answer = everything({ body: [] }); // as long as it may have been: then the run goes on
-    expect((await ended(bed.database, id)).status).toBe('done');
+    answer = everything({ body: [] }); // however long that lasted, the run then continues
+    expect((await ended(harness.database, id)).status).toBe('done');
     expect(server.requests.slice(requestsBefore).every(({ method }) => method === 'GET')).toBe(true);
   });
 });
 
-/** Writes this for ever, as fast as it is taken; counts the bytes. */
+/** Writes this forever, as fast as it is read; counts the bytes. */
 function pour(first: string, then: string, poured: { bytes: number }): Answer {
   const part = Buffer.from(then.repeat(Math.ceil(65_536 / then.length)));
   return (_request, response: ServerResponse) => {
@@ -175,7 +175,7 @@ describe('an answer that never ends', () => {
 const person = (id: unknown, name: string) => ({ id, first_name: name, email: `${name}@example.com` });
 const names = ['ann', 'ben', 'cy', 'dot', 'eve', 'fay', 'gus', 'hal', 'ida', 'jo', 'kay', 'lou', 'mo', 'ned'];
 
-/** Answers the asked page of these records. */
+/** Answers the requested page of these records. */
 const paged =
   (records: readonly unknown[], at = (page: number) => page): Answer =>
   ({ query }) => {
@@ -183,7 +183,7 @@ const paged =
     return { body: { status: 'success', content: records.slice(page * size, (page + 1) * size) } };
   };
 
-describe('ids that are none', () => {
+describe('invalid ids', () => {
   const cases: readonly [string, unknown[], string, RegExp][] = [
     ['shared by two', names.map((name, n) => person(n === 4 ? 3 : n, name)), 'ID_NOT_UNIQUE', /id 3 .*idField/],
     ['shared by all', names.map((name) => person(7, name)), 'ID_NOT_UNIQUE', /id 7 .*idField/],
@@ -227,14 +227,18 @@ describe('ids that are none', () => {
   });
 
   test.each([
-    ['fractions', names.map((name, n) => person(n + 0.5, name)), /its id 0\.5 is no whole number.*idField\.customers/],
+    [
+      'fractions',
+      names.map((name, n) => person(n + 0.5, name)),
+      /its id 0\.5 is not a whole number.*idField\.customers/,
+    ],
     [
       'beyond what digits carry',
       names.map((name, n) => person(1e30 * (n + 1), name)),
-      /beyond what JSON carries exactly.*idField\.customers/,
+      /too large for an exact JSON number.*idField\.customers/,
     ],
     ['unknown by name', names.map((name, n) => ({ Nr: n, name })), /its members are Nr, name.*idField\.customers/],
-  ])('(of customers: %s) are told with the setting that helps', async (_which, records, message) => {
+  ])('(of customers: %s) are reported with the setting that helps', async (_which, records, message) => {
     const { run, requests, writes } = await syncWith(customers({ body: { content: records, warnings: [] } }));
     expect(run).toMatchObject({
       status: 'failed',
@@ -244,24 +248,24 @@ describe('ids that are none', () => {
     expect([requests, writes]).toEqual([3, []]);
   });
 
-  test('but one record shown twice, in all the same, are one contact', async () => {
+  test('except one record shown twice with the same content, which is one contact', async () => {
     const twice = names.map((name, n) => person(n + 1, name)).flatMap((one) => [one, one]);
     const { run, writes } = await syncWith(contacts(paged(twice)));
-    expect([(await bed.counts(run)).in, new Set(writes).size, writes.length]).toEqual([14, 14, 14]);
+    expect([(await harness.counts(run)).in, new Set(writes).size, writes.length]).toEqual([14, 14, 14]);
   });
 });
 
 describe('a list of contacts that ignores the number of the page', () => {
-  test('is not taken for whole: the run says that more may be behind it, and what to set', async () => {
+  test('is not taken as complete: the run says that more records may follow, and what to set', async () => {
     const records = names.map((name, n) => person(n + 1, name));
     const { run, requests } = await syncWith(contacts(paged(records, () => 0)));
-    expect([run.scan, (await bed.counts(run)).in]).toEqual(['unproven', 10]);
-    expect(run.notes.join()).toMatch(/ignores page numbers.*behind its first 10 records.*dialect\.pageParam/);
+    expect([run.scan, (await harness.counts(run)).in]).toEqual(['unproven', 10]);
+    expect(run.notes.join()).toMatch(/ignores page numbers.*after the first 10.*dialect\.pageParam/);
     expect(requests).toBeLessThan(30);
   });
 });
 
-describe('strange members of a record', () => {
+describe('unusual members of a record', () => {
   const deep = `${'{"a":['.repeat(5_000)}1${']}'.repeat(5_000)}`;
   test.each([
     ['ten thousand levels deep', `{"id":1,"email":"ann@example.com","first_name":"Ann","more":${deep}}`],
@@ -274,13 +278,13 @@ describe('strange members of a record', () => {
     const { run, writes } = await syncWith(
       contacts(({ query }) => ({ headers: json, body: query.get('page') === '0' ? `[${record}]` : '[]' })),
     );
-    expect([run.error, (await bed.counts(run)).in]).toEqual([undefined, 1]);
+    expect([run.error, (await harness.counts(run)).in]).toEqual([undefined, 1]);
     expect(writes[0]).toContain('/customers/import {"contact_id":1}');
-    expect((await bed.rows(run))[0]?.label).toBe('Ann <ann@example.com>');
+    expect((await harness.rows(run))[0]?.label).toBe('Ann <ann@example.com>');
   });
 });
 
-describe('an answer that cannot be taken for what it seems', () => {
+describe('an answer that looks valid but is not', () => {
   test('customers that share an id end the run before anything is written', async () => {
     const shared = names.map((name) => ({ id: 7, full_name: name, email: `${name}@example.com` }));
     const people = names.map((name, n) => person(n + 1, name));
@@ -301,18 +305,21 @@ describe('an answer that cannot be taken for what it seems', () => {
     expect([run.status, run.error]).toEqual(['done', undefined]);
   });
 
-  test('contacts whose ids have an unknown name are told with dialect.idField', async () => {
+  test('contacts whose ids have an unknown name are reported with dialect.idField', async () => {
     const { run } = await syncWith(contacts(paged(names.map((name, n) => ({ ContactNr: n, first_name: name })))));
     expect(run.error).toMatch(/ContactNr.*dialect\.idField\.contacts/);
   });
 
-  test('a fraction for an id is called one', async () => {
+  test('names a fraction used as an id', async () => {
     const { run } = await syncWith(contacts(paged(names.map((name, n) => person(n === 5 ? 5.5 : n, name)))));
-    expect(run.error).toMatch(/its id 5\.5 is no whole number/);
+    expect(run.error).toMatch(/its id 5\.5 is not a whole number/);
   });
 
   test('NaN in every answer is SERVICE_UNREADABLE, and its cause is in the message', async () => {
     const { run } = await syncWith(everything({ headers: json, body: '[{"id":NaN}]' }));
-    expect([run.errorCode, run.error]).toEqual(['SERVICE_UNREADABLE', expect.stringMatching(/broken or cut off JSON/)]);
+    expect([run.errorCode, run.error]).toEqual([
+      'SERVICE_UNREADABLE',
+      expect.stringMatching(/broken or truncated JSON/),
+    ]);
   });
 });

@@ -1,121 +1,123 @@
 /** The life of contacts and customers over several runs, against the embedded service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { inTransaction } from '../../src/database/transaction.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, type NewRun, type Run, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
-import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { inTransaction } from '../../src/storage/transaction.ts';
+import { openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+1 555 010 0001' };
 const ben = { first_name: 'Ben', last_name: 'Óg', phone: '+353 1 555 0002' };
 const cho = { first_name: 'Cho', last_name: '', organization: 'Cho & Sons' };
 
-describe('a sync that runs again and again', () => {
-  let bed: SyncBed;
+describe('a sync that runs repeatedly', () => {
+  let harness: SyncHarness;
   beforeAll(async () => {
-    bed = await openSyncBed({ account: QUICK });
+    harness = await openSyncHarness({ account: QUICK });
   });
-  beforeEach(() => bed.reset());
-  afterAll(() => bed.close());
+  beforeEach(() => harness.reset());
+  afterAll(() => harness.close());
 
-  /** Runs the sync, which has to come to these counts and no others, with so many writes. */
+  /** Runs the sync and expects exactly these counts and this many writes. */
   async function syncTo(counts: Record<string, number>, writes: number): Promise<Run> {
-    const before = writesSeen(bed);
-    const run = await bed.runSync();
+    const before = writesSeen(harness);
+    const run = await harness.runSync();
     expect([run.status, run.error]).toEqual(['done', undefined]);
-    expect(noZeros(await bed.counts(run))).toEqual(counts);
-    expect(writesSeen(bed) - before).toBe(writes);
+    expect(noZeros(await harness.counts(run))).toEqual(counts);
+    expect(writesSeen(harness) - before).toBe(writes);
     return run;
   }
 
   test('imports every contact once, and the second time writes nothing', async () => {
-    await bed.addContacts([ann, ben, cho]);
+    await harness.addContacts([ann, ben, cho]);
     const first = await syncTo({ in: 3, created: 3 }, 3);
     expect(first.scan).toBe('proven');
-    expect((await bed.customers()).map((customer) => customer.full_name)).toEqual(['Ann Lee', 'Ben Óg', 'Cho']);
+    expect((await harness.customers()).map((customer) => customer.full_name)).toEqual(['Ann Lee', 'Ben Óg', 'Cho']);
     const second = await syncTo({ in: 3, unchanged: 3 }, 0);
     expect(second.calls).toBeLessThanOrEqual(5);
-    expect(await leftInIndex(bed)).toBe(0);
+    expect(await leftInIndex(harness)).toBe(0);
   });
 
-  test('brings one changed contact’s customer in line with one update', async () => {
-    await bed.addContacts([ann, ben]);
+  test('updates the customer of a changed contact with one update', async () => {
+    await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);
-    await bed.editContact(1, { last_name: 'Lee-Okafor', phone: '' });
+    await harness.editContact(1, { last_name: 'Lee-Okafor', phone: '' });
     await syncTo({ in: 2, updated: 1, unchanged: 1 }, 1);
-    const [customer] = await bed.customers();
+    const [customer] = await harness.customers();
     expect(customer).toMatchObject({ full_name: 'Ann Lee-Okafor', email: ann.email, phone_number: '' });
     await syncTo({ in: 2, unchanged: 2 }, 0);
   });
 
-  test('links a customer that was there, and updates it when its contact changes', async () => {
-    await bed.addContacts([ann]);
-    await bed.addCustomers([{ full_name: 'Annie', email: ann.email, gender: 'female' }]);
+  test('links an existing customer, and updates it when its contact changes', async () => {
+    await harness.addContacts([ann]);
+    await harness.addCustomers([{ full_name: 'Annie', email: ann.email, gender: 'female' }]);
     await syncTo({ in: 1, existing: 1 }, 0);
     await syncTo({ in: 1, unchanged: 1 }, 0);
-    await bed.editContact(1, { organization: 'Lee & Co' });
+    await harness.editContact(1, { organization: 'Lee & Co' });
     await syncTo({ in: 1, updated: 1 }, 1);
-    expect(await bed.customers()).toMatchObject([{ full_name: 'Ann Lee', gender: 'female', organization: 'Lee & Co' }]);
+    expect(await harness.customers()).toMatchObject([
+      { full_name: 'Ann Lee', gender: 'female', organization: 'Lee & Co' },
+    ]);
   });
 
-  test('leaves a customer that a person has deleted to a person, night after night', async () => {
-    await bed.addContacts([ann, ben]);
+  test('leaves a customer deleted by a person to a person, every night', async () => {
+    await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);
-    const anns = (await bed.customers()).find(({ full_name }) => full_name === 'Ann Lee');
-    await bed.remove('customer', Number(anns?.id));
-    await bed.editContact(1, { first_name: 'Annie' });
+    const anns = (await harness.customers()).find(({ full_name }) => full_name === 'Ann Lee');
+    await harness.remove('customer', Number(anns?.id));
+    await harness.editContact(1, { first_name: 'Annie' });
     for (const _night of [1, 2]) {
       const run = await syncTo({ in: 2, unchanged: 1, review: 1 }, 0);
-      expect(await bed.rows(run)).toMatchObject([{ reason: 'CUSTOMER_GONE', recordId: String(anns?.id) }]);
+      expect(await harness.rows(run)).toMatchObject([{ reason: 'CUSTOMER_GONE', recordId: String(anns?.id) }]);
     }
-    expect(await bed.customers()).toHaveLength(1);
+    expect(await harness.customers()).toHaveLength(1);
   });
 
-  test('imports a contact that has come, and says no more of one that has gone', async () => {
-    await bed.addContacts([ann, ben]);
+  test('imports a new contact, and no longer reports a removed one', async () => {
+    await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);
-    await bed.addContacts([cho]);
+    await harness.addContacts([cho]);
     await syncTo({ in: 3, created: 1, unchanged: 2 }, 1);
-    await bed.remove('contact', 2);
+    await harness.remove('contact', 2);
     await syncTo({ in: 2, unchanged: 2 }, 0);
-    expect(await bed.customers()).toHaveLength(3);
+    expect(await harness.customers()).toHaveLength(3);
   });
 
-  test('gives the customer of a contact that was deleted and made again to the new one', async () => {
-    await bed.addContacts([ann, ben]);
+  test('moves the customer of a contact that was deleted and made again to the new contact', async () => {
+    await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);
-    await bed.remove('contact', 1);
-    await bed.addContacts([ann]);
+    await harness.remove('contact', 1);
+    await harness.addContacts([ann]);
     await syncTo({ in: 2, existing: 1, unchanged: 1 }, 0);
     await syncTo({ in: 2, unchanged: 2 }, 0);
-    expect(await bed.customers()).toHaveLength(2);
+    expect(await harness.customers()).toHaveLength(2);
   });
 
-  test('run dry: plans everything, writes nothing and keeps nothing', async () => {
-    await bed.addContacts([ann, ben]);
+  test('a dry run plans everything, writes nothing and keeps nothing', async () => {
+    await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);
-    await bed.editContact(1, { first_name: 'Annie' });
-    await bed.addContacts([cho, { first_name: 'Dot', email: 'dot@example.com' }]);
-    await bed.addCustomers([{ full_name: 'Dot', email: 'dot@example.com' }]);
-    const before = await kept(bed);
-    const run = await bed.runSync({ dryRun: true });
-    expect([run.status, noZeros(await bed.counts(run))]).toEqual([
+    await harness.editContact(1, { first_name: 'Annie' });
+    await harness.addContacts([cho, { first_name: 'Dot', email: 'dot@example.com' }]);
+    await harness.addCustomers([{ full_name: 'Dot', email: 'dot@example.com' }]);
+    const before = await kept(harness);
+    const run = await harness.runSync({ dryRun: true });
+    expect([run.status, noZeros(await harness.counts(run))]).toEqual([
       'done',
       { in: 4, created: 1, updated: 1, unchanged: 1, existing: 1 },
     ]);
-    const planned = (await bed.rows(run)).filter(({ reason }) => reason === 'PLANNED');
+    const planned = (await harness.rows(run)).filter(({ reason }) => reason === 'PLANNED');
     expect(planned.map(({ verdict, label }) => [verdict, label])).toEqual([
       ['updated', 'Annie Lee <ann@example.com>'],
       ['created', 'Cho'],
     ]);
-    expect(await kept(bed)).toEqual(before);
+    expect(await kept(harness)).toEqual(before);
     await syncTo({ in: 4, created: 1, updated: 1, unchanged: 1, existing: 1 }, 2);
   });
 
-  test('a run that failed is not taken up again after a newer one has done its work', async () => {
-    await bed.addContacts([ann, ben]);
-    const failed = await inTransaction(bed.database.pool, async (db) => {
+  test('a failed run is not resumed after a newer run has done its work', async () => {
+    await harness.addContacts([ann, ben]);
+    const failed = await inTransaction(harness.database.pool, async (db) => {
       const begun = await startRun(db, { ...RUN, phase: 'import-customers' });
       await addRows(db, begun.run.id, [{ n: 1, label: 'Ann', fields: {} }]);
       await planRows(db, begun.run.id, {
@@ -125,29 +127,29 @@ describe('a sync that runs again and again', () => {
       return begun.run;
     });
     await syncTo({ in: 2, created: 2 }, 2);
-    expect(await resumeRun(bed.database.pool, failed.id)).toBe(false);
+    expect(await resumeRun(harness.database.pool, failed.id)).toBe(false);
   });
 });
 
-describe('the settings say', () => {
-  test('that customers are created: nothing is imported', async () => {
-    const bed = await openSyncBed({ account: QUICK, options: '{ importWith: create }' });
-    onTestFinished(() => bed.close());
-    await bed.addContacts([ann, ben, cho]);
-    expect(noZeros(await bed.counts(await bed.runSync()))).toEqual({ in: 3, created: 3 });
-    expect([...(await operationsIn(bed))]).toEqual(['customers.create']);
-    expect(noZeros(await bed.counts(await bed.runSync()))).toEqual({ in: 3, unchanged: 3 });
+describe('the settings', () => {
+  test('can make it create customers: nothing is imported', async () => {
+    const harness = await openSyncHarness({ account: QUICK, options: '{ importWith: create }' });
+    onTestFinished(() => harness.close());
+    await harness.addContacts([ann, ben, cho]);
+    expect(noZeros(await harness.counts(await harness.runSync()))).toEqual({ in: 3, created: 3 });
+    expect([...(await operationsIn(harness))]).toEqual(['customers.create']);
+    expect(noZeros(await harness.counts(await harness.runSync()))).toEqual({ in: 3, unchanged: 3 });
   });
 
-  test('that changes are left alone: nothing is updated', async () => {
-    const bed = await openSyncBed({ account: QUICK, options: '{ onChange: ignore }' });
-    onTestFinished(() => bed.close());
-    await bed.addContacts([ann]);
-    await bed.runSync();
-    await bed.editContact(1, { first_name: 'Annie' });
-    const run = await bed.runSync();
-    expect(await bed.rows(run)).toMatchObject([{ verdict: 'unchanged', reason: 'CHANGE_IGNORED' }]);
-    expect(await bed.customers()).toMatchObject([{ full_name: 'Ann Lee' }]);
+  test('can make it ignore changes: nothing is updated', async () => {
+    const harness = await openSyncHarness({ account: QUICK, options: '{ onChange: ignore }' });
+    onTestFinished(() => harness.close());
+    await harness.addContacts([ann]);
+    await harness.runSync();
+    await harness.editContact(1, { first_name: 'Annie' });
+    const run = await harness.runSync();
+    expect(await harness.rows(run)).toMatchObject([{ verdict: 'unchanged', reason: 'CHANGE_IGNORED' }]);
+    expect(await harness.customers()).toMatchObject([{ full_name: 'Ann Lee' }]);
   });
 });
 
@@ -166,25 +168,25 @@ function noZeros(counts: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(counts).filter(([, n]) => n !== 0));
 }
 
-function writesSeen({ service }: SyncBed): number {
+function writesSeen({ service }: SyncHarness): number {
   const seen = [...service.traffic.counts().byOperation].filter(([operation]) => !/\.get(all)?$/.test(operation));
   return seen.reduce((sum, [, n]) => sum + n, 0);
 }
 
 /** The operations that wrote customers, by the service's commit log. */
-async function operationsIn({ database }: SyncBed): Promise<ReadonlySet<string>> {
+async function operationsIn({ database }: SyncHarness): Promise<ReadonlySet<string>> {
   const found = await database.pool.query<{ operation: string }>(
     `select distinct operation from service.commits where kind = 'customer'`,
   );
   return new Set(found.rows.map(({ operation }) => operation));
 }
 
-/** Everything that a run may leave behind but the run itself. */
-async function kept({ database }: SyncBed): Promise<unknown> {
+/** Everything that a run can leave behind except the run itself. */
+async function kept({ database }: SyncHarness): Promise<unknown> {
   const tables = ['ledger.links', 'service.customers', 'service.contacts'];
   return Promise.all(tables.map(async (table) => (await database.pool.query(`select * from ${table}`)).rows));
 }
 
-async function leftInIndex({ database }: SyncBed): Promise<number | null> {
+async function leftInIndex({ database }: SyncHarness): Promise<number | null> {
   return (await database.pool.query('select 1 from ledger.records')).rowCount;
 }

@@ -1,17 +1,17 @@
-/** The last phase of a run on its own: what its rows come to. */
+/** The last phase of a run by itself: the results of its rows. */
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deliverStatus } from '../../jobs/deliver-status.ts';
-import { takeClaim } from '../../src/deliveries/claims.ts';
-import { blockTarget, disableTarget } from '../../src/deliveries/target-states.ts';
+import type { TaskEvent } from '../../src/contract/target.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import type { TaskEvent } from '../../src/targets/target.ts';
-import type { JobResult } from '../../src/worker/job.ts';
-import { change, forgetDeliveries, queue } from '../deliveries/delivery-worlds.ts';
+import type { JobResult } from '../../src/engine/worker/job.ts';
+import { takeOutboxClaim } from '../../src/mirror/outbox/claims.ts';
+import { blockTarget, disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
+import { anAccount, noTargets } from '../engine/worker/an-account.ts';
+import { change, forgetDeliveries, queue } from '../mirror/outbox/delivery-worlds.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount, noTargets } from '../worker/an-account.ts';
 
 const WAITS: JobResult = { status: 'again', inMs: 0 };
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(() => forgetDeliveries(database));
 afterAll(() => database.close());
 
-/** A run that has seen these events, a task each, for the targets hook and mail. */
+/** A run that has seen these events, one task each, for the targets hook and mail. */
 async function runWith(events: readonly TaskEvent[], targets: readonly string[] = ['hook', 'mail']): Promise<Run> {
   const run = await aRun(database, { phase: 'deliver-status', job: 'tasks' });
   const all = events.map((event, id) => change(id, 1, { event, runId: run.id, sync: run.sync }));
@@ -41,7 +41,7 @@ async function runWith(events: readonly TaskEvent[], targets: readonly string[] 
   return run;
 }
 
-/** What became of a task's delivery to a target, by column. */
+/** The delivery of a task to a target, by column. */
 async function set(taskId: number, target: string, columns: Readonly<Record<string, unknown>>): Promise<void> {
   const names = Object.keys(columns);
   await database.pool.query(
@@ -52,12 +52,13 @@ async function set(taskId: number, target: string, columns: Readonly<Record<stri
 const ended = (taskId: number, target: string, verdict: string, more = {}) =>
   set(taskId, target, { state: 'ended', verdict, ...more });
 
-/** Somebody serves the target. */
-const serve = (target: string) => takeClaim(database.pool, target, { worker: WORKER, ttlMs: 60_000, now: undefined });
+/** Registers a worker that serves the target. */
+const serve = (target: string) =>
+  takeOutboxClaim(database.pool, target, { worker: WORKER, ttlMs: 60_000, now: undefined });
 
 async function job(run: Run): Promise<JobResult> {
   const account = { ...anAccount(), name: run.account };
-  const signal = AbortSignal.abort(); // it looks once
+  const signal = AbortSignal.abort(); // it checks once
   return deliverStatus.run({
     run,
     account,
@@ -131,7 +132,7 @@ describe('a row is settled', () => {
     expect(await verdicts(run)).toEqual([verdict]);
   });
 
-  test('as retrying, with when it is tried next', async () => {
+  test('as retrying, with the time of the next attempt', async () => {
     const run = await runWith(['changed'], ['hook']);
     await set(0, 'hook', { attempts: 2, due_at: new Date('2100-01-01T00:00:00Z'), detail: 'it answered 503' });
     await job(run);
@@ -139,7 +140,7 @@ describe('a row is settled', () => {
     expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', facts }]);
   });
 
-  test('as waiting for a target that is disabled, with the remedy, which the run notes too', async () => {
+  test('as waiting for a disabled target, with the remedy, which the run notes too', async () => {
     const run = await runWith(['changed', 'changed'], ['hook']);
     await ended(0, 'hook', 'delivered');
     await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
@@ -149,14 +150,14 @@ describe('a row is settled', () => {
     expect(note).toMatch(/^hook: 1 delivered, 1 not yet delivered; .*410.*: lockstep deliveries enable hook$/);
   });
 
-  test('whose delivery is gone, for a person', async () => {
+  test('for a person where its delivery is gone', async () => {
     const run = await runWith(['changed'], []);
     await job(run);
     expect(await verdicts(run)).toEqual(['review NO_DELIVERY']);
   });
 });
 
-test('the run is done then, every row is counted, and it notes how many went where', async () => {
+test('then the run is done, every row is counted, and the run notes how many deliveries went to each target', async () => {
   const run = await runWith(['created', 'changed', 'completed']);
   for (const id of [0, 1, 2]) await ended(id, 'hook', 'delivered');
   await ended(0, 'mail', 'delivered');

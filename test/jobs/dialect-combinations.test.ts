@@ -1,6 +1,6 @@
 /**
- * The contact sync against our own service in every way that it can answer, any two of them together, with nothing told
- * to the client: `dialect: auto`. One worker and one database for all; each case has a service, an account and a tenant.
+ * The contact sync against our own service in every way that it can answer, any two of them together, with no client
+ * settings except `dialect: auto`. One worker and one database for all; each case has a service, an account and a tenant.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -12,19 +12,19 @@ import type { Workspace } from '../../src/cli/wire.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { allPairs, type Options } from '../support/pairwise.ts';
 import { people } from '../support/people.ts';
-import { ended } from '../support/sync-bed.ts';
+import { ended } from '../support/sync-harness.ts';
 import { testWorkspace } from '../support/test-workspace.ts';
 
 const CONTACTS = 17;
 const ROWS_PER_PAGE = 10;
 const TOKEN = 'a-token-of-the-test';
-/** Less than a run's calls, so that each one is asked to slow down. */
+/** Less than a run's calls, so that each run meets the limit. */
 const limit = { requestsPerSecond: 60, burst: 10 };
 
 const options = {
@@ -38,7 +38,7 @@ const options = {
   order: ['oldest', 'newest'],
   maxRowsPerPage: [7, 1_000],
   defaultRowsPerPage: [5, 100],
-  // Page numbers alone ignored is no case: what is behind the first page cannot be read by any client.
+  // Ignoring only page numbers is not a case: no client can read what is behind the first page.
   paging: [{}, { ignoreRowsPerPage: true }, { ignoreRowsPerPage: true, ignorePaging: true }],
   tasksFirstPage: [0, 1],
   createAnswers: ['nothing', 'envelope', 'id', 'record'],
@@ -96,14 +96,14 @@ describe('the cases', () => {
     ['of one value each', { a: [1], b: [2], c: [3] }],
     ['of odd values', { a: [undefined, null], b: ['', 0, null], c: [[], {}, []] }],
   ];
-  test.each(worlds)('%s hold every pair of values of any two options, the same every time', (_whose, of) => {
+  test.each(worlds)('%s hold every pair of values of any two options, and are the same every time', (_whose, of) => {
     const made = allPairs(of);
     expect(allPairs(of)).toEqual(made);
     const meet = ([a, b]: Pair) => made.some((one) => one[a.name] === a.value && one[b.name] === b.value);
     expect(pairsOf(of).filter((pair) => !meet(pair))).toEqual([]);
   });
 
-  test('are a few of the thousands of millions', () => expect(cases.length).toBeLessThan(40));
+  test('are a few out of thousands of millions', () => expect(cases.length).toBeLessThan(40));
 });
 
 describe('every way of answering, any two together', () => {
@@ -130,7 +130,7 @@ describe('every way of answering, any two together', () => {
     expect([await customers(tenant), await writes(tenant)]).toEqual([after, CONTACTS + 1]);
   });
 
-  test('some of them asked the worker to slow down, in each of the three ways', () => {
+  test('some of them rate-limited the worker, in each of the three ways', () => {
     for (const form of ['seconds', 'date', 'none']) {
       const limited = cases.map(([n, { rateLimit }]) =>
         rateLimit?.retryAfter === form ? (services[n]?.traffic.limited() ?? 0) : 0,
@@ -162,7 +162,7 @@ interface Customer {
   readonly email: string | null;
 }
 
-/** Written through our own service as it is by itself. */
+/** Written directly through our own service, in its default behaviour. */
 async function tenantWithContacts(n: number): Promise<Tenant> {
   const { id } = await createTenant(database.pool, nameOf(n));
   const key = keyOf(n);
@@ -190,15 +190,15 @@ async function runSync(n: number): Promise<Run> {
   return ended(database, begun.run.id);
 }
 
-/** Gives one contact another name: what its customer is called before and after. */
+/** Gives one contact another name; returns its customer's name before and after. */
 async function editOne(tenant: Tenant): Promise<{ readonly was: string; readonly is: string }> {
   const [contact] = await rows<{ id: string; name: string }>(
     `select id, concat_ws(' ', fields->>'first_name', fields->>'last_name') as name
      from service.contacts where tenant_id = $1 order by id offset 3 limit 1`,
     tenant,
   );
-  await tenant.call('contacts.update', { first_name: 'Somebody', last_name: 'Else' }, Number(contact?.id));
-  return { was: contact?.name ?? '', is: 'Somebody Else' };
+  await tenant.call('contacts.update', { first_name: 'Another', last_name: 'Person' }, Number(contact?.id));
+  return { was: contact?.name ?? '', is: 'Another Person' };
 }
 
 async function contactIds(tenant: Tenant): Promise<readonly string[]> {
@@ -206,7 +206,7 @@ async function contactIds(tenant: Tenant): Promise<readonly string[]> {
   return found.map(({ id }) => id);
 }
 
-/** The contacts that were made customers, by the service's own commit log: once for each time. */
+/** The contacts that were imported, by the service's own commit log; one entry for each time. */
 async function imports(tenant: Tenant): Promise<readonly string[]> {
   const found = await rows<{ id: string }>(
     `select c.id from service.commits m left join service.contacts c on c.tenant_id = m.tenant_id
@@ -227,7 +227,7 @@ async function customers(tenant: Tenant): Promise<readonly Customer[]> {
   );
 }
 
-/** All that was ever written to customers. */
+/** Everything that was ever written to customers. */
 async function writes(tenant: Tenant): Promise<number> {
   const found = await rows('select seq from service.commits where tenant_id = $1 and kind = $$customer$$', tenant);
   return found.length;

@@ -1,17 +1,17 @@
-/** The sync against services that answer otherwise where the contract is silent, and whose lists move while it reads. */
+/** The sync against services that fill the contract's gaps in other ways, and whose lists change while they are read. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { ScanProof } from '../../src/engine/ledger/runs.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { people } from '../support/people.ts';
-import { openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 
 const CONTACTS = 17;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
-async function bedOf(behaviour: BehaviourOptions, rowsPerPage: number): Promise<SyncBed> {
-  const bed = await openSyncBed({ account: QUICK, behaviour, options: `{ rowsPerPage: ${rowsPerPage} }` });
-  onTestFinished(() => bed.close());
-  return bed;
+async function bedOf(behaviour: BehaviourOptions, rowsPerPage: number): Promise<SyncHarness> {
+  const harness = await openSyncHarness({ account: QUICK, behaviour, options: `{ rowsPerPage: ${rowsPerPage} }` });
+  onTestFinished(() => harness.close());
+  return harness;
 }
 
 const cases: readonly [string, BehaviourOptions, ScanProof][] = [
@@ -34,56 +34,56 @@ const cases: readonly [string, BehaviourOptions, ScanProof][] = [
 test.each(cases)(
   '%s: each contact once, nothing the next night, and updates arrive',
   async (_name, behaviour, proof) => {
-    const bed = await bedOf(behaviour, 10);
-    await bed.addContacts(people(CONTACTS));
-    const first = await bed.runSync();
+    const harness = await bedOf(behaviour, 10);
+    await harness.addContacts(people(CONTACTS));
+    const first = await harness.runSync();
     expect([first.status, first.error, first.scan]).toEqual(['done', undefined, proof]);
-    expect(await bed.counts(first)).toMatchObject({ in: CONTACTS, created: CONTACTS });
-    await bed.editContact(3, { first_name: 'Somebody', last_name: 'Else' });
-    const second = await bed.runSync();
-    expect(await bed.counts(second)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS - 1, updated: 1 });
-    const customers = await bed.customers();
+    expect(await harness.counts(first)).toMatchObject({ in: CONTACTS, created: CONTACTS });
+    await harness.editContact(3, { first_name: 'Another', last_name: 'Person' });
+    const second = await harness.runSync();
+    expect(await harness.counts(second)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS - 1, updated: 1 });
+    const customers = await harness.customers();
     expect(customers).toHaveLength(CONTACTS);
-    expect(customers.filter(({ full_name }) => full_name === 'Somebody Else')).toHaveLength(1);
+    expect(customers.filter(({ full_name }) => full_name === 'Another Person')).toHaveLength(1);
   },
 );
 
-test('another order at every read: what was seen has one customer each, and the run says that it may not be all', async () => {
-  const bed = await bedOf({ order: 'unstable' }, 10);
-  await bed.addContacts(people(CONTACTS));
-  const [first, second] = [await bed.runSync(), await bed.runSync()];
+test('another order at every read: each contact seen has one customer, and the run says that some may be missing', async () => {
+  const harness = await bedOf({ order: 'unstable' }, 10);
+  await harness.addContacts(people(CONTACTS));
+  const [first, second] = [await harness.runSync(), await harness.runSync()];
   for (const run of [first, second]) {
     expect([run.status, run.scan === 'proven']).toEqual(['done', false]);
     expect(run.notes).toEqual(expect.arrayContaining([expect.stringContaining('no stable order')]));
   }
-  expect([...(await bed.commits()).values()].every((n) => n === 1)).toBe(true);
+  expect([...(await harness.commits()).values()].every((n) => n === 1)).toBe(true);
 });
 
-test('contacts that come and go while it runs: those that stay have one customer each, and nobody has two', async () => {
-  const bed = await bedOf({ latencyMs: 3 }, 10);
-  await bed.addContacts(people(CONTACTS));
-  await bed.runSync(); // importing is known to work: one that has gone is refused, not created
-  await bed.addContacts(people(40, 100));
+test('contacts added and removed during a run: each remaining contact has one customer, and none has two', async () => {
+  const harness = await bedOf({ latencyMs: 3 }, 10);
+  await harness.addContacts(people(CONTACTS));
+  await harness.runSync(); // importing is known to work: a contact that is gone is refused, not created
+  await harness.addContacts(people(40, 100));
   const churn = { isOver: false };
-  const churning = comeAndGo(bed, churn);
-  const run = await bed.runSync();
+  const churning = comeAndGo(harness, churn);
+  const run = await harness.runSync();
   churn.isOver = true;
   await churning;
-  const { in: sum, ...verdicts } = await bed.counts(run);
+  const { in: sum, ...verdicts } = await harness.counts(run);
   expect([run.status, run.scan]).toEqual(['done', 'proven']);
   expect(Object.values(verdicts).reduce((a, b) => a + b)).toBe(sum);
-  const last = await bed.runSync();
-  expect(await bed.counts(last)).toMatchObject({ review: 0, rejected: 0, unknown: 0 });
-  const commits = await bed.commits();
+  const last = await harness.runSync();
+  expect(await harness.counts(last)).toMatchObject({ review: 0, rejected: 0, unknown: 0 });
+  const commits = await harness.commits();
   expect([...commits.values()].every((n) => n === 1)).toBe(true);
-  const there = await bed.database.pool.query<{ id: number }>('select id from service.contacts');
+  const there = await harness.database.pool.query<{ id: number }>('select id from service.contacts');
   expect(there.rows.filter(({ id }) => !commits.has(String(id)))).toEqual([]);
 });
 
-/** Deletes contacts from the beginning of the list, where it moves all that follow, and adds others at its end. */
-async function comeAndGo(bed: SyncBed, churn: { readonly isOver: boolean }): Promise<void> {
+/** Deletes contacts from the beginning of the list, which moves all that follow, and adds others at its end. */
+async function comeAndGo(harness: SyncHarness, churn: { readonly isOver: boolean }): Promise<void> {
   for (let id = 1; id < 40 && !churn.isOver; id += 2) {
-    await bed.remove('contact', id);
-    await bed.addContacts(people(1, 1_000 + id));
+    await harness.remove('contact', id);
+    await harness.addContacts(people(1, 1_000 + id));
   }
 }

@@ -1,25 +1,25 @@
-/** How a run ends, and what it says, where the service cannot be worked with; and how the next one goes on. */
+/** How a run ends and what it reports where the service does not work, and how the next run continues. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 import { startTinyService, type TinyService } from '../support/tiny-service.ts';
 
 const CONTACTS = 30;
 const SETTLE_MS = 200;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms, concurrency: 4 }`;
 
-let bed: SyncBed;
+let harness: SyncHarness;
 let tiny: TinyService;
 beforeAll(async () => {
   tiny = await startTinyService();
-  bed = await openSyncBed({ account: QUICK, serviceUrl: tiny.url });
+  harness = await openSyncHarness({ account: QUICK, serviceUrl: tiny.url });
 });
-beforeEach(() => bed.reset());
+beforeEach(() => harness.reset());
 afterAll(async () => {
-  await bed.close();
+  await harness.close();
   await tiny.close();
 });
 
@@ -31,8 +31,8 @@ const noKey: Reply = { status: 401, body: { status: 'error', message: 'unknown A
 
 describe('a list that cannot be read', () => {
   const cases: readonly [string, string, Reply, string, RegExp][] = [
-    ['a page', 'customers', page, 'SERVICE_UNREADABLE', /customers.*is the base URL right/],
-    ['a page', 'contacts', page, 'SERVICE_UNREADABLE', /contacts.*is the base URL right/],
+    ['a page', 'customers', page, 'SERVICE_UNREADABLE', /customers.*check the base URL/],
+    ['a page', 'contacts', page, 'SERVICE_UNREADABLE', /contacts.*check the base URL/],
     ['no list', 'customers', { body: { status: 'success', content: { total: 3 } } }, 'SERVICE_UNREADABLE', /customers/],
     [
       'no list',
@@ -61,38 +61,38 @@ describe('a list that cannot be read', () => {
 
   test.each(cases)('because it is %s (%s) ends the run, which says so', async (_what, list, reply, code, message) => {
     tiny.begin({ contacts: people(3), onList: (path) => (path.includes(list) ? reply : undefined) });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect(run).toMatchObject({ status: 'failed', errorCode: code, error: expect.stringMatching(message) });
     expect(tiny.customers).toEqual([]);
   });
 
-  test('at first is read again, and the run goes on as if nothing had been', async () => {
+  test('at first is read again, and the run continues as if nothing had happened', async () => {
     const bad: Reply[] = [{ status: 503 }, { status: 429, headers: { 'retry-after': '0' } }];
     tiny.begin({ contacts: people(3), onList: () => bad.pop() });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect([run.status, run.errorCode, run.notes]).toEqual(['done', undefined, []]);
     expect(tiny.customers).toHaveLength(3);
   });
 
   test('because there is nothing to list is no failure', async () => {
     tiny.begin();
-    const run = await bed.runSync();
-    expect([run.status, run.scan, (await bed.counts(run)).in]).toEqual(['done', 'proven', 0]);
+    const run = await harness.runSync();
+    expect([run.status, run.scan, (await harness.counts(run)).in]).toEqual(['done', 'proven', 0]);
   });
 
   test('because there is nothing more on a page of contacts is no failure either, where that is null', async () => {
     const nothing: Reply = { body: { status: 'success', content: null, message: 'no more' } };
     tiny.begin({ contacts: people(3), onList: (_path, page) => (page > 0 ? nothing : undefined) });
-    const run = await bed.runSync();
-    expect([run.status, run.scan, (await bed.counts(run)).created]).toEqual(['done', 'proven', 3]);
+    const run = await harness.runSync();
+    expect([run.status, run.scan, (await harness.counts(run)).created]).toEqual(['done', 'proven', 3]);
   });
 });
 
 describe('a key that is refused', () => {
-  const suspended = async () => (await suspensionOf(bed.database.pool, 'test'))?.message;
+  const suspended = async () => (await suspensionOf(harness.database.pool, 'test'))?.message;
   const WORDS = /unknown API key.*accounts\.test\.apiKey/;
 
-  test('in the middle suspends the account, which says where to mend it; mended, the run goes on by itself', async () => {
+  test('midway suspends the account, which says where to fix it; once it is fixed, the run resumes by itself', async () => {
     let [imports, isRevoked] = [0, true];
     const revoked = () => (isRevoked && imports > 10 ? noKey : undefined);
     const onImport = () => {
@@ -100,36 +100,36 @@ describe('a key that is refused', () => {
       return revoked();
     };
     tiny.begin({ contacts: people(CONTACTS), onImport, onList: revoked });
-    const run = await bed.beginSync();
+    const run = await harness.beginSync();
     await expect.poll(suspended, { timeout: 10_000 }).toMatch(WORDS);
-    const standing = await readRun(bed.database.pool, run.id);
+    const standing = await readRun(harness.database.pool, run.id);
     expect([standing.status, standing.notes]).toEqual(['running', [expect.stringMatching(WORDS)]]);
     expect(tiny.customers).toHaveLength(10);
     isRevoked = false;
-    const done = await ended(bed.database, run.id);
-    expect([done.status, (await bed.counts(done)).created]).toEqual(['done', CONTACTS]);
+    const done = await ended(harness.database, run.id);
+    expect([done.status, (await harness.counts(done)).created]).toEqual(['done', CONTACTS]);
     expect([tiny.customers.length, await suspended()]).toEqual([CONTACTS, undefined]);
   });
 
-  test('by every list suspends the account, and the run goes on by itself once one is answered', async () => {
+  test('by every list suspends the account, and the run resumes by itself once a list is answered', async () => {
     let refusals = 0;
     tiny.begin({ contacts: people(3), onList: () => (refusals++ < 3 ? noKey : undefined) });
-    expect((await bed.runSync()).status).toBe('done');
+    expect((await harness.runSync()).status).toBe('done');
     expect([refusals >= 3, tiny.customers.length]).toEqual([true, 3]);
   });
 
   test('by one list only fails the run, which names it, and suspends nothing', async () => {
     tiny.begin({ contacts: people(3), onList: (path) => (path.includes('customers') ? noKey : undefined) });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect([run.status, run.errorCode, await suspended()]).toEqual(['failed', 'OPERATION_FORBIDDEN', undefined]);
     expect(run.error).toMatch(/customers\.getall.*accepts the API key.*unknown API key.*lockstep runs resume run-/);
   });
 
-  test('for one record only, while it reads, rejects that record and nothing else', async () => {
+  test('for one record only, during a read, rejects that record and nothing else', async () => {
     const forbidden: Reply = { status: 403, body: { status: 'error', message: 'not this one' } };
     tiny.begin({ contacts: people(CONTACTS), onImport: ({ id }) => (id === 7 ? forbidden : undefined) });
-    const run = await bed.runSync();
-    expect([run.status, await bed.counts(run)]).toMatchObject(['done', { created: CONTACTS - 1, rejected: 1 }]);
+    const run = await harness.runSync();
+    expect([run.status, await harness.counts(run)]).toMatchObject(['done', { created: CONTACTS - 1, rejected: 1 }]);
     expect(await suspended()).toBeUndefined();
   });
 });

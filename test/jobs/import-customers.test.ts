@@ -1,16 +1,16 @@
-/** One job of a run on its own, with a client that answers as the test says. */
+/** One job of a run by itself, with a client that answers as the test says. */
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importCustomers } from '../../jobs/import-customers.ts';
-import type { Outcome } from '../../src/client/outcome.ts';
+import type { Outcome } from '../../src/client/call/outcome.ts';
+import { RetryLater } from '../../src/engine/account/failure.ts';
 import { readLearnt } from '../../src/engine/ledger/learnt.ts';
 import { claimRows } from '../../src/engine/ledger/rows.ts';
 import { markTrouble, type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import type { JobResult } from '../../src/worker/job.ts';
-import { RetryLater } from '../../src/worker/trouble.ts';
+import type { JobResult } from '../../src/engine/worker/job.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
+import { anAccount, noTargets } from '../engine/worker/an-account.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { anAccount, noTargets } from '../worker/an-account.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function aRunOf(count: number): Promise<Run> {
   return run;
 }
 
-/** Runs the job once against a service that answers so; one call after another. */
+/** Runs the job once against a service that gives these answers, one call after another. */
 function job(run: Run, answer: (operation: string, call: number) => Outcome): Promise<JobResult> {
   let calls = 0;
   const account = {
@@ -56,24 +56,24 @@ function job(run: Run, answer: (operation: string, call: number) => Outcome): Pr
 
 test('when everything is sent, the read-back is next', async () => {
   const run = await aRunOf(3);
-  expect(await job(run, () => APPLIED)).toEqual({ status: 'next', job: 'settle-unknown' });
+  expect(await job(run, () => APPLIED)).toEqual({ status: 'next', job: 'settle-customers' });
   expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(['acked', 'acked', 'acked']);
 });
 
-test('while another process still sends, there is nothing to say', async () => {
+test('while another process still sends, it reports nothing', async () => {
   const run = await aRunOf(1);
   await claimRows(database.pool, await claimOn(database, run), 1);
   expect(await job(run, () => APPLIED)).toEqual({ status: 'idle' });
 });
 
-test('a service that goes away in the midst puts the run into trouble anew, after each success', async () => {
+test('a service that goes away midway starts a new failure of the run after each success', async () => {
   const run = await aRunOf(3);
   await markTrouble(database.pool, run.id, true);
   expect(await job(run, (_operation, call) => (call === 1 ? APPLIED : AWAY))).toEqual(LATER);
   expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
 });
 
-test('a service that stays away leaves the run in the trouble it is in', async () => {
+test('a service that stays away leaves the run’s failure unchanged', async () => {
   const run = await aRunOf(3);
   await markTrouble(database.pool, run.id, true);
   const { troubleSince } = await readRun(database.pool, run.id);
@@ -81,7 +81,7 @@ test('a service that stays away leaves the run in the trouble it is in', async (
   expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
 });
 
-test('an import that is refused because the customer is there creates none; one without such a route does', async () => {
+test('an import refused because the customer exists creates none; a missing import route creates one', async () => {
   const refused = (httpStatus: number, message: string) => async () => {
     const asked: string[] = [];
     await job(await aRunOf(1), (operation) => {
@@ -94,7 +94,7 @@ test('an import that is refused because the customer is there creates none; one 
   expect(await refused(405, 'no such method exists')()).toEqual(['customers.import', 'customers.create']);
 });
 
-test('importing that is refused in the same words again and again is off for the rest of the run, and for this run only', async () => {
+test('importing refused repeatedly with the same message is off for the rest of the run, and for this run only', async () => {
   const run = await aRunOf(14);
   const seen: string[] = [];
   const answer = (operation: string) => {

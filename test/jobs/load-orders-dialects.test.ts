@@ -1,6 +1,6 @@
 /**
  * Loads of orders against our own service in every way that it can answer about customers and orders, any two of them
- * together, with nothing told to the client. One worker and one database for all; each case has a service and a tenant.
+ * together, with no client settings. One worker and one database for all; each case has a service and a tenant.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -9,15 +9,15 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import type { OrdersOptions } from '../../src/orders/options.ts';
-import { receiveLoad } from '../../src/orders/receive-load.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import type { OrdersOptions } from '../../src/syncs/orders/options.ts';
+import { receiveLoad } from '../../src/syncs/orders/receive-load.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { csvOf } from '../support/orders-bed.ts';
+import { csvOf } from '../support/orders-harness.ts';
 import { allPairs } from '../support/pairwise.ts';
-import { ended } from '../support/sync-bed.ts';
+import { ended } from '../support/sync-harness.ts';
 import { testWorkspace } from '../support/test-workspace.ts';
 
 vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
@@ -25,7 +25,7 @@ vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
 const TOKEN = 'a-token-of-the-test';
 const limit = { requestsPerSecond: 100, burst: 10 };
 
-/** What shows in customers and orders; the ways of contacts and tasks are the contact sync's to meet. */
+/** The options visible in customers and orders; the contact sync's tests cover contacts and tasks. */
 const cases = allPairs({
   idField: ['id', 'kind_id', { customer: 'client_id', order: 'orderId' }],
   idType: ['number', 'string'],
@@ -90,7 +90,7 @@ test.concurrent.each(cases)(
     expect(await countRows(database.pool, second.id)).toMatchObject({ in: 12, existing: 10, updated: 1, rejected: 1 });
     expect(await made(tenant.id)).toHaveLength(11);
     const third = await load(n, csvOf(HEADER, [...ROWS].reverse()), {});
-    // One was updated by the second load, and is there with another status.
+    // One was updated by the second load, and exists with another status.
     expect(await countRows(database.pool, third.id)).toMatchObject({ in: 11, existing: 10, review: 1 });
   },
 );

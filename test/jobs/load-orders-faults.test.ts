@@ -1,22 +1,22 @@
-/** What faults before and after the commit leave of a load, held against the service's own commit log. */
+/** The effect of faults before and after the commit on a load, checked against the service's own commit log. */
 import { expect, type TestContext, test, vi } from 'vitest';
-import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/behaviour.ts';
-import { csvOf, eachOnce, type OrdersBed, openOrdersBed, ordersCsv } from '../support/orders-bed.ts';
+import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
+import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/orders-harness.ts';
 
 vi.setConfig({ maxConcurrency: 7 }); // they wait more than they work
 
 const ORDERS = 60;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 350ms, concurrency: 16 }';
 
-/** Each test has a bed of its own, so that all run side by side. */
-async function openBed(
+/** Each test has a harness of its own, so that all run side by side. */
+async function openHarness(
   { onTestFinished }: TestContext,
   behaviour: BehaviourOptions,
   account = QUICK,
-): Promise<OrdersBed> {
-  const bed = await openOrdersBed({ behaviour, account });
-  onTestFinished(() => bed.close());
-  return bed;
+): Promise<OrdersHarness> {
+  const harness = await openOrdersHarness({ behaviour, account });
+  onTestFinished(() => harness.close());
+  return harness;
 }
 
 const cases: readonly [string, BehaviourOptions][] = [
@@ -29,45 +29,53 @@ const cases: readonly [string, BehaviourOptions][] = [
 ];
 
 test.concurrent.for(cases)('every row becomes one order where %s', async ([_name, behaviour], context) => {
-  const bed = await openBed(context, behaviour);
-  await bed.addNumberedCustomers(3);
-  await bed.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
-  const run = await bed.load(ordersCsv(ORDERS));
-  expect([run.status, run.error, await bed.tally(run)]).toEqual(['done', undefined, { in: ORDERS, created: ORDERS }]);
-  expect(await bed.orderCommits()).toEqual(eachOnce(ORDERS));
-  expect(new Set((await bed.loaded(run)).map(({ recordId }) => recordId)).size).toBe(ORDERS);
+  const harness = await openHarness(context, behaviour);
+  await harness.addNumberedCustomers(3);
+  await harness.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
+  const run = await harness.load(ordersCsv(ORDERS));
+  expect([run.status, run.error, await harness.tally(run)]).toEqual([
+    'done',
+    undefined,
+    { in: ORDERS, created: ORDERS },
+  ]);
+  expect(await harness.orderCommits()).toEqual(eachOnce(ORDERS));
+  expect(new Set((await harness.loaded(run)).map(({ recordId }) => recordId)).size).toBe(ORDERS);
 });
 
-test.concurrent('every missing customer and every order is made once where everything goes wrong', async (context) => {
-  const bed = await openBed(context, third({ onlyWrites: false, rate: 0.2 }));
+test.concurrent('every missing customer and every order is created once where all faults are on', async (context) => {
+  const harness = await openHarness(context, third({ onlyWrites: false, rate: 0.2 }));
   const rows = Array.from({ length: ORDERS }, (_, i) => `O-${i + 1},new${i % 20}@example.com`);
-  const run = await bed.load(csvOf('order_id,customer_email', rows), { createCustomers: true });
-  expect([run.status, run.error, await bed.tally(run)]).toEqual(['done', undefined, { in: ORDERS, created: ORDERS }]);
-  expect(await bed.orderCommits()).toEqual(eachOnce(ORDERS));
-  expect(await bed.customers()).toHaveLength(20);
+  const run = await harness.load(csvOf('order_id,customer_email', rows), { createCustomers: true });
+  expect([run.status, run.error, await harness.tally(run)]).toEqual([
+    'done',
+    undefined,
+    { in: ORDERS, created: ORDERS },
+  ]);
+  expect(await harness.orderCommits()).toEqual(eachOnce(ORDERS));
+  expect(await harness.customers()).toHaveLength(20);
 });
 
-test.concurrent('updates end as the file says, whatever went wrong on the way', async (context) => {
-  const bed = await openBed(context, third({}));
-  await bed.addNumberedCustomers(3);
+test.concurrent('updates end as the file says, despite all faults', async (context) => {
+  const harness = await openHarness(context, third({}));
+  await harness.addNumberedCustomers(3);
   for (let n = 1; n <= 20; n++)
-    await bed.call('orders.create', { order_id: `O-${n}`, client_id: (n % 3) + 1, amount: 7, status: 'old' });
-  const run = await bed.load(ordersCsv(30), { existing: 'update' });
-  expect([run.error, await bed.tally(run)]).toEqual([undefined, { in: 30, created: 10, updated: 20 }]);
-  const said = (await bed.orders()).map(({ order_id, amount, status }) => `${order_id} ${amount} ${status}`);
+    await harness.call('orders.create', { order_id: `O-${n}`, client_id: (n % 3) + 1, amount: 7, status: 'old' });
+  const run = await harness.load(ordersCsv(30), { existing: 'update' });
+  expect([run.error, await harness.tally(run)]).toEqual([undefined, { in: 30, created: 10, updated: 20 }]);
+  const said = (await harness.orders()).map(({ order_id, amount, status }) => `${order_id} ${amount} ${status}`);
   expect(said.sort()).toEqual(Array.from({ length: 30 }, (_, i) => `O-${i + 1} ${i + 1}.25 new`).sort());
-  expect(await bed.orderCommits()).toEqual(eachOnce(30));
+  expect(await harness.orderCommits()).toEqual(eachOnce(30));
 });
 
-test('an order that the service commits later than it promised is told as a duplicate, with both ids', async (context) => {
+test('reports an order that the service commits later than promised as a duplicate, with both ids', async (context) => {
   const late = third({ kinds: ['late-commit'], lateMs: 900, limit: 1, rate: 1, operations: ['orders.create'] });
-  const bed = await openBed(context, { ...late, latencyMs: 80 }, QUICK.replace('350ms', '150ms'));
-  await bed.addNumberedCustomers(1);
-  const run = await bed.load(ordersCsv(1, { customers: 1 }));
+  const harness = await openHarness(context, { ...late, latencyMs: 80 }, QUICK.replace('350ms', '150ms'));
+  await harness.addNumberedCustomers(1);
+  const run = await harness.load(ordersCsv(1, { customers: 1 }));
   expect(run.status).toBe('done');
-  await expect.poll(async () => (await bed.orderCommits()).get('O-1'), { timeout: 20_000 }).toBe(2);
-  const again = await bed.load(ordersCsv(1, { customers: 1 }), { salt: 'again' });
-  expect(await bed.loaded(again)).toMatchObject([{ verdict: 'review', reason: 'DUPLICATE' }]);
+  await expect.poll(async () => (await harness.orderCommits()).get('O-1'), { timeout: 20_000 }).toBe(2);
+  const again = await harness.load(ordersCsv(1, { customers: 1 }), { salt: 'again' });
+  expect(await harness.loaded(again)).toMatchObject([{ verdict: 'review', reason: 'DUPLICATE' }]);
 });
 
 function third(more: Partial<NonNullable<BehaviourOptions['faults']>>): BehaviourOptions {

@@ -1,31 +1,24 @@
-/** A load beside the runs that write its account's customers: it waits for them, and goes on however they end. */
+/** A load beside the runs that write its account's customers: it waits for them, and continues however they end. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/transaction.ts';
 import { beginRead } from '../../src/engine/ledger/records.ts';
-import {
-  endRun,
-  pauseRun,
-  type Queryable,
-  type Run,
-  readRun,
-  startRun,
-  supersedeRuns,
-} from '../../src/engine/ledger/runs.ts';
-import { keepPlace } from '../../src/orders/place.ts';
+import { endRun, pauseRun, type Run, readRun, startRun, supersedeRuns } from '../../src/engine/ledger/runs.ts';
+import type { Queryable } from '../../src/storage/queryable.ts';
+import { inTransaction } from '../../src/storage/transaction.ts';
+import { keepPlace } from '../../src/syncs/orders/place.ts';
 import { putRows } from '../engine/ledger/fresh-ledger.ts';
-import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
-import { ended } from '../support/sync-bed.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
+import { ended } from '../support/sync-harness.ts';
 
 const CSV = 'order_id,customer email,amount\nA,new@example.com,12.50\nB,new@example.com,7\n';
 
-let bed: OrdersBed;
+let harness: OrdersHarness;
 beforeAll(async () => {
-  bed = await openOrdersBed();
+  harness = await openOrdersHarness();
 });
-beforeEach(() => bed.reset());
-afterAll(() => bed.close());
+beforeEach(() => harness.reset());
+afterAll(() => harness.close());
 
-async function aWriter(partOf?: string, db: Queryable = bed.database.pool): Promise<Run> {
+async function aWriter(partOf?: string, db: Queryable = harness.database.pool): Promise<Run> {
   const begun = await startRun(db, {
     ...{ sync: partOf ? 'customers:x' : 'contacts', job: partOf ? 'customers' : 'contacts', account: 'test' },
     ...{ resource: 'customers', lane: 'batch', dryRun: false, options: {}, phase: 'of-another-version' },
@@ -34,113 +27,114 @@ async function aWriter(partOf?: string, db: Queryable = bed.database.pool): Prom
   return begun.run;
 }
 
-const pause = (run: Run) => pauseRun(bed.database.pool, run.id, { code: 'X', message: 'for a person' });
+const pause = (run: Run) => pauseRun(harness.database.pool, run.id, { code: 'X', message: 'for a person' });
 
 async function attend(run: Run): Promise<void> {
-  const runner = await bed.workspace.work();
-  await runner.attend(await readRun(bed.database.pool, run.id));
+  const runner = await harness.workspace.work();
+  await runner.attend(await readRun(harness.database.pool, run.id));
 }
 
-/** A load that waits for a run which makes its customer, with that run paused. */
-/** A load whose customers another run makes; `isRead`: the database still has the read that found who is missing. */
+/** A load that waits for a run which creates its customer, with that run paused. */
+/** A load whose customers another run creates; `isRead`: the database still has the read that found the missing ones. */
 async function waiting({ isRead = true } = {}): Promise<{ load: Run; creator: Run }> {
-  const { begun } = await bed.takeIn(CSV, { createCustomers: true });
+  const { begun } = await harness.takeIn(CSV, { createCustomers: true });
   const creator = await aWriter(begun.run.id);
   const row = { source_id: 'email new@example.com', email: 'new@example.com', action: 'create' };
-  await putRows(bed.database, creator, [row]);
-  await keepPlace(bed.database.pool, begun.run.id, { step: 'creating', isShown: false, creator: creator.id });
-  if (isRead) await beginRead(bed.database.pool, begun.run.id, { kind: 'customer', pass: 0 });
+  await putRows(harness.database, creator, [row]);
+  await keepPlace(harness.database.pool, begun.run.id, { step: 'creating', isShown: false, creator: creator.id });
+  if (isRead) await beginRead(harness.database.pool, begun.run.id, { kind: 'customer', pass: 0 });
   return { load: begun.run, creator };
 }
 
 async function verdicts(run: Run): Promise<readonly unknown[]> {
-  return (await bed.loaded(run)).map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
+  return (await harness.loaded(run)).map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
 }
 
-/** A load that has said that it waits for a contact sync. */
+/** A load that has reported that it waits for a contact sync. */
 async function waitingFor(sync: Run): Promise<string> {
-  const { begun } = await bed.takeIn(CSV, { createCustomers: true });
+  const { begun } = await harness.takeIn(CSV, { createCustomers: true });
   await attend(begun.run);
   await expect
-    .poll(async () => (await readRun(bed.database.pool, begun.run.id)).notes, { timeout: 10_000, interval: 20 })
+    .poll(async () => (await readRun(harness.database.pool, begun.run.id)).notes, { timeout: 10_000, interval: 20 })
     .toContain(`waited for run ${sync.id} of contacts, which writes the same customers`);
   return begun.run.id;
 }
 
-const oneCustomer = async () => expect((await bed.customers()).map(({ email }) => email)).toEqual(['new@example.com']);
+const oneCustomer = async () =>
+  expect((await harness.customers()).map(({ email }) => email)).toEqual(['new@example.com']);
 
-test('a load waits for a contact sync that writes customers, says so, and makes its own after it', async () => {
+test('a load waits for a contact sync that writes customers, reports it, and creates its own customers afterwards', async () => {
   const sync = await aWriter();
   const waiting = await waitingFor(sync);
-  expect(await bed.customers()).toEqual([]);
-  await endRun(bed.database.pool, sync.id, 'done');
-  const load = await ended(bed.database, waiting);
+  expect(await harness.customers()).toEqual([]);
+  await endRun(harness.database.pool, sync.id, 'done');
+  const load = await ended(harness.database, waiting);
   expect([load.status, await verdicts(load)]).toEqual(['done', ['created', 'created']]);
   await oneCustomer();
 });
 
-test('a customer that appears while the load waits is not made again', async () => {
+test('a customer that appears while the load waits is not created again', async () => {
   const sync = await aWriter();
   const waiting = await waitingFor(sync);
-  await bed.addCustomers([{ email: 'new@example.com' }]);
-  await endRun(bed.database.pool, sync.id, 'done');
-  const load = await ended(bed.database, waiting);
+  await harness.addCustomers([{ email: 'new@example.com' }]);
+  await endRun(harness.database.pool, sync.id, 'done');
+  const load = await ended(harness.database, waiting);
   expect([load.status, await verdicts(load)]).toEqual(['done', ['created', 'created']]);
   await oneCustomer();
 });
 
-test('a run whose place was taken over is no more waited for: its customers are looked for and made anew', async () => {
+test('a load stops waiting for a run whose position was taken over: it looks for its customers and creates them again', async () => {
   const { load, creator } = await waiting();
-  await inTransaction(bed.database.pool, async (db) => {
+  await inTransaction(harness.database.pool, async (db) => {
     await endRun(db, creator.id, 'failed', { code: 'X', message: 'x' });
     const other = await aWriter(undefined, db);
     await supersedeRuns(db, other);
     await endRun(db, other.id, 'done');
   });
   await attend(load);
-  expect((await ended(bed.database, load.id)).status).toBe('done');
+  expect((await ended(harness.database, load.id)).status).toBe('done');
   expect(await verdicts(load)).toEqual(['created', 'created']);
   await oneCustomer();
 });
 
-test('where the making of customers was cancelled, their orders are for a person', async () => {
+test('orders whose customers were not created because of a cancellation are for a person', async () => {
   const { load, creator } = await waiting();
-  await endRun(bed.database.pool, creator.id, 'cancelled');
+  await endRun(harness.database.pool, creator.id, 'cancelled');
   await attend(load);
-  expect((await ended(bed.database, load.id)).status).toBe('done');
+  expect((await ended(harness.database, load.id)).status).toBe('done');
   expect(await verdicts(load)).toEqual(['review CUSTOMER_NOT_CREATED', 'review CUSTOMER_NOT_CREATED']);
-  expect([await bed.customers(), await bed.orders()]).toEqual([[], []]);
+  expect([await harness.customers(), await harness.orders()]).toEqual([[], []]);
 });
 
 test('customers that were read and lost by a crash of the database are read again', async () => {
   const { load, creator } = await waiting({ isRead: false });
-  await endRun(bed.database.pool, creator.id, 'cancelled');
+  await endRun(harness.database.pool, creator.id, 'cancelled');
   await attend(load);
-  expect((await ended(bed.database, load.id)).status).toBe('done');
+  expect((await ended(harness.database, load.id)).status).toBe('done');
   expect(await verdicts(load)).toEqual(['created', 'created']);
   await oneCustomer();
 });
 
-test('where the making of customers stands still, so does the load, with its reason', async () => {
+test('while the creation of customers is paused, the load is paused for the same reason', async () => {
   const { load, creator } = await waiting();
   await pause(creator);
   await attend(load);
-  const paused = await ended(bed.database, load.id);
+  const paused = await ended(harness.database, load.id);
   expect([paused.status, paused.errorCode]).toEqual(['paused', 'CUSTOMERS_PAUSED']);
-  expect(paused.error).toContain(`${creator.id}, which creates customers for it, is paused: for a person`);
+  expect(paused.error).toContain(`${creator.id}, which creates the missing customers, is paused: for a person`);
 });
 
-test('where the making of customers has failed, so has the load, for the same reason', async () => {
+test('when the creation of customers fails, the load fails for the same reason', async () => {
   const { load, creator } = await waiting();
-  await endRun(bed.database.pool, creator.id, 'failed', { code: 'SERVICE_AWAY', message: 'it is away' });
+  await endRun(harness.database.pool, creator.id, 'failed', { code: 'SERVICE_AWAY', message: 'it is away' });
   await attend(load);
-  const failed = await ended(bed.database, load.id);
+  const failed = await ended(harness.database, load.id);
   expect([failed.status, failed.errorCode]).toEqual(['failed', 'SERVICE_AWAY']);
   expect(failed.error).toContain('it is away');
 });
 
-test('cancelling a load cancels the making of its customers', async () => {
+test('cancelling a load cancels the creation of its customers', async () => {
   const { load, creator } = await waiting();
-  await endRun(bed.database.pool, load.id, 'cancelled');
-  expect((await readRun(bed.database.pool, creator.id)).status).toBe('cancelled');
+  await endRun(harness.database.pool, load.id, 'cancelled');
+  expect((await readRun(harness.database.pool, creator.id)).status).toBe('cancelled');
 });

@@ -1,9 +1,9 @@
-/** What a run makes of a service that refuses, loses, changes or misreports what it is given. */
+/** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { ended, openSyncBed, type SyncBed } from '../support/sync-bed.ts';
+import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 import {
   imported,
   startTinyService,
@@ -15,15 +15,15 @@ import {
 const SETTLE_MS = 100;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
 
-let bed: SyncBed;
+let harness: SyncHarness;
 let tiny: TinyService;
 beforeAll(async () => {
   tiny = await startTinyService();
-  bed = await openSyncBed({ account: QUICK, serviceUrl: tiny.url });
+  harness = await openSyncHarness({ account: QUICK, serviceUrl: tiny.url });
 });
-beforeEach(() => bed.reset());
+beforeEach(() => harness.reset());
 afterAll(async () => {
-  await bed.close();
+  await harness.close();
   await tiny.close();
 });
 
@@ -34,19 +34,19 @@ const ben = { first_name: 'Ben', last_name: 'Lee', phone: '+49 30 5550000' };
 const cy = { first_name: 'Cy', last_name: 'Lee', organization: 'Lee & Co' };
 const refused = (status: number, message: string): Reply => ({ status, body: { status: 'error', message } });
 
-/** Of each contact, by their ids, which are 1, 2, …; one without a row has not changed. */
+/** The result of each contact, by ids 1, 2, …; a contact without a row has not changed. */
 async function verdicts(run: Run): Promise<readonly string[]> {
-  const rows = new Map((await bed.rows(run)).map((row) => [row.sourceId, row]));
-  return Array.from({ length: (await bed.counts(run)).in }, (_, i) => {
+  const rows = new Map((await harness.rows(run)).map((row) => [row.sourceId, row]));
+  return Array.from({ length: (await harness.counts(run)).in }, (_, i) => {
     const { verdict, reason } = rows.get(String(i + 1)) ?? { verdict: 'unchanged', reason: null };
     return reason === null ? verdict : `${verdict} ${reason}`;
   });
 }
 
-describe('a service that names what its customers say otherwise', () => {
+describe('a service that renames the fields of its customers', () => {
   const there = [{ full_name: 'Ann Lee', email: 'ann@example.com' }];
 
-  test('in other letters, has none of them imported a second time', async () => {
+  test('in another letter case, gets no contact imported a second time', async () => {
     const renamed = {
       body: { status: 'success', content: [{ id: 1, FullName: 'Ann Lee', Email: 'ann@example.com' }] },
     };
@@ -55,18 +55,18 @@ describe('a service that names what its customers say otherwise', () => {
       customers: there,
       onList: (path) => (path.includes('customers') ? renamed : undefined),
     });
-    expect(await verdicts(await bed.runSync())).toEqual(['existing MATCHED']);
+    expect(await verdicts(await harness.runSync())).toEqual(['existing MATCHED']);
     expect(service.customers).toHaveLength(1);
   });
 
-  test('in words that Lockstep does not know, is sent nothing', async () => {
+  test('to names that Lockstep does not know, is sent nothing', async () => {
     const renamed = { body: { status: 'success', content: [{ id: 1, who: 'Ann Lee', reach: 'ann@example.com' }] } };
     const service = serviceWith({
       contacts: [ann],
       customers: there,
       onList: (path) => (path.includes('customers') ? renamed : undefined),
     });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);
     expect(run.error).toContain('"reach" holds an e-mail address');
     expect(service.customers).toHaveLength(1);
@@ -79,37 +79,37 @@ describe('a service that refuses to import', () => {
     ['as a method', { status: 405 }],
     ['as bad', refused(400, 'not supported')],
     ['in an envelope', { body: { status: 'error', content: null, message: 'not supported' } }],
-  ])('%s has customers created, each once, and the next run asks again', async (_how, refusal) => {
+  ])('%s has customers created, each once, and the next run tries importing again', async (_how, refusal) => {
     let isRefusing = true;
     const service = serviceWith({ onImport: () => (isRefusing ? refusal : undefined) });
-    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['created', 'created', 'created']);
     expect(service.customers).toHaveLength(3);
     isRefusing = false;
     service.contacts.push({ first_name: 'Dot', email: 'dot@example.com', id: 4 });
-    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged', 'created']);
     expect([service.sent('/customers/import').at(-1), service.customers.length]).toEqual([{ contact_id: 4 }, 4]);
   });
 
   test('is not asked for every contact of a run', async () => {
     const service = serviceWith({ contacts: people(60), onImport: () => refused(400, 'not supported') });
-    expect((await bed.counts(await bed.runSync())).created).toBe(60);
+    expect((await harness.counts(await harness.runSync())).created).toBe(60);
     expect([service.customers.length, service.sent('/customers/import').length < 30]).toEqual([60, true]);
   });
 });
 
 describe('a contact that the service will not take', () => {
-  test('is rejected with the service’s words and tried again by the next run, while the others go on', async () => {
+  test('is rejected with the service’s message and retried by the next run, while the others continue', async () => {
     let isMended = false;
     const onImport = ({ id }: TinyRecord) => (id === 2 && !isMended ? refused(422, 'phone: not a number') : undefined);
     const service = serviceWith({ contacts: [ann], onImport });
-    await bed.runSync(); // from here on importing is known to work
+    await harness.runSync(); // from here on importing is known to work
     service.contacts.push({ ...ben, id: 2 }, { ...cy, id: 3 });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect(await verdicts(run)).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'created']);
-    expect((await bed.rows(run))[0]?.detail).toContain('phone: not a number');
-    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'unchanged']);
+    expect((await harness.rows(run))[0]?.detail).toContain('phone: not a number');
+    expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'rejected REFUSED_BY_SERVICE', 'unchanged']);
     isMended = true;
-    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'created', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'created', 'unchanged']);
     expect(
       service
         .sent('/customers/import')
@@ -118,16 +118,16 @@ describe('a contact that the service will not take', () => {
     ).toEqual([1, 2, 2, 2, 3]);
   });
 
-  test('before any is taken, as the first of many, turns importing off neither for the others nor for good', async () => {
+  test('as the first of many, before any is accepted, does not turn importing off for the others or later runs', async () => {
     const onImport = ({ id }: TinyRecord) => (id <= 6 ? refused(422, `contact ${id} has no consent`) : undefined);
     const service = serviceWith({ contacts: people(30), onImport });
-    const run = await bed.runSync();
-    expect(await bed.counts(run)).toMatchObject({ in: 30, created: 24, rejected: 6 });
-    expect((await bed.rows(run))[0]?.detail).toContain('contact 1 has no consent');
+    const run = await harness.runSync();
+    expect(await harness.counts(run)).toMatchObject({ in: 30, created: 24, rejected: 6 });
+    expect((await harness.rows(run))[0]?.detail).toContain('contact 1 has no consent');
     expect([service.sent('/customers/create'), service.customers.length]).toEqual([[], 24]);
   });
 
-  test('in an envelope, and takes all the same, has one customer', async () => {
+  test('in an envelope, but accepts all the same, has one customer', async () => {
     const service = serviceWith({
       onImport(contact, { add }) {
         if (contact.id !== 1) return undefined;
@@ -135,51 +135,51 @@ describe('a contact that the service will not take', () => {
         return { body: { status: 'error', content: null, message: 'mail was not sent' } };
       },
     });
-    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['created', 'created', 'created']);
     expect([service.customers.length, service.sent('/customers/create')]).toEqual([3, []]);
   });
 
-  test('because it is there already is found by the read-back', async () => {
+  test('because it exists already is found by the read-back', async () => {
     const service = serviceWith({
       onImport(contact, { add }) {
         if (contact.id !== 1) return undefined;
-        add(imported(contact)); // somebody else was quicker
+        add(imported(contact)); // another client was quicker
         return refused(409, 'it is a customer already');
       },
     });
-    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['created', 'created', 'created']);
     expect(service.sent('/customers/import')).toHaveLength(3);
   });
 
-  test('by a 500 is given up after five tries, and the others go on', async () => {
+  test('by a 500 is given up after five tries, and the others continue', async () => {
     const service = serviceWith({ onImport: ({ id }) => (id === 1 ? { status: 500 } : undefined) });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect(await verdicts(run)).toEqual(['review GAVE_UP', 'created', 'created']);
     expect(service.sent('/customers/import').filter((body) => body.contact_id === 1)).toHaveLength(5);
-    expect((await bed.counts(run)).in).toBe(3);
+    expect((await harness.counts(run)).in).toBe(3);
   });
 });
 
-describe('a customer that the service took', () => {
-  test('and lost is imported once more, where nothing else is new in its list', async () => {
+describe('a customer that the service accepted', () => {
+  test('and lost is imported again, where nothing else is new in its list', async () => {
     let lost = 0;
     const service = serviceWith({ onImport: ({ id }) => (id === 1 && ++lost === 1 ? { body: '' } : undefined) });
-    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['created', 'created', 'created']);
     expect(service.customers).toHaveLength(3);
   });
 
   test('is not imported again, that night or the next, where the list shows nothing of what was sent', async () => {
     const service = serviceWith({ onImport: () => ({ body: '' }) });
     for (const _night of [1, 2]) {
-      expect(await verdicts(await bed.runSync())).toEqual(Array(3).fill('review NOT_IN_LIST'));
+      expect(await verdicts(await harness.runSync())).toEqual(Array(3).fill('review NOT_IN_LIST'));
     }
     expect(service.sent('/customers/import')).toHaveLength(3);
     Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has looked at it
-    expect((await verdicts(await bed.runSync())).length).toBe(3);
+    expect((await verdicts(await harness.runSync())).length).toBe(3);
     expect(service.sent('/customers/import')).toHaveLength(4);
   });
 
-  test('and shows under another face is not made again, that night or the next', async () => {
+  test('and shows with other data is not created again, that night or the next', async () => {
     const service = serviceWith({
       onImport({ id }, { add }) {
         if (id !== 1) return undefined;
@@ -187,25 +187,25 @@ describe('a customer that the service took', () => {
         return { body: '' };
       },
     });
-    expect(await verdicts(await bed.runSync())).toEqual(['review NOT_RECOGNISED', 'created', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['review NOT_RECOGNISED', 'created', 'created']);
     for (const _night of [2, 3]) {
-      expect(await verdicts(await bed.runSync())).toEqual(['review NOT_RECOGNISED', 'unchanged', 'unchanged']);
+      expect(await verdicts(await harness.runSync())).toEqual(['review NOT_RECOGNISED', 'unchanged', 'unchanged']);
     }
     expect(service.customers).toHaveLength(3);
     Object.assign(service.customers.find(({ full_name }) => full_name === '#1') ?? {}, { email: ann.email });
-    expect(await verdicts(await bed.runSync())).toEqual(['existing MATCHED', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['existing MATCHED', 'unchanged', 'unchanged']);
   });
 
-  test('and made twice is reported with both ids, by the run that made it', async () => {
+  test('and created twice is reported with both ids, by the run that created it', async () => {
     serviceWith({
       onImport(contact, { add }) {
         add(imported(contact));
-        return contact.id === 1 ? undefined : { body: '' }; // the first one is added once more
+        return contact.id === 1 ? undefined : { body: '' }; // the first one is added a second time
       },
     });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect(await verdicts(run)).toEqual(['review DUPLICATE', 'created', 'created']);
-    expect((await bed.rows(run))[0]?.detail).toMatch(/\d(,| and) \d/);
+    expect((await harness.rows(run))[0]?.detail).toMatch(/\d(,| and) \d/);
   });
 
   test.each([
@@ -214,33 +214,33 @@ describe('a customer that the service took', () => {
     ['with a name only', 3],
   ])('twice, the second time long after the run, is reported by the next one: a contact %s', async (_which, id) => {
     const service = serviceWith();
-    expect(await verdicts(await bed.runSync())).toEqual(['created', 'created', 'created']);
+    expect(await verdicts(await harness.runSync())).toEqual(['created', 'created', 'created']);
     const contact = service.contacts[id - 1];
     const late = service.add(contact ? imported(contact) : {});
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     const expected = ['unchanged', 'unchanged', 'unchanged'].with(id - 1, 'review DUPLICATE');
     expect(await verdicts(run)).toEqual(expected);
-    expect((await bed.rows(run))[0]?.detail).toMatch(new RegExp(`(,| and) ${late.id}\\b`));
+    expect((await harness.rows(run))[0]?.detail).toMatch(new RegExp(`(,| and) ${late.id}\\b`));
     service.customers.splice(service.customers.indexOf(late), 1);
-    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
   });
 });
 
 describe('a customer that is updated', () => {
-  test('is sent whole: what only customers have is kept, and what was emptied is emptied', async () => {
+  test('is sent whole: fields that only customers have are kept, and cleared fields are cleared', async () => {
     const service = serviceWith({
       contacts: [{ ...ann, phone: '+1 555 010 0001' }],
       customers: [{ full_name: 'Annie', email: ann.email, gender: 'female', tenant_id: 't-7', phone_number: '1' }],
     });
-    await bed.runSync();
+    await harness.runSync();
     Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg', phone: null });
-    expect(await verdicts(await bed.runSync())).toEqual(['updated']);
+    expect(await verdicts(await harness.runSync())).toEqual(['updated']);
     expect(service.sent('/customers/update')).toEqual([
       { id: 1, tenant_id: 't-7', full_name: 'Ann Óg', email: ann.email, gender: 'female', phone_number: '' },
     ]);
   });
 
-  test('is sent again where the answer was lost, and put off to the next run where it is refused', async () => {
+  test('is sent again where the answer was lost, and postponed to the next run where it is refused', async () => {
     let answers: readonly Reply[] = [{ status: 502 }, { status: 504 }];
     const service = serviceWith({
       onUpdate() {
@@ -249,24 +249,24 @@ describe('a customer that is updated', () => {
         return next;
       },
     });
-    await bed.runSync();
+    await harness.runSync();
     Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' });
     answers = [refused(422, 'name: too odd')];
-    expect(await verdicts(await bed.runSync())).toEqual(['rejected REFUSED_BY_SERVICE', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['rejected REFUSED_BY_SERVICE', 'unchanged', 'unchanged']);
     answers = [{ status: 502 }, { status: 504 }];
-    expect(await verdicts(await bed.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
     expect(service.sent('/customers/update')).toHaveLength(4);
   });
 
-  test('and was made again by a person, under another id, is found again', async () => {
+  test('and was created again by a person, under another id, is found again', async () => {
     const service = serviceWith();
-    await bed.runSync();
+    await harness.runSync();
     const at = service.customers.findIndex(({ full_name }) => full_name === 'Ann Lee');
     const [gone] = service.customers.splice(at, 1);
-    expect(await verdicts(await bed.runSync())).toEqual(['review CUSTOMER_GONE', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['review CUSTOMER_GONE', 'unchanged', 'unchanged']);
     service.add({ ...gone });
-    expect(await verdicts(await bed.runSync())).toEqual(['existing MATCHED', 'unchanged', 'unchanged']);
-    expect(await verdicts(await bed.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['existing MATCHED', 'unchanged', 'unchanged']);
+    expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
     expect(service.customers).toHaveLength(3);
   });
 });
@@ -279,13 +279,13 @@ describe('customers that name a contact', () => {
         return { body: '' };
       },
     });
-    const run = await bed.runSync();
+    const run = await harness.runSync();
     expect(await verdicts(run)).toEqual(['created', 'created', 'created']);
     expect(service.customers).toHaveLength(3);
   });
 });
 
-describe('a list of customers that comes in pages, though it is documented as whole,', () => {
+describe('a list of customers that comes in pages, although the contract says it is complete,', () => {
   const there = people(23).map((person) => imported({ ...person, id: 0 }));
   test.each([
     ['from 0', { size: 10, first: 0, sized: true }],
@@ -293,40 +293,40 @@ describe('a list of customers that comes in pages, though it is documented as wh
     ['of one size', { size: 5, first: 0, sized: false }],
   ] as const)('%s, is read to its end: who is there already is not made again', async (_how, customerPages) => {
     const service = serviceWith({ contacts: people(40), customers: there, customerPages });
-    const run = await bed.runSync();
-    expect(await bed.counts(run)).toMatchObject({ in: 40, existing: 23, created: 17, review: 0 });
+    const run = await harness.runSync();
+    expect(await harness.counts(run)).toMatchObject({ in: 40, existing: 23, created: 17, review: 0 });
     expect([service.customers.length, run.notes]).toEqual([40, [expect.stringContaining('came in pages')]]);
-    expect(await bed.counts(await bed.runSync())).toMatchObject({ in: 40, unchanged: 40 });
+    expect(await harness.counts(await harness.runSync())).toMatchObject({ in: 40, unchanged: 40 });
   });
 
-  test('and is whole although its length is round, is read once', async () => {
+  test('and is complete although its length is round, is read once', async () => {
     serviceWith({ contacts: people(20), customers: people(20).map((person) => imported({ ...person, id: 0 })) });
-    const run = await bed.runSync();
-    expect([await bed.counts(run), run.notes]).toMatchObject([{ existing: 20 }, []]);
+    const run = await harness.runSync();
+    expect([await harness.counts(run), run.notes]).toMatchObject([{ existing: 20 }, []]);
   });
 });
 
-describe('a list in which two records carry one id', () => {
+describe('a list in which two records have one id', () => {
   const many = (count: number) => people(count).map((person) => imported({ ...person, id: 0 }));
   test.each<[string, TinyOptions]>([
     ['far apart in one answer', { customers: many(2_500) }],
     ['on different pages', { customers: many(40), customerPages: { size: 10, first: 0, sized: true } }],
     ['on different pages of one size', { customers: many(40), customerPages: { size: 10, first: 0, sized: false } }],
-  ])('%s, is not written from', async (_how, options) => {
+  ])('%s, causes no write', async (_how, options) => {
     const service = serviceWith({ contacts: people(3), ...options });
-    service.customers.push({ id: 2, full_name: 'Somebody Else', email: 'else@example.com' });
-    const begun = await bed.beginSync();
-    const run = await ended(bed.database, begun.id);
+    service.customers.push({ id: 2, full_name: 'Another Person', email: 'else@example.com' });
+    const begun = await harness.beginSync();
+    const run = await ended(harness.database, begun.id);
     expect(run).toMatchObject({ status: 'failed', errorCode: 'ID_NOT_UNIQUE' });
-    expect(run.error).toMatch(/carry the id 2 and differ/);
+    expect(run.error).toMatch(/have the same id 2 but differ/);
     expect(service.sent('/customers/import')).toEqual([]);
   });
 
-  test('of contacts, on different pages, is not written from', async () => {
+  test('of contacts, on different pages, causes no write', async () => {
     const service = serviceWith({ contacts: people(1_200) });
-    service.contacts.push({ id: 2, first_name: 'Somebody', email: 'else@example.com' });
-    const begun = await bed.beginSync();
-    const run = await ended(bed.database, begun.id);
+    service.contacts.push({ id: 2, first_name: 'Another', email: 'else@example.com' });
+    const begun = await harness.beginSync();
+    const run = await ended(harness.database, begun.id);
     expect(run).toMatchObject({ status: 'failed', errorCode: 'ID_NOT_UNIQUE' });
     expect(service.sent('/customers/import')).toEqual([]);
   });
@@ -347,7 +347,7 @@ describe('a list of contacts in pages of one size', () => {
       return undefined;
     };
     const service = serviceWith({ contacts: people(20), onList });
-    expect(await bed.counts(await bed.runSync())).toMatchObject({ in: 20, created: 20 });
+    expect(await harness.counts(await harness.runSync())).toMatchObject({ in: 20, created: 20 });
     expect(service.customers).toHaveLength(20);
   });
 });
@@ -359,13 +359,13 @@ describe('a service that changes its shape between two runs', () => {
 
   test.each<[string, TinyOptions['onList'], RegExp]>([
     ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
-    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*stands at "data.rows", formerly "content"/],
-  ])('(its %s) pauses the run, which says what has changed and how to go on', async (_what, onList, words) => {
+    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
+  ])('(its %s) pauses the run, which reports what has changed and how to resume', async (_what, onList, words) => {
     serviceWith();
-    await bed.runSync();
+    await harness.runSync();
     serviceWith({ customers: [...tiny.customers], onList });
-    const begun = await bed.beginSync();
-    const run = await ended(bed.database, begun.id);
+    const begun = await harness.beginSync();
+    const run = await ended(harness.database, begun.id);
     expect(run).toMatchObject({ status: 'paused', errorCode: 'DIALECT_DRIFTED', error: expect.stringMatching(words) });
     expect([tiny.sent('/customers/import'), tiny.sent('/customers/update')]).toEqual([[], []]);
     expect(run.error).toContain(`lockstep runs resume ${run.id}`);
@@ -373,8 +373,8 @@ describe('a service that changes its shape between two runs', () => {
 
   test('to an empty list has none, and is not taken for another', async () => {
     serviceWith();
-    await bed.runSync();
+    await harness.runSync();
     serviceWith({ contacts: [], customers: [...tiny.customers] });
-    expect((await bed.runSync()).status).toBe('done');
+    expect((await harness.runSync()).status).toBe('done');
   });
 });

@@ -1,35 +1,35 @@
-/** Services that do something else than they say when an order is written: nothing is lost, doubled or misreported. */
+/** Services that do not do what they answer when an order is written: nothing is lost, duplicated or misreported. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CommandBed, openCommandBed } from '../e2e/orders-bed.ts';
+import { type CommandHarness, openCommandHarness } from '../e2e/orders-harness.ts';
 import type { Reply } from '../support/http-server.ts';
-import { csvOf, ordersCsv } from '../support/orders-bed.ts';
+import { csvOf, ordersCsv } from '../support/orders-harness.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 300ms, concurrency: 4 }';
 const CREATE = '/orders/create';
 const ERROR = { body: { status: 'error', content: null, message: 'something went wrong' } };
 
-let bed: CommandBed;
+let harness: CommandHarness;
 beforeAll(async () => {
-  bed = await openCommandBed({ account: ACCOUNT });
+  harness = await openCommandHarness({ account: ACCOUNT });
 });
 beforeEach(async () => {
-  await bed.reset();
-  bed.front.set();
-  await bed.addNumberedCustomers(3);
+  await harness.reset();
+  harness.front.set();
+  await harness.addNumberedCustomers(3);
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
-const reasons = async (run: Parameters<CommandBed['loaded']>[0]) =>
-  (await bed.loaded(run)).map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
+const reasons = async (run: Parameters<CommandHarness['loaded']>[0]) =>
+  (await harness.loaded(run)).map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
 
-test('a service that writes order_ids in capitals and loses answers: each order once, and the change is told', async () => {
+test('a service that writes order_ids in capitals and loses answers: each order once, and the change is reported', async () => {
   let creates = 0;
-  bed.front.set(async (request, pass) => {
+  harness.front.set(async (request, pass) => {
     if (request.path.endsWith('/orders/getall')) {
       const { status, body } = await pass();
       return {
         status: status ?? 200,
-        body: String(body).replaceAll(/"order_id":\s*"[^"]*"/g, (text) =>
+        body: String(body).replaceAll(/"order_id"\s*:\s*"[^"]*"/g, (text) =>
           text.toUpperCase().replace('ORDER_ID', 'order_id'),
         ),
       };
@@ -39,75 +39,75 @@ test('a service that writes order_ids in capitals and loses answers: each order 
     return ++creates % 3 === 0 ? { status: 502, body: 'no' } : reply;
   });
   const csv = ordersCsv(12).replaceAll('O-', 'ord-');
-  const run = await bed.load(csv);
-  expect([run.status, await bed.tally(run)]).toEqual(['done', { in: 12, created: 12 }]);
-  expect([...(await bed.orderCommits()).values()]).toEqual(Array(12).fill(1));
+  const run = await harness.load(csv);
+  expect([run.status, await harness.tally(run)]).toEqual(['done', { in: 12, created: 12 }]);
+  expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
   expect(run.notes.join()).toMatch(/order_ids in other letters, such as ord-\d+ as ORD-\d+/);
-  const again = await bed.load(csv, { salt: 'again' });
+  const again = await harness.load(csv, { salt: 'again' });
   expect(await reasons(again)).toEqual(Array(12).fill('review OTHER_LETTERS'));
-  expect((await bed.orderCommits()).size).toBe(12);
+  expect((await harness.orderCommits()).size).toBe(12);
 });
 
-test('an order that is refused inside a 200 and is there all the same is created; one that is not is rejected', async () => {
-  bed.front.set(async (request, pass) => {
+test('an order refused inside a 200 that exists all the same is created; one that does not exist is rejected', async () => {
+  harness.front.set(async (request, pass) => {
     if (!request.path.endsWith(CREATE)) return pass();
     if (request.body.includes('"O-2"')) return ERROR;
     const reply = await pass();
     return request.body.includes('"O-1"') ? ERROR : reply;
   });
-  const run = await bed.load(ordersCsv(4));
+  const run = await harness.load(ordersCsv(4));
   expect(await reasons(run)).toEqual(['created', 'rejected REFUSED_BY_SERVICE', 'created', 'created']);
-  expect((await bed.loaded(run))[1]?.facts).toMatchObject({ answer: 'something went wrong' });
-  expect([...(await bed.orderCommits()).values()]).toEqual([1, 1, 1]);
+  expect((await harness.loaded(run))[1]?.facts).toMatchObject({ answer: 'something went wrong' });
+  expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
 });
 
-test('a copy of a row that is rejected is rejected with it, and follows it when that is tried again', async () => {
+test('a copy of a rejected row is rejected with it, and follows it in a retry', async () => {
   let isRefusing = true;
-  bed.front.set(async (request, pass) => {
+  harness.front.set(async (request, pass) => {
     const isRefused = isRefusing && request.path.endsWith(CREATE) && request.body.includes('"O-1"');
     return isRefused ? { status: 422, body: { message: 'no such product' } } : pass();
   });
   const [one, two] = ['O-1,1,5', 'O-2,2,6'];
-  const run = await bed.load(csvOf('order_id,client_id,amount', [one, two, one, two]));
+  const run = await harness.load(csvOf('order_id,client_id,amount', [one, two, one, two]));
   expect(await reasons(run)).toEqual([
     'rejected REFUSED_BY_SERVICE',
     'created',
     'rejected DUP_IN_FILE',
     'existing DUP_IN_FILE',
   ]);
-  expect((await bed.loaded(run))[2]?.facts).toMatchObject({
+  expect((await harness.loaded(run))[2]?.facts).toMatchObject({
     other: 2,
     because: { code: 'REFUSED_BY_SERVICE', facts: { answer: expect.stringContaining('no such product') } },
   });
   isRefusing = false;
-  const { code, json } = await bed.here('runs', 'retry', run.id);
+  const { code, json } = await harness.here('runs', 'retry', run.id);
   expect([code, json.counts]).toMatchObject([0, { in: 4, created: 2, existing: 2 }]);
-  expect((await bed.orderCommits()).size).toBe(2);
+  expect((await harness.orderCommits()).size).toBe(2);
 });
 
-test('a contact that is edited between scan and import, whose answer is lost, has one customer', async () => {
-  await bed.reset();
-  await bed.addContacts([
+test('a contact edited between scan and import, whose answer is lost, has one customer', async () => {
+  await harness.reset();
+  await harness.addContacts([
     { first_name: 'Ann', email: 'ann@example.com' },
     { first_name: 'Ben', email: 'ben@example.com' },
   ]);
   let isEdited = false;
-  bed.front.set(async (request, pass) => {
+  harness.front.set(async (request, pass) => {
     if (request.path.endsWith('/customers/getall')) return withoutContactIds(await pass());
     if (!request.path.endsWith('/customers/import') || !request.body.includes('1') || isEdited) return pass();
     isEdited = true;
-    await bed.editContact(1, { first_name: 'Ann', email: 'ann@new.example.com' });
+    await harness.editContact(1, { first_name: 'Ann', email: 'ann@new.example.com' });
     await pass();
     return { status: 502, body: 'no' };
   });
-  const run = await bed.runSync();
-  expect([run.status, await bed.counts(run)]).toMatchObject(['done', { in: 2, created: 2 }]);
-  const emails = (await bed.customers()).map(({ email }) => email);
+  const run = await harness.runSync();
+  expect([run.status, await harness.counts(run)]).toMatchObject(['done', { in: 2, created: 2 }]);
+  const emails = (await harness.customers()).map(({ email }) => email);
   expect(emails.toSorted()).toEqual(['ann@new.example.com', 'ben@example.com']);
-  expect(await bed.counts(await bed.runSync())).toMatchObject({ in: 2, unchanged: 2 });
+  expect(await harness.counts(await harness.runSync())).toMatchObject({ in: 2, unchanged: 2 });
 });
 
-/** As a service that does not say which contact a customer came from. */
+/** Answers like a service that does not say which contact a customer came from. */
 function withoutContactIds({ status = 200, body }: Reply): Reply {
-  return { status, body: String(body).replaceAll(/"contact_id":\s*\d+/g, '"contact_id":null') };
+  return { status, body: String(body).replaceAll(/"contact_id"\s*:\s*\d+/g, '"contact_id":null') };
 }

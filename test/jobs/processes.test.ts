@@ -1,58 +1,62 @@
-/** Runs that stop in their midst, with their process or without it. */
+/** Runs that stop midway, with or without their process. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { endRun } from '../../src/engine/ledger/runs.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { people } from '../support/people.ts';
 import { describeWithRedis } from '../support/redis.ts';
-import { ended, openSyncBed } from '../support/sync-bed.ts';
+import { ended, openSyncHarness } from '../support/sync-harness.ts';
 
 const CONTACTS = 80;
-/** Slow enough for every process to have a hand in it. */
+/** Slow enough for every process to take part. */
 const SLOW = 'budget: { requests: 150, per: 1s, burst: 5, timeout: 1s, settle: 400ms, concurrency: 4 }';
 const FAULTS: BehaviourOptions = { faults: { seed: 3, rate: 0.05, kinds: ['reset-after', '5xx-before'] } };
 
 function processesSuite(redisUrl?: string): void {
   test('a process that stops hands its run over to the other: each contact once, and nothing the next night', async () => {
-    const bed = await openSyncBed({ account: SLOW, behaviour: FAULTS, ...(redisUrl !== undefined && { redisUrl }) });
-    onTestFinished(() => bed.close());
-    await bed.addContacts(people(CONTACTS));
-    const [first, second] = [bed.workspace, await bed.anotherWorkspace()];
+    const harness = await openSyncHarness({
+      account: SLOW,
+      behaviour: FAULTS,
+      ...(redisUrl !== undefined && { redisUrl }),
+    });
+    onTestFinished(() => harness.close());
+    await harness.addContacts(people(CONTACTS));
+    const [first, second] = [harness.workspace, await harness.anotherWorkspace()];
     const { run } = await first.startSync('contacts', { lane: 'batch', dryRun: false });
     await first.work();
-    await expect.poll(() => bed.service.traffic.total('customers.import'), { timeout: 5_000 }).toBeGreaterThan(20);
+    await expect.poll(() => harness.service.traffic.total('customers.import'), { timeout: 5_000 }).toBeGreaterThan(20);
     await second.work();
     const callsOfFirst = await callsOf(first);
     await first.close();
-    const done = await ended(bed.database, run.id);
+    const done = await ended(harness.database, run.id);
     expect([done.status, done.error]).toEqual(['done', undefined]);
-    expect(await bed.counts(done)).toMatchObject({ in: CONTACTS, created: CONTACTS });
-    const commits = [...(await bed.commits()).values()];
+    expect(await harness.counts(done)).toMatchObject({ in: CONTACTS, created: CONTACTS });
+    const commits = [...(await harness.commits()).values()];
     expect([commits.length, commits.every((n) => n === 1)]).toEqual([CONTACTS, true]);
     expect(Math.min(callsOfFirst, await callsOf(second))).toBeGreaterThan(0);
     const again = await second.startSync('contacts', { lane: 'batch', dryRun: false });
-    expect(await bed.counts(await ended(bed.database, again.run.id))).toMatchObject({ unchanged: CONTACTS });
+    expect(await harness.counts(await ended(harness.database, again.run.id))).toMatchObject({ unchanged: CONTACTS });
   });
 }
 
-test('a run that is cancelled with calls on their way: the next one waits for them, and nobody is imported twice', async () => {
-  const bed = await openSyncBed({
+test('the next run waits for the calls in flight of a cancelled run, and imports no contact twice', async () => {
+  const harness = await openSyncHarness({
     account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 400ms, concurrency: 8 }',
     behaviour: { latencyMs: 100 },
   });
-  onTestFinished(() => bed.close());
-  await bed.addContacts(people(16));
-  const { run } = await bed.workspace.startSync('contacts', { lane: 'batch', dryRun: false });
-  await (await bed.workspace.work()).attend(run);
+  onTestFinished(() => harness.close());
+  await harness.addContacts(people(16));
+  const { run } = await harness.workspace.startSync('contacts', { lane: 'batch', dryRun: false });
+  await (await harness.workspace.work()).attend(run);
   await expect
-    .poll(() => bed.service.traffic.total('customers.import'), { timeout: 5_000, interval: 1 })
+    .poll(() => harness.service.traffic.total('customers.import'), { timeout: 5_000, interval: 1 })
     .toBeGreaterThan(0);
-  await endRun(bed.database.pool, run.id, 'cancelled');
-  const next = await bed.runSync();
-  const { in: sum, existing, created } = await bed.counts(next);
+  await endRun(harness.database.pool, run.id, 'cancelled');
+  const next = await harness.runSync();
+  const { in: sum, existing, created } = await harness.counts(next);
   expect([sum, existing + created, existing > 0]).toEqual([16, 16, true]);
-  expect(next.notes).toEqual(['waited for what an earlier run left unsettled']);
-  expect([...(await bed.commits()).values()]).toEqual(Array(16).fill(1));
+  expect(next.notes).toEqual(['waited for unsettled rows of an earlier run']);
+  expect([...(await harness.commits()).values()]).toEqual(Array(16).fill(1));
 });
 
 describe('on Postgres', () => processesSuite());

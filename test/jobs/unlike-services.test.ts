@@ -1,6 +1,6 @@
 /**
- * Services unlike ours, with nothing told to the client: a contact sync, two loads and three scans of tasks each, and what
- * the services have in the end is what must be there. test/chaos/random-services.test.ts draws many more of them.
+ * Services that differ from ours, with no client settings: a contact sync, two loads and three scans of tasks each. In
+ * the end the services have exactly what must be there. test/chaos/random-services.test.ts draws many more of them.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Drawn, drawService, type Paging, plainService } from '../support/drawn-service.ts';

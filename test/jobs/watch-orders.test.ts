@@ -1,29 +1,31 @@
-/** A folder whose files of orders are loaded, against the embedded service. */
+/** A watched folder whose files of orders are loaded, against the embedded service. */
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
-import { type OrdersBed, openOrdersBed } from '../support/orders-bed.ts';
-import { ended } from '../support/sync-bed.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
+import { ended } from '../support/sync-harness.ts';
 
 const HEADER = 'order_id,customer_email,amount\n';
 const TWO = `${HEADER}A-1,ann@example.com,10\nA-2,ann@example.com,20\n`;
 
-let bed: OrdersBed;
+let harness: OrdersHarness;
 let folder: string;
 beforeAll(async () => {
-  bed = await openOrdersBed({ account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }' });
+  harness = await openOrdersHarness({
+    account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }',
+  });
 });
 beforeEach(async () => {
-  await bed.reset();
-  await bed.addCustomers([{ full_name: 'Ann Lee', email: 'ann@example.com' }]);
+  await harness.reset();
+  await harness.addCustomers([{ full_name: 'Ann Lee', email: 'ann@example.com' }]);
   folder = await mkdtemp(path.join(os.tmpdir(), 'lockstep-folder-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
 });
-afterAll(() => bed.close());
+afterAll(() => harness.close());
 
-/** A file that nobody has written to for a while. */
+/** A file that has not been written to for a while. */
 async function drop(name: string, content: string | Buffer): Promise<void> {
   await writeFile(path.join(folder, name), content);
   const before = new Date(Date.now() - 120_000);
@@ -37,41 +39,41 @@ async function watch(
   const options = { folder, existing, createCustomers };
   const dryRun = how.dryRun ?? false;
   const spec = { sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
-  const begun = await startRun(bed.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
-  const runner = await bed.workspace.work();
+  const begun = await startRun(harness.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
+  const runner = await harness.workspace.work();
   await runner.attend(begun.run);
-  return ended(bed.database, begun.run.id);
+  return ended(harness.database, begun.run.id);
 }
 
 const filesIn = async (dir = '.') => (await readdir(path.join(folder, dir))).sort();
 
-test('a file is loaded once and moved to done with its results beside it; what a program keeps beside an open one is not', async () => {
+test('moves a file to done with its results and loads it once; ignores what a program keeps beside an open file', async () => {
   await drop('may.csv', TWO);
   await drop('~$may.csv', 'Ann');
   const run = await watch();
-  expect(await bed.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
+  expect(await harness.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
   expect(await filesIn()).toEqual(['done', '~$may.csv']);
   expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv']);
   expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toMatch(/\n\d,2,created,,,A-1,/);
-  expect((await bed.orders()).map((order) => order.order_id).sort()).toEqual(['A-1', 'A-2']);
+  expect((await harness.orders()).map((order) => order.order_id).sort()).toEqual(['A-1', 'A-2']);
 });
 
-test('the same file dropped again creates nothing and keeps both files', async () => {
+test('the same file added again creates nothing, and both files are kept', async () => {
   await drop('may.csv', TWO);
   await watch();
   await drop('may.csv', TWO);
   const run = await watch();
-  expect(await bed.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
-  expect(await bed.orders()).toHaveLength(2);
+  expect(await harness.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
+  expect(await harness.orders()).toHaveLength(2);
   expect((await filesIn('done')).filter((name) => name.endsWith('may.csv'))).toHaveLength(2);
 });
 
-test('the same file under other options is not loaded by them, and its row and a file beside it say so', async () => {
+test('the same file under other options is not loaded with them, and its row and a file beside it say so', async () => {
   await drop('may.csv', TWO);
   await watch();
   await drop('june.csv', TWO);
   const run = await watch({ existing: 'update', createCustomers: true });
-  expect(await bed.rows(run)).toMatchObject([
+  expect(await harness.rows(run)).toMatchObject([
     {
       label: 'june.csv',
       verdict: 'review',
@@ -80,36 +82,38 @@ test('the same file under other options is not loaded by them, and its row and a
     },
   ]);
   expect(await readFile(path.join(folder, 'done', 'june.csv.problem.txt'), 'utf8')).toMatch(
-    /^LOADED_WITH_OTHER_OPTIONS: .*the results are of that run.*--existing=update --create-customers --again`\.\n$/,
+    /^LOADED_WITH_OTHER_OPTIONS: .*the results are from that run.*--existing=update --create-customers --again`\.\n$/,
   );
   expect(await filesIn('done')).toContain('june.created.csv');
 });
 
-test('rows that could not be loaded are told of, and lie in files beside it', async () => {
-  await drop('may.csv', `${TWO}A-3,nobody@example.com,30\nA-4,ann@example.com,thirty\n`);
+test('reports rows that could not be loaded, and writes them to files beside it', async () => {
+  await drop('may.csv', `${TWO}A-3,unknown@example.com,30\nA-4,ann@example.com,thirty\n`);
   const run = await watch();
-  expect(await bed.rows(run)).toMatchObject([{ verdict: 'review', reason: 'ROWS_LEFT', facts: { left: 2, rows: 4 } }]);
+  expect(await harness.rows(run)).toMatchObject([
+    { verdict: 'review', reason: 'ROWS_LEFT', facts: { left: 2, rows: 4 } },
+  ]);
   expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv']);
 });
 
-test('an order that is there with another amount is left to a person, named in the verdict, also when the file comes again', async () => {
-  await bed.call('orders.create', { order_id: 'A-1', client_id: 1, amount: 11 });
+test('leaves an order with another amount to a person, named in the verdict, also when the file comes again', async () => {
+  await harness.call('orders.create', { order_id: 'A-1', client_id: 1, amount: 11 });
   const left = { verdict: 'review', reason: 'ROWS_LEFT', facts: { left: 1, rows: 2, reasons: ['DIFFERS 1'] } };
   for (const _time of [1, 2]) {
     await drop('may.csv', TWO);
-    expect(await bed.rows(await watch())).toMatchObject([left]);
+    expect(await harness.rows(await watch())).toMatchObject([left]);
   }
   expect(await readFile(path.join(folder, 'done', 'may.review.csv'), 'utf8')).toMatch(
     /review,DIFFERS,.*amount 11 instead of 10/,
   );
-  expect((await bed.orders()).map(({ amount }) => amount)).toEqual([11, 20]);
+  expect((await harness.orders()).map(({ amount }) => amount)).toEqual([11, 20]);
 });
 
-test('a file that is no CSV goes to failed with its problem beside it, and stops no other', async () => {
+test('moves a file that is no CSV to failed with its problem beside it, and continues with the other files', async () => {
   await drop('a.csv', Buffer.from('504b03041400', 'hex'));
   await drop('b.csv', TWO);
   const run = await watch();
-  expect(await bed.rows(run)).toMatchObject([
+  expect(await harness.rows(run)).toMatchObject([
     { label: 'a.csv', verdict: 'rejected', reason: 'CSV_BINARY' },
     { label: 'b.csv', verdict: 'created' },
   ]);
@@ -117,28 +121,28 @@ test('a file that is no CSV goes to failed with its problem beside it, and stops
   expect(await readFile(path.join(folder, 'failed', 'a.csv.problem.txt'), 'utf8')).toContain('Excel workbook');
 });
 
-test('a file that is still being written is left alone, and loaded by the next run', async () => {
+test('leaves a file alone that is still being written, and the next run loads it', async () => {
   await writeFile(path.join(folder, 'half.csv'), `${HEADER}A-1,ann@exam`);
   await drop('whole.csv', TWO);
   const begun = watch();
   await expect.poll(() => filesIn(), { timeout: 20_000 }).toContain('done');
   await writeFile(path.join(folder, 'half.csv'), `${HEADER}A-1,ann@example.com,1\nA-2,ann@exa`);
   const run = await begun;
-  expect(await bed.rows(run)).toMatchObject([{ label: 'whole.csv', verdict: 'created' }]);
-  expect(run.notes).toEqual(['half.csv is still being written: it is left for the next run']);
+  expect(await harness.rows(run)).toMatchObject([{ label: 'whole.csv', verdict: 'created' }]);
+  expect(run.notes).toEqual(['half.csv is still being written: the next run loads it']);
   expect(await filesIn()).toEqual(['done', 'half.csv']);
   await drop('half.csv', `${HEADER}A-9,ann@example.com,9\n`);
-  expect(await bed.rows(await watch())).toMatchObject([{ label: 'half.csv', verdict: 'created' }]);
+  expect(await harness.rows(await watch())).toMatchObject([{ label: 'half.csv', verdict: 'created' }]);
 });
 
-test('a dry run says what would be loaded and moves nothing', async () => {
+test('a dry run reports what would be loaded and moves nothing', async () => {
   await drop('may.csv', TWO);
   const run = await watch({ dryRun: true });
-  expect(await bed.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created' }]);
-  expect([await filesIn(), await bed.orders()]).toEqual([['may.csv'], []]);
+  expect(await harness.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created' }]);
+  expect([await filesIn(), await harness.orders()]).toEqual([['may.csv'], []]);
 });
 
-test('a folder that is not there fails the run with its name and the remedy', async () => {
+test('a missing folder fails the run with its name and the remedy', async () => {
   await rm(folder, { recursive: true });
   expect(await watch()).toMatchObject({ status: 'failed', errorCode: 'FOLDER_UNREADABLE' });
   await mkdir(folder);

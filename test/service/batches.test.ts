@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.ts';
 import { batched } from '../../src/service/store/batches.ts';
-import { scratch } from '../embedded/scratch.ts';
-import { postmasterOf } from '../embedded/user-process.ts';
+import { openDatabase } from '../../src/storage/open.ts';
+import { scratch } from '../storage/embedded/scratch.ts';
+import { postmasterOf } from '../storage/embedded/user-process.ts';
 import { type StartedService, serviceOver, startedService } from './started-service.ts';
 
 const newDir = scratch();
@@ -27,7 +27,7 @@ function heldWork() {
 
 const postgresError = (code: string): Error => Object.assign(new Error(code), { code });
 
-test('an item alone is worked at once, and what arrives meanwhile is the next batch, answered in order', async () => {
+test('works on a single item at once; later items form the next batch, answered in order', async () => {
   const { batches, ends, ask } = heldWork();
   const asked = [1, 2, 3].map(ask);
   expect(batches).toEqual([[1]]);
@@ -64,7 +64,7 @@ test('a batch refused for one of its items fails for that item only', async () =
   expect(outcomes[249]).toEqual({ status: 'fulfilled', value: 249 });
 });
 
-test('of creates at the same time, the bad ones are refused and the good ones are written once', async () => {
+test('of concurrent creates, the bad ones are refused and the good ones are written once', async () => {
   const client_id = await at.create('customers.create', { full_name: 'Busy' });
   const sent = Array.from({ length: 120 }, (_, n) => ({
     order_id: `G-${n}`,
@@ -96,7 +96,7 @@ test('imports and comments at the same time each get their own record, or none',
   expect(rows.map(({ name }) => name)).toEqual(['Ann', 'Ann', 'Bea', 'Bea']);
 });
 
-test('after Postgres was killed amid many creates, each order that was answered is there, and none twice', async () => {
+test('after Postgres was killed during many creates, each answered order exists, and none twice', async () => {
   const dataDir = await newDir();
   const before = await openDatabase({ url: 'embedded', dataDir });
   const busy = await serviceOver(before.pool);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FaultKind } from '../../src/service/behaviour.ts';
+import type { FaultKind } from '../../src/service/testbed/behaviour.ts';
 import { type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;

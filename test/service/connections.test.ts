@@ -33,7 +33,7 @@ function read(answer: string): { status: number; headers: string; json: unknown 
 
 const failing = (message: unknown) => ({ status: 'error', content: null, message });
 
-test('a body that drips in is not waited for, and the caller is told', async () => {
+test('does not wait for a body that drips in, and tells the caller', async () => {
   const socket = connect();
   socket.write(`${JSON_POST}API_KEY: ${at.key}\r\ncontent-length: 100\r\n\r\n`);
   const drip = setInterval(() => socket.write(' '), 100);
@@ -43,7 +43,7 @@ test('a body that drips in is not waited for, and the caller is told', async () 
   expect(headers).toMatch(/x-content-type-options: nosniff/);
 });
 
-test('headers that drip in are not waited for', async () => {
+test('does not wait for headers that drip in', async () => {
   const socket = connect();
   socket.write('GET /api/v1/contacts/getall HTTP/1.1\r\n');
   const drip = setInterval(() => socket.write('a: b\r\n'), 100);
@@ -54,7 +54,7 @@ test('headers that drip in are not waited for', async () => {
 test.each([
   ['without a key', ''],
   ['with an unknown one', 'API_KEY: nobody-knows-this-key\r\n'],
-])('a caller %s is told and disconnected at once, whatever body is announced', async (_case, key) => {
+])('answers and disconnects a caller %s at once, whatever body is announced', async (_case, key) => {
   const { status, headers } = read(await answerTo(`${JSON_POST}${key}content-length: 1000000\r\n\r\n{`));
   expect(status).toBe(401);
   expect(headers).toMatch(/connection: close/);
@@ -77,7 +77,7 @@ test.each([
   ['no HTTP', 'hello\r\n\r\n', 400],
   ['headers of 100 kB', `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(17_000)}\r\n`, 431],
   ['two lengths', `${JSON_POST}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400],
-])('what is no request is answered in the envelope: %s', async (_case, bytes, expected) => {
+])('answers an invalid request in the envelope: %s', async (_case, bytes, expected) => {
   const { status, json } = read(await answerTo(bytes));
   expect([status, json]).toEqual([expected, failing(expect.any(String))]);
 });
@@ -94,7 +94,7 @@ test.each([
   expect([status, json]).toEqual([400, failing('body: not valid UTF-8')]);
 });
 
-test('so many connections and no more', async () => {
+test('accepts up to the limit of connections', async () => {
   const held = Array.from({ length: 20 }, connect);
   await vi.waitFor(() => expect(held.every((socket) => !socket.connecting)).toBe(true));
   expect(await answerTo('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n')).toBe('');
@@ -102,7 +102,7 @@ test('so many connections and no more', async () => {
   await vi.waitFor(async () => expect((await at.call('tasks.getall')).status).toBe(200));
 });
 
-test('an address that tries many keys waits for each answer, and valid keys of it do not', async () => {
+test('delays each answer to an address that tries many keys, but not for valid keys', async () => {
   const busy = await at.another({});
   const { key: fresh } = await createKey(at.pool, at.tenantId);
   await busy.content('tasks.getall');
@@ -118,7 +118,7 @@ test('an address that tries many keys waits for each answer, and valid keys of i
   expect(answered.sort()).toEqual(['first use 200', 'guess 401', 'known key 200']);
 });
 
-test('every answer says that its type is what it says', async () => {
+test('every answer forbids guessing its content type', async () => {
   for (const path of [
     '/api/v1/contacts/getall',
     '/v1/nothing',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { behaviourSchema } from '../../src/service/behaviour.ts';
+import { behaviourSchema } from '../../src/service/testbed/behaviour.ts';
 import { type Sent, type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;

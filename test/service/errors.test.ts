@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LockstepError } from '../../src/errors.ts';
+import { LockstepError } from '../../src/base/errors.ts';
 import { startService } from '../../src/service/server.ts';
 import { type Sent, type StartedService, startedService } from './started-service.ts';
 
@@ -71,7 +71,7 @@ test.each<[string, string, Sent, number, RegExp]>([
   ['an unknown card', '/pipelines/move-card', post({ card_id: 1, column_id: 1 }), 404, /^no card 1 /],
   ['an unknown pipeline', '/pipelines/get-pipeline?pipeline_id=1', { method: 'POST' }, 404, /^no pipeline 1 /],
   ['an unknown contact', '/customers/import', post({ contact_id: 9_999 }), 404, /^no contact 9999 /],
-  ['an import of nobody', '/customers/import', post({}), 400, /^contact_id: /],
+  ['an import without a contact', '/customers/import', post({}), 400, /^contact_id: /],
   ['a query that is not UTF-8', '/contacts/search?search_term=%ff', {}, 400, /^the query is not valid/],
   ['a query with a lone %', '/contacts/search?search_term=100%', {}, 400, /^the query is not valid/],
   ['a path that is not UTF-8', '/contacts/%ff/update', put({}), 400, /is not a valid url component$/],

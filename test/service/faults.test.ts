@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { FaultKind } from '../../src/service/behaviour.ts';
-import { testBed } from '../../src/service/faults.ts';
+import type { FaultKind } from '../../src/service/testbed/behaviour.ts';
+import { testBed } from '../../src/service/testbed/faults.ts';
 import { type Received, type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;
@@ -57,7 +57,7 @@ describe('a request that goes wrong', () => {
     await vi.waitFor(async () => expect(await Promise.all(names.map(isWritten))).toEqual([true, true]), PATIENT);
   });
 
-  test('leaves reads alone, and other operations than the named ones', async () => {
+  test('does not affect reads, or operations other than the named ones', async () => {
     const kinds: FaultKind[] = ['5xx-before'];
     const writes = await at.another({ faults: { rate: 1, kinds } });
     expect((await writes.call('customers.getall')).status).toBe(200);
@@ -68,7 +68,7 @@ describe('a request that goes wrong', () => {
     expect((await all.call('customers.getall')).status).toBe(503);
   });
 
-  test('may break off a list in the middle', async () => {
+  test('can break off a list in the middle', async () => {
     const other = await at.another({ faults: { rate: 1, kinds: ['truncate'], onlyWrites: false } });
     await expect(other.call('customers.getall')).rejects.toThrow();
   });
@@ -89,10 +89,10 @@ test('the same seed lets the same requests go wrong, at about the given rate', a
       onlyWrites: true,
       lateMs: 0,
     };
-    const bed = testBed({ faults, latencyMs: 0 });
+    const harness = testBed({ faults, latencyMs: 0 });
     const served = [];
-    for (let n = 0; n < 1_000; n++) served.push((await bed.around('orders.create', async () => ANSWER)).status);
-    return [...served, JSON.stringify([...bed.counts()])];
+    for (let n = 0; n < 1_000; n++) served.push((await harness.around('orders.create', async () => ANSWER)).status);
+    return [...served, JSON.stringify([...harness.counts()])];
   };
   expect(await run(7)).toEqual(await run(7));
   expect(await run(8)).not.toEqual(await run(7));

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.close());
 
-test('closing finishes the request in flight, refuses the next, and may be asked for twice', async () => {
+test('closing finishes the request in flight, refuses the next, and can be requested twice', async () => {
   const other = await at.another({ latencyMs: 60_000 });
   const pending = other.call('customers.create', { body: { full_name: 'In flight' } });
   await vi.waitFor(() => expect(other.service.traffic.total()).toBe(1));
@@ -28,7 +28,7 @@ test('services may start at once over an empty database, and see the same record
   expect(await services[2].content('customers.getall')).toMatchObject([{ full_name: 'Shared' }]);
 });
 
-test('a caller who leaves in the middle of a long list does the service no harm', async () => {
+test('a caller who leaves in the middle of a long list does not harm the service', async () => {
   await at.pool.query(
     `insert into service.customers (tenant_id, fields) select id, '{"full_name": "Many"}' from service.tenants, generate_series(1, 20000)`,
   );

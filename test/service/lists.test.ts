@@ -103,6 +103,14 @@ test('a search finds what an update wrote, and no longer what it replaced', asyn
   expect([await count('before'), await count('after kept')]).toEqual([0, 1]);
 });
 
+test('a search is planned for its own term: a plan for any term may not use the index', async () => {
+  await at.content('contacts.search', { query: { search_term: 'n77' } });
+  const { rows } = await at.pool.query(
+    "select 1 from pg_prepared_statements where statement like '%strpos(r.searched%'",
+  );
+  expect(rows).toEqual([]);
+});
+
 test('contacts of a database without the search index are found after its upgrade', async () => {
   const contact_id = await at.create('contacts.create', { first_name: 'Łucja', last_name: 'Old\\\n', phone: '' });
   await at.pool.query('alter table service.contacts drop column searched');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type SeededTenant, seedWorkspace } from '../../src/service/seed.ts';
+import { type SeededTenant, seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type StartedService, startedService } from './started-service.ts';
 

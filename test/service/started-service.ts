@@ -2,10 +2,10 @@
 import type pg from 'pg';
 import { Agent, request } from 'undici';
 import { type Operation, type OperationName, operations } from '../../src/contract/operations.ts';
-import type { BehaviourOptions } from '../../src/service/behaviour.ts';
 import type { ConnectionLimits } from '../../src/service/limits.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
+import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { freshDatabase } from '../support/database.ts';
 
 export interface Sent {

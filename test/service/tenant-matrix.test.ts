@@ -1,6 +1,6 @@
 /**
  * Every operation, under both prefixes and by every method, with every id of another tenant in every place that takes an
- * id, and in some that do not: nothing of that tenant is shown, and nothing of it is changed.
+ * that takes an id, and in some that do not: no data of that tenant is shown or changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -14,7 +14,7 @@ import { createPipeline } from '../../src/service/administration.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
 import { type Received, type Sent, type StartedService, startedService } from './started-service.ts';
 
-/** Stands in every text of the tenant that is not to be seen. */
+/** Part of every text of the other tenant, which must not be seen. */
 const MARK = 'Secret';
 const ABSENT = 999_999;
 /** Members that a caller may add to any body or query. */
@@ -42,7 +42,7 @@ let calls = 0;
 beforeAll(async () => {
   at = await startedService();
   foreign = await workspace(at.tenantId, at.key, MARK);
-  // The ids of the two are all different, so that none of them stands for an own record of another kind.
+  // The ids of the two are all different, so that none of them is also the id of an own record of another kind.
   const advance = `select setval(c.oid, 5000) from pg_class c where relkind = 'S' and relnamespace = 'service'::regnamespace`;
   await at.pool.query(advance);
   const { id } = await createTenant(at.pool, 'stranger');
@@ -72,7 +72,7 @@ async function workspace(tenant: number, key: string, text: string): Promise<Ids
   return { tenant, contact, customer, order, task, subtask, pipeline, column, card };
 }
 
-/** What a call that works sends, for a workspace of one's own. */
+/** The input of a successful call, for the caller's own workspace. */
 const works: Readonly<Record<OperationName, (n: Ids) => Sent>> = {
   'contacts.create': () => ({ body: { first_name: 'x' } }),
   'contacts.update': (n) => ({ params: { contact_id: n.contact }, body: { first_name: 'x' } }),
@@ -135,7 +135,7 @@ test.each(operationNames)('%s shows and changes nothing of another tenant', asyn
   expect(await everythingOf(foreign.tenant)).toEqual(before);
 });
 
-/** Where the operation asks for an id: in a part of the request, under a name. */
+/** Where the operation takes an id: in a part of the request, under a name. */
 function placesIn(sent: Sent): readonly (readonly ['params' | 'query' | 'body', string])[] {
   return (['params', 'query', 'body'] as const).flatMap((part) => {
     const members = Object.keys(Object(sent[part])).filter((member) => /(^|_)id$/.test(member));
@@ -143,7 +143,7 @@ function placesIn(sent: Sent): readonly (readonly ['params' | 'query' | 'body', 
   });
 }
 
-/** Ids differ between a record of another tenant and one that never was; nothing else may. */
+/** Only the ids may differ between the answers for another tenant's record and for one that never existed. */
 function anonymous({ status, text }: Received): [number, string] {
   return [status, text.replace(/ \d+ /g, ' N ')];
 }

@@ -85,7 +85,7 @@ describe('a key', () => {
 
   test.each([
     ['missing', null, 'API_KEY: the header is missing'],
-    ['unknown', 'nobody', 'API_KEY: unknown or revoked key'],
+    ['unknown', 'stranger', 'API_KEY: unknown or revoked key'],
   ])('that is %s is refused with 401, before the body is looked at', async (_case, key, message) => {
     const { status, json } = await at.call('contacts.create', { key, body: '{broken' });
     expect([status, json]).toEqual([401, { status: 'error', content: null, message }]);

@@ -31,12 +31,12 @@ describe('the traffic record', () => {
     );
   });
 
-  test('counts by tenant and by operation, and starts anew', async () => {
+  test('counts by tenant and by operation, and can be reset', async () => {
     const { traffic } = at.service;
     traffic.reset();
     await at.call('orders.getall');
     await at.call('orders.getall', { prefix: '/v1' });
-    await at.call('tasks.getall', { key: 'nobody' });
+    await at.call('tasks.getall', { key: 'stranger' });
     const { total, byOperation, worstSecond } = traffic.counts(at.tenantId);
     expect({ total, worstSecond, byOperation: [...byOperation] }).toEqual({
       total: 2,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { isMap, isScalar, parseDocument, visit } from 'yaml';
-import { settingsJsonSchema } from '../../src/settings/json-schema.ts';
 import { defaultSettingsFile } from '../../src/settings/load.ts';
+import { settingsJsonSchema } from '../../src/settings/schema.ts';
 import { settingsOf } from './problems-in.ts';
 
 const besideDefault = (name: string) => new URL(`../../config/${name}`, import.meta.url);
@@ -16,7 +16,7 @@ async function uncommented(): Promise<string> {
     .join('\n');
 }
 
-/** Every `properties` name in a JSON schema, wherever it stands. */
+/** Every `properties` name in a JSON schema, at any depth. */
 function propertyNames(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const here =
@@ -30,7 +30,7 @@ test('the default file runs without any environment: all is embedded, and the ac
   expect(settings.database.url).toBeUndefined();
   expect(settings.redis.url).toBeUndefined();
   expect(settings.accounts.demo).toMatchObject({ url: undefined, apiKey: undefined, prefix: 'auto' });
-  expect(settings.syncs['nightly-contacts']).toMatchObject({ job: 'contacts', account: 'demo' });
+  expect(settings.syncs['nightly-contacts']).toMatchObject({ type: 'contacts', account: 'demo' });
 });
 
 test('the default file says the same as the defaults', async () => {
@@ -45,7 +45,7 @@ test('the default file says the same as the defaults', async () => {
   });
 });
 
-test('every key there is stands in the default file, in use or commented, and is explained there', async () => {
+test('every key is in the default file, in use or commented, and is explained there', async () => {
   const lines = (await uncommented()).split('\n');
   const explained = lines.filter((line, index) => line.includes('#') || /^ *#/.test(lines[index - 1] ?? '')).join('\n');
   const names = new Set(propertyNames(settingsJsonSchema()));

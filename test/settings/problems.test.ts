@@ -162,8 +162,8 @@ test.each([
 });
 
 test.each([
-  ['job: contact', 'a.job: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?'],
-  ['jbo: contacts', 'a.job: missing: expected contacts, tasks or orders; is "jbo" meant to be it?'],
+  ['type: contact', 'a.type: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?'],
+  ['tpye: contacts', 'a.type: missing: expected contacts, tasks or orders; is "tpye" meant to be it?'],
   [
     'job: tasks, account: demo, targets: [ops-hok]',
     'a.targets[0]: no target is named "ops-hok"; did you mean "ops-hook"?',

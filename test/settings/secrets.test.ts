@@ -51,7 +51,7 @@ test('a secret in a file is read at each use, so a rotated one needs no restart'
   expect(await readSecret(fromFile('key'), {})).toBe('new');
 });
 
-test('the path of a secret file starts at the settings file', () => {
+test('the path of a secret file is relative to the settings file', () => {
   const settings = settingsOf('accounts: { demo: { apiKey: { file: keys/demo } } }');
   expect(settings.accounts.demo?.apiKey).toMatchObject({ path: '/etc/keys/demo' });
 });
@@ -68,7 +68,7 @@ test.each([
   });
 });
 
-test('a file that is absent, a directory or empty is named with its place and the remedy', async () => {
+test('names a missing, unreadable or empty secret file with its setting and the remedy', async () => {
   await mkdir(join(directory, 'folder'));
   await writeFile(join(directory, 'empty'), '\n');
   for (const [name, reason] of [

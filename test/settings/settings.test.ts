@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { editDistance } from '../../src/edit-distance.ts';
+import { editDistance } from '../../src/base/edit-distance.ts';
 import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
 import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
 import { closest } from '../../src/settings/words.ts';
@@ -97,7 +97,7 @@ test.each([
     'No account named "dmeo" under accounts in /etc/lockstep.yaml; did you mean "demo"? (there is demo or other)',
   ],
   ['toString', 'No account named "toString" under accounts in /etc/lockstep.yaml (there is demo or other)'],
-])('asking for the account %s names those there are', (name, message) => {
+])('an unknown account %s is reported with the existing ones', (name, message) => {
   const settings = settingsOf('accounts: { demo: {}, other: {} }');
   const expected = expect.objectContaining({ code: 'SETTINGS_NAME_UNKNOWN', exitCode: 2, message });
   expect(() => accountNamed(settings, name)).toThrow(expected);
@@ -146,3 +146,8 @@ function words(pair: string): [string, string] {
   const [first = '', second = ''] = pair.split(' ');
   return [first, second];
 }
+
+test('reads a file of an earlier version, in which the type of a sync is called its job', () => {
+  const text = (name: string) => `accounts: { demo: {} }\nsyncs: { night: { ${name}: contacts, account: demo } }`;
+  expect(settingsOf(text('job')).syncs).toEqual(settingsOf(text('type')).syncs);
+});

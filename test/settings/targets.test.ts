@@ -53,14 +53,14 @@ test.each([
   expect(problemsWith(keys)).toEqual([problem]);
 });
 
-test('each secret of a target knows its place, and one in a file its path from the settings', () => {
+test('each secret of a target has its setting’s path, and a secret file is relative to the settings', () => {
   expect(targetWith('previousSecret: { file: keys/old }')).toMatchObject({
     secret: { from: 'env', name: 'S', where: 'targets.hook.secret' },
     previousSecret: { from: 'file', path: '/etc/keys/old', where: 'targets.hook.previousSecret' },
   });
 });
 
-test('every secret of a target of another type knows its place as well, and no other field changes', () => {
+test('every secret of a target of another type has its setting’s path too, and no other field changes', () => {
   const target =
     'gh: { type: github, token: { file: keys/gh }, hookSecret: { env: H }, columns: { from: open }, timeout: 5s }';
   const settings = settingsOf(`accounts: { demo: {} }\ntargets: { ${target} }`);
@@ -83,7 +83,7 @@ test.each([
   expect(warnings.filter((warning) => warning.includes('sends the token in the clear'))).toHaveLength(times);
 });
 
-test('a secret that stands in the file is warned of, whichever of a target’s it is', () => {
+test('warns about any secret of a target that is written in the file', () => {
   const { warnings } = settingsWith('previousSecret: canary');
   expect(warnings).toEqual([
     expect.stringMatching(/targets\.hook\.previousSecret: the secret stands in the settings file/),

@@ -4,7 +4,7 @@ import { parseSettings } from '../../src/settings/parse.ts';
 import { problemsIn, settingsOf } from './problems-in.ts';
 
 test.each([
-  ['a tab as indentation', 'accounts:\n\tdemo: {}\n', '2:1 a tab is used as indentation; YAML takes spaces only'],
+  ['a tab as indentation', 'accounts:\n\tdemo: {}\n', '2:1 a tab is used as indentation; YAML allows spaces only'],
   ['an unclosed quote', 'accounts:\n  demo: { url: "x\n', '3:1 not valid YAML: Missing closing "quote'],
   [
     'wrong indentation',
@@ -14,7 +14,7 @@ test.each([
   [
     'a key given twice',
     'accounts: { demo: {} }\naccounts: { b: {} }\n',
-    '2:1 this key stands twice in the same map; keep one',
+    '2:1 this key occurs twice in the same map; keep one',
   ],
   [
     'a second document',
@@ -34,7 +34,7 @@ test.each([
   [
     'an alias without anchor',
     'accounts: *demo\n',
-    '1:11 accounts: no anchor of this name stands before it; quote the value if it is text',
+    '1:11 accounts: no anchor of this name is defined before it; quote the value if it is text',
   ],
   ['an anchor in itself', 'accounts: &a\n  demo: *a\n', '2:9 accounts.demo: the anchor contains itself'],
   ['an empty file', '', '1:1 the settings are empty: expected at least accounts, with one account'],
@@ -43,16 +43,16 @@ test.each([
   ['text', 'hello', '1:1 expected a map of keys, got text'],
   ['no accounts', 'service: { url: embedded }\n', '1:1 accounts: missing: expected a map of names'],
   ['accounts without one', 'accounts: {}\n', '1:11 accounts: needs at least one account'],
-  ['a list as a key', 'accounts: { demo: {} }\n? [a]\n: 1\n', '2:3 a key has to be plain text'],
+  ['a list as a key', 'accounts: { demo: {} }\n? [a]\n: 1\n', '2:3 a key must be plain text'],
   ['a missing key', 'accounts: { demo: {} }\n: 1\n', '2:1 a key is missing before the colon'],
-])('%s is refused with its place', (_, text, expected) => {
+])('refuses %s with its position', (_, text, expected) => {
   expect(problemsIn(text)[0]).toBe(expected);
 });
 
 test('a key given twice is reported beside the other problems', () => {
   const text = 'accounts:\n  demo: {}\n  demo: { budgt: {} }\n';
   expect(problemsIn(text)).toEqual([
-    '3:3 this key stands twice in the same map; keep one',
+    '3:3 this key occurs twice in the same map; keep one',
     '3:11 accounts.demo.budgt: unknown key; did you mean "budget"?',
   ]);
 });
@@ -67,7 +67,7 @@ test.each([
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
 });
 
-test('an account named constructor is one only where somebody gave it', () => {
+test('an account named constructor exists only where the file defines it', () => {
   expect(settingsOf('accounts: { demo: {} }').accounts.constructor).toBeUndefined();
   expect(settingsOf('accounts: { constructor: {} }').accounts.constructor).toMatchObject({ name: 'constructor' });
 });
@@ -147,7 +147,7 @@ test('no text makes the parser throw', () => {
   );
 });
 
-test('no value of any kind makes the schema throw, and every refusal has a place', () => {
+test('no value of any kind makes the schema throw, and every refusal has a position', () => {
   const keys = [
     'accounts',
     'demo',
@@ -155,6 +155,7 @@ test('no value of any kind makes the schema throw, and every refusal has a place
     'apiKey',
     'syncs',
     'job',
+    'type',
     'targets',
     'schedule',
     'dialect',

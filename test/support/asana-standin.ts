@@ -1,7 +1,8 @@
 /** Asana's tasks, as far as the target uses them: developers.asana.com/reference/tasks. */
-import type { AsanaTarget } from '../../src/settings/targets/asana.ts';
-import { openAsana } from '../../src/targets/asana.ts';
-import { type ItemBed, secretRef, TOKEN } from './item-bed.ts';
+
+import { openAsana } from '../../src/mirror/targets/asana.ts';
+import type { SettingsOf } from '../../src/settings/target.ts';
+import { type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface AsanaTask {
@@ -11,11 +12,11 @@ export interface AsanaTask {
   readonly notes: string;
 }
 
-export interface AsanaBed extends ItemBed {
+export interface AsanaHarness extends ItemHarness {
   readonly tasks: AsanaTask[];
 }
 
-export function asanaSettings(given: Partial<AsanaTarget> = {}): AsanaTarget {
+export function asanaSettings(given: Partial<SettingsOf<'asana'>> = {}): SettingsOf<'asana'> {
   return {
     name: 'outside',
     type: 'asana',
@@ -31,7 +32,7 @@ export function asanaSettings(given: Partial<AsanaTarget> = {}): AsanaTarget {
   };
 }
 
-export async function startAsana(): Promise<AsanaBed> {
+export async function startAsana(): Promise<AsanaHarness> {
   const tasks: AsanaTask[] = [];
   const missing = { status: 404, body: { errors: [{ message: 'task: Unknown object' }] } };
   const add = (name: string, notes: string, completed = false) => {

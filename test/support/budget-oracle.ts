@@ -1,12 +1,12 @@
 /**
- * The budget's decision as a pure function: the oracle that both stores are compared with, to the bit. docs/how-it-works.md
+ * The budget's decision as a pure function: the oracle that both stores are compared with, to the bit. docs/protocol.md
  * says what the rules are for. All times are microseconds; doubles, as in Lua and SQL, and the same operations in the same order.
  *
  * GCRA: `tatUs`, the theoretical arrival time, is when the bucket is full again; each token moves it by one interval T. A token
  * is usable from tat + T − burst·T on, so in any window W at most W/T + burst tokens become usable. Tokens beyond the burst are
  * granted ahead of their time, so that they are used on time; interactive work reserves further ahead and so goes first.
  */
-import type { AcquireRequest, BudgetMode, Congestion, Grant, Lane, SlotAsk } from '../../src/budget/budget.ts';
+import type { AcquireRequest, BudgetMode, Congestion, Grant, Lane, SlotAsk } from '../../src/client/budget/budget.ts';
 
 /** One key's state. */
 export interface BudgetState {

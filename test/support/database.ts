@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { makePool } from '../../src/database/pool.ts';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../src/base/errors.ts';
+import { makePool } from '../../src/storage/pool.ts';
 
 export interface FreshDatabase {
   readonly pool: pg.Pool;
   readonly connection: pg.PoolConfig;
-  /** Ends the pool and drops the database, whoever is still connected. Idempotent. */
+  /** Ends the pool and drops the database, even while clients are connected. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   };
 }
 
-/** Postgres' own autovacuum cannot be ended by a role without superuser's rights, and is soon over. */
+/** Autovacuum workers cannot be ended without superuser rights, and finish soon. */
 async function drop(server: pg.ClientConfig, database: string): Promise<void> {
   for (;;) {
     try {

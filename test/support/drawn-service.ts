@@ -1,4 +1,4 @@
-/** The ways of a service that nobody here has seen: each choice that the contract leaves open, drawn by a seed. */
+/** The ways of an unknown service: each choice that the contract leaves open, drawn by a seed. */
 
 export interface Random {
   /** From 0 to below `below`. */
@@ -67,7 +67,7 @@ export interface Drawn {
   readonly sizes: Readonly<Record<ListedKind, number>>;
 }
 
-/** A service as ours is by default, with what a test wants otherwise. */
+/** A service with our default behaviour, except for the given choices. */
 export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
   const none: Paging = { kind: 'none' };
   return {

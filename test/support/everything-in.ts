@@ -1,4 +1,4 @@
-/** All that a database or a Redis holds, as text: for the search for what must not be in it. */
+/** All data of a database or a Redis as text, to search for what must not be in it. */
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 
@@ -22,7 +22,7 @@ export async function everythingInRedis(url: string): Promise<string> {
   for await (const keys of redis.scanStream()) {
     for (const key of keys) texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '');
   }
-  await redis.save().catch(() => undefined); // while it is saving already
+  await redis.save().catch(() => undefined); // a save is already running
   await redis.quit();
   return texts.join('\n');
 }

@@ -1,6 +1,5 @@
-/** A budget that grants every call at once and keeps account of what it was told. */
-import type { Budget, Permit, RetryTaken, Taken, TakeOptions } from '../../src/budget/budget.ts';
-import type { RateHint } from '../../src/budget/hints.ts';
+/** A budget that grants every call at once and records what is reported to it. */
+import type { Budget, Permit, RateHint, RetryTaken, Taken, TakeOptions } from '../../src/client/budget/budget.ts';
 
 export interface FreeBudget extends Budget {
   readonly takes: readonly TakeOptions[];
@@ -14,7 +13,7 @@ export interface FreeBudget extends Budget {
   readonly open: () => number;
 }
 
-/** A permit that keeps no account of anything, to be spread and changed. */
+/** A permit that records nothing, to be spread and changed. */
 export const FREE_PERMIT: Permit = {
   release: () => undefined,
   limited: async () => undefined,
@@ -22,7 +21,7 @@ export const FREE_PERMIT: Permit = {
   succeeded: () => undefined,
 };
 
-/** `answer` stands in for the grant where a test needs another, `retry` for the retry that is always granted. */
+/** `answer` replaces the grant where a test needs another; `retry` replaces the retry that is always granted. */
 export function freeBudget(
   answer?: (options: TakeOptions) => Promise<Taken>,
   retry: () => Promise<RetryTaken> = async () => ({ status: 'granted' }),

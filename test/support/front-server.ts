@@ -1,4 +1,4 @@
-/** A server in front of a service: passes every request on, and lets a test answer in its stead, look on, or hold it up. */
+/** A server in front of a service: passes every request on, and lets a test answer, observe or delay it instead. */
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
 
 /** Called with each request; `pass` gives the service's own answer. Undefined: nothing is ever answered. */
@@ -7,7 +7,7 @@ export type Between = (request: SeenRequest, pass: () => Promise<Reply>) => Prom
 export interface FrontServer extends TestServer {
   /** Where requests go; to be set before the first. */
   passTo(url: string): void;
-  /** From now on; without one every request is simply passed on. */
+  /** From now on; without a handler every request is simply passed on. */
   set(between?: Between): void;
 }
 
@@ -19,7 +19,7 @@ export async function startFrontServer(): Promise<FrontServer> {
     try {
       return await (between ? between(request, pass) : pass());
     } catch {
-      response.destroy(); // the service broke off, and so does this
+      response.destroy(); // the service broke off, so this does too
       return undefined;
     }
   });

@@ -1,8 +1,8 @@
 /** GitHub's issues, as far as the target uses them: docs.github.com/en/rest/issues/issues. */
 
-import type { GithubTarget } from '../../src/settings/targets/github.ts';
-import { openGithub } from '../../src/targets/github.ts';
-import { HOOK_SECRET, type ItemBed, secretRef, TOKEN } from './item-bed.ts';
+import { openGithub } from '../../src/mirror/targets/github.ts';
+import type { SettingsOf } from '../../src/settings/target.ts';
+import { HOOK_SECRET, type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface GithubIssue {
@@ -15,11 +15,11 @@ export interface GithubIssue {
   readonly pull_request?: object;
 }
 
-export interface GithubBed extends ItemBed {
+export interface GithubHarness extends ItemHarness {
   readonly issues: GithubIssue[];
 }
 
-export function githubSettings(given: Partial<GithubTarget> = {}): GithubTarget {
+export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): SettingsOf<'github'> {
   return {
     name: 'outside',
     type: 'github',
@@ -38,7 +38,7 @@ export function githubSettings(given: Partial<GithubTarget> = {}): GithubTarget 
   };
 }
 
-export async function startGithub(): Promise<GithubBed> {
+export async function startGithub(): Promise<GithubHarness> {
   const issues: GithubIssue[] = [];
   const missing = { status: 404, body: { message: 'Not Found' } };
   const add = (title: string, body: string, labels: readonly string[], state = 'open') => {

@@ -1,9 +1,15 @@
-/** Once per run of vitest: one Postgres for all suites, and a Redis where there is one. Both end with the run. */
+/**
+ * Once per run of vitest: the built command, which tests start, one Postgres for all suites, and a Redis where there is one.
+ * The servers end with the run.
+ */
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded/embedded.ts';
+import { buildPackage, bundlePrograms } from '../../.ci/build.ts';
+// @ts-expect-error: plain JavaScript, as all that the installed command starts with
+import { isBuilt } from '../../src/cli/bin/is-built.mjs';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { startRedis } from './redis-server.ts';
 import { suitesNeedingRedis } from './redis-suites.ts';
 import { superuserOf } from './superuser.ts';
@@ -12,17 +18,20 @@ declare module 'vitest' {
   interface ProvidedContext {
     postgres: EmbeddedPostgres['connection'];
     redisUrl: string | null;
+    /** Folder of the bundled programs: see programs.ts. */
+    programs: string;
   }
 }
 
 interface Stores {
   readonly postgres: EmbeddedPostgres['connection'];
   readonly redisUrl: string | null;
+  readonly programs: string;
   close(): Promise<void>;
 }
 
 declare global {
-  // Vitest loads this file anew for every project; what the projects share has to live outside of it.
+  // Vitest loads this file again for every project, so shared state has to live outside of it.
   var lockstepTestRun: { readonly stores: Promise<Stores>; projects: number } | undefined;
 }
 
@@ -30,10 +39,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   globalThis.lockstepTestRun ??= { stores: start(), projects: 0 };
   const run = globalThis.lockstepTestRun;
   run.projects += 1;
-  const { postgres, redisUrl, close } = await run.stores;
+  const { postgres, redisUrl, programs, close } = await run.stores;
   project.provide('postgres', postgres);
   project.provide('redisUrl', redisUrl);
-  // A file whose only suites need Redis is empty then, which vitest would otherwise call a failure.
+  project.provide('programs', programs);
+  // A file whose only suites need Redis is empty then, which vitest would otherwise report as a failure.
   if (redisUrl === null) project.config.passWithNoTests = true;
   return async () => {
     run.projects -= 1;
@@ -42,6 +52,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function start(): Promise<Stores> {
+  if (!isBuilt()) await buildPackage();
+  const programs = await bundleTestPrograms();
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
   const postgres = await startEmbedded({ dataDir: dir });
   const connection = await openToTests(postgres, dir);
@@ -50,9 +62,23 @@ async function start(): Promise<Stores> {
   const close = async (): Promise<void> => {
     await redis?.close();
     await postgres.close();
-    await fs.rm(dir, { recursive: true, force: true });
+    for (const made of [dir, programs]) await fs.rm(made, { recursive: true, force: true });
   };
-  return { postgres: connection, redisUrl: redis?.url ?? null, close };
+  return { postgres: connection, redisUrl: redis?.url ?? null, programs, close };
+}
+
+/** In a folder of their own, because some run as another user. */
+async function bundleTestPrograms(): Promise<string> {
+  const tests = path.join(import.meta.dirname, '..');
+  const names = (await fs.readdir(tests, { recursive: true })).filter((name) => name.endsWith('-program.ts'));
+  const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-programs-'));
+  await fs.chmod(dir, 0o755);
+  await fs.symlink(path.join(tests, '../node_modules'), path.join(dir, 'node_modules'), 'dir');
+  await bundlePrograms(
+    names.map((name) => path.join(tests, name)),
+    dir,
+  );
+  return dir;
 }
 
 async function withoutRedis(): Promise<string> {

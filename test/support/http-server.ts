@@ -1,4 +1,4 @@
-/** A real HTTP or TCP server on loopback that answers as a test says and keeps every request it has seen. */
+/** A real HTTP or TCP server on loopback that gives the answers of a test and keeps every request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 
@@ -16,11 +16,11 @@ export interface SeenRequest {
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text as it stands; anything else as JSON. Default: an empty body. */
+  /** Text is sent unchanged; anything else as JSON. Default: an empty body. */
   readonly body?: unknown;
 }
 
-/** Answers with the reply it returns; undefined where it has written the response itself. */
+/** Answers with the reply it returns. Undefined: it has written the response itself. */
 export type Answer = (request: SeenRequest, response: ServerResponse) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface TestServer {

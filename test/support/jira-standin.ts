@@ -1,7 +1,8 @@
 /** Jira Cloud with one workflow, as far as the target uses it: developer.atlassian.com/cloud/jira/platform/rest/v3. */
-import type { JiraTarget } from '../../src/settings/targets/jira.ts';
-import { openJira } from '../../src/targets/jira.ts';
-import { HOOK_SECRET, type ItemBed, secretRef, TOKEN } from './item-bed.ts';
+
+import { openJira } from '../../src/mirror/targets/jira.ts';
+import type { SettingsOf } from '../../src/settings/target.ts';
+import { HOOK_SECRET, type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface JiraIssue {
@@ -10,7 +11,7 @@ export interface JiraIssue {
   readonly fields: { readonly labels: readonly string[]; readonly summary?: string; readonly description?: unknown };
 }
 
-export interface JiraBed extends ItemBed {
+export interface JiraHarness extends ItemHarness {
   readonly issues: JiraIssue[];
   /** Statuses that no transition leads to. */
   readonly closedRoads: Set<string>;
@@ -25,7 +26,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   Done: 'done',
 };
 
-export function jiraSettings(given: Partial<JiraTarget> = {}): JiraTarget {
+export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsOf<'jira'> {
   return {
     name: 'outside',
     type: 'jira',
@@ -46,7 +47,7 @@ export function jiraSettings(given: Partial<JiraTarget> = {}): JiraTarget {
   };
 }
 
-export async function startJira(): Promise<JiraBed> {
+export async function startJira(): Promise<JiraHarness> {
   const issues: JiraIssue[] = [];
   const closedRoads = new Set<string>();
   const missing = {
@@ -97,7 +98,7 @@ export async function startJira(): Promise<JiraBed> {
       answer({ body }) {
         const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(JSON.parse(body).jql)?.[1];
         const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
-        if (bed.isSearchBehind) return { body: { issues: [], isLast: true } };
+        if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
         return { body: { issues: found.map(shown), isLast: true } };
       },
     },
@@ -114,7 +115,7 @@ export async function startJira(): Promise<JiraBed> {
       },
     },
   ]);
-  const bed: JiraBed = {
+  const harness: JiraHarness = {
     vendor,
     issues,
     closedRoads,
@@ -127,7 +128,7 @@ export async function startJira(): Promise<JiraBed> {
     isCreation: ({ method, path }) => method === 'POST' && path === '/rest/api/3/issue',
     missing,
   };
-  return bed;
+  return harness;
 }
 
 export function statusOf(name: string) {

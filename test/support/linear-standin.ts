@@ -1,8 +1,9 @@
 /** Linear with two teams, as far as the target uses it: packages/sdk/src/schema.graphql in linear/linear. */
-import type { LinearTarget } from '../../src/settings/targets/linear.ts';
-import { openLinear } from '../../src/targets/linear.ts';
+
+import { openLinear } from '../../src/mirror/targets/linear.ts';
+import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { HOOK_SECRET, type ItemBed, secretRef, TOKEN } from './item-bed.ts';
+import { HOOK_SECRET, type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface LinearIssue {
@@ -15,7 +16,7 @@ export interface LinearIssue {
   readonly description?: string;
 }
 
-export interface LinearBed extends ItemBed {
+export interface LinearHarness extends ItemHarness {
   readonly issues: LinearIssue[];
   readonly states: LinearState[];
   /** The operations asked for so far, by name. */
@@ -42,7 +43,7 @@ interface LinearState {
   readonly position: number;
 }
 
-export function linearSettings(given: Partial<LinearTarget> = {}): LinearTarget {
+export function linearSettings(given: Partial<SettingsOf<'linear'>> = {}): SettingsOf<'linear'> {
   return {
     name: 'outside',
     type: 'linear',
@@ -63,7 +64,7 @@ export function graphqlError(message: string, code: string, type = 'invalid inpu
   return { status, body: { errors: [{ message, extensions: { code, type } }], data: null } };
 }
 
-export async function startLinear(): Promise<LinearBed> {
+export async function startLinear(): Promise<LinearHarness> {
   const issues: LinearIssue[] = [];
   const states = ['Todo/unstarted', 'Backlog/backlog', 'Shipped/completed', 'Done/completed', 'Canceled/canceled'].map(
     (each, index): LinearState => {

@@ -1,8 +1,8 @@
-/** What programs begin with that tests run in a process of its own, to kill it: `node PROGRAM CONNECTION_JSON DATA_DIR SETTINGS_YAML`. */
-import { makePool } from '../../src/database/pool.ts';
+/** The start of programs that a test runs and kills: `node PROGRAM CONNECTION_JSON DATA_DIR SETTINGS_YAML`. */
+import { makePool } from '../../src/storage/pool.ts';
 import { testWorkspace } from './test-workspace.ts';
 
-/** The workspace its arguments name. Whoever ends by itself ends the pool too. */
+/** Opens the workspace named by the program's arguments. A program that ends by itself must end the pool too. */
 export async function openProgram() {
   const [, , connectionJson = '', dataDir = '', text = ''] = process.argv;
   const connection = JSON.parse(connectionJson);

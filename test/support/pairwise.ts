@@ -1,6 +1,6 @@
 /**
- * All-pairs cases: a few cases in which every value of an option meets every value of every other one. A fault of one
- * option alone, or of two together, shows in them; the full product of twenty options has thousands of millions.
+ * All-pairs cases: few cases in which every value of an option meets every value of every other one. They find a fault of
+ * one option alone, or of two together; the full product of twenty options has thousands of millions of cases.
  */
 
 /** Each option's name with the values it may have. */
@@ -16,7 +16,7 @@ interface Choice {
 export function allPairs<O extends Options>(options: O): readonly Case<O>[] {
   const names = Object.keys(options);
   const sizes = names.map((name) => options[name]?.length ?? 0);
-  // The widest options first: what comes later has to fit in with them, and the narrow ones do so easily.
+  // The widest options first: later options must fit in with them, and narrow ones do so easily.
   const order = names.map((_, option) => option).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
   const open = openPairs(sizes);
   const used = sizes.map((size) => new Array<number>(size).fill(0));

@@ -1,16 +1,16 @@
 /**
- * Runs a contact sync, loads of orders and scans of tasks against services that were drawn by seed, with nothing told to
- * the client, and holds what the services have in the end against what must be there.
+ * Runs a contact sync, loads of orders and scans of tasks against services that were drawn by seed, with no client
+ * settings, and checks what the services have in the end.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { vi } from 'vitest';
+import { statementFor } from '../../src/base/reasons/reasons.ts';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import { receiveLoad } from '../../src/orders/receive-load.ts';
-import { statementFor } from '../../src/reasons/reasons.ts';
+import { receiveLoad } from '../../src/syncs/orders/receive-load.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
 import { type Kept, type RandomService, startRandomService } from './random-service.ts';
@@ -112,7 +112,7 @@ async function checkContacts(world: World): Promise<void> {
     const doubled = mails.filter((mail, i) => mails.indexOf(mail) !== i);
     if (doubled.length > 0) why.wrong.push(`${step}: ${doubled.length} customers are there twice`);
     const strangers = mails.filter((mail) => !expected.has(mail));
-    if (strangers.length > 0) why.wrong.push(`${step}: customers nobody asked for: ${strangers.join(', ')}`);
+    if (strangers.length > 0) why.wrong.push(`${step}: unexpected customers: ${strangers.join(', ')}`);
     if (isDone && new Set(mails).size !== expected.size)
       why.wrong.push(`${step}: ${mails.length} customers instead of ${expected.size}`);
   };
@@ -139,7 +139,7 @@ async function checkContacts(world: World): Promise<void> {
   inStep('third sync', done);
 }
 
-/** True where the run is done and every row of it settled well; else it says why not. */
+/** True where the run is done and every row of it settled well; otherwise it reports why not. */
 async function sync(world: World, name: string, step: string): Promise<boolean> {
   const begun = await world.workspace.startSync(name, { lane: 'batch', dryRun: false });
   await (await world.workspace.work()).attend(begun.run);
@@ -218,7 +218,7 @@ async function checkOrders(world: World): Promise<void> {
     const now = keys(orders);
     if (new Set(now).size !== now.length) why.wrong.push(`${step}: ${now.length - new Set(now).size} orders twice`);
     const strange = now.filter((key) => !wanted.has(key));
-    if (strange.length > 0) why.wrong.push(`${step}: orders nobody asked for: ${strange.slice(0, 3).join('; ')}`);
+    if (strange.length > 0) why.wrong.push(`${step}: unexpected orders: ${strange.slice(0, 3).join('; ')}`);
     if (isDone && now.length !== wanted.size) why.wrong.push(`${step}: ${now.length} orders instead of ${wanted.size}`);
   };
   const old = (n: number) => (rows[n]?.label.startsWith('OLD') ? n + 0.5 : n + 10.25).toFixed(2);
@@ -242,7 +242,7 @@ async function checkOrders(world: World): Promise<void> {
     ([key]) => key.includes('OLD') && !rows.some((row) => key.endsWith(` ${row.label}`)),
   );
   if (touched.some(([key, amount]) => amount !== Number(key.split('OLD-')[1]) + 0.5))
-    why.wrong.push('second load: an order of nobody’s row was changed');
+    why.wrong.push('second load: an order that no row names was changed');
   if (again && world.drawn.faults === 0 && service.writes() - writes !== rows.length)
     why.wrong.push(`second load: ${service.writes() - writes} writes for ${rows.length} rows`);
 }
@@ -298,7 +298,7 @@ async function checkTasks(world: World): Promise<void> {
   compare('third scan', await scan(world, 'third scan'), []);
 }
 
-/** What the outbox was handed; undefined where the run did not come so far. */
+/** What the outbox received; undefined where the run did not get that far. */
 async function scan(world: World, step: string): Promise<readonly string[] | undefined> {
   const { database, workspace, why } = world;
   const begun = await workspace.startSync(`tasks-${world.n}`, { lane: 'batch', dryRun: false });

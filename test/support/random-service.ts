@@ -1,6 +1,6 @@
 /**
- * A service in memory that answers as one was drawn (drawn-service.ts). It is strict where a mistake would go unseen: ids
- * that come back have to be the ones that it has shown, digit by digit, and a long number has to come back as a number.
+ * A service in memory that behaves as it was drawn (drawn-service.ts). It is strict where a mistake would go unnoticed:
+ * ids that come back must equal the ones it has shown, digit by digit, and a long number must come back as a number.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -28,7 +28,7 @@ const KINDS_BY_PATH: Readonly<Record<string, ListedKind>> = {
   orders: 'orders',
   tasks: 'tasks',
 };
-/** Stands for a number that JSON.stringify would cut short. */
+/** Replaces a number that JSON.stringify would round. */
 const LONG = 'LONG:';
 
 class Refusal extends Error {
@@ -127,7 +127,7 @@ function newId({ idForm }: Drawn, n: number): string {
       return randomUUID();
     case 'long number':
     case 'long digits':
-      // Neighbours that one float stands for.
+      // Neighbours that share one float.
       return String(9_007_199_254_740_993n + BigInt(n));
     default:
       return idForm satisfies never;

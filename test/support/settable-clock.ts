@@ -2,7 +2,7 @@
 import type { FreshDatabase } from './database.ts';
 
 export interface SettableClock {
-  /** Sets the clock by so much from where it is now: forward is positive. */
+  /** Moves the clock from its present time; forward is positive. */
   setBy(ms: number): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export async function superuserOf(dataDir: string, connection: pg.ClientConfig):
       return db;
     } catch (error) {
       if (tries === TRIES) throw error;
-      await sleep(10); // the server reads its rules in its own time
+      await sleep(10); // the server reloads its rules after a while
     }
   }
 }

@@ -1,4 +1,4 @@
-/** One worker process for tests that kill it: takes up what is unfinished, else starts the sync, and ends with the run. */
+/** One worker process for tests that kill it: resumes what is unfinished, or starts the sync, and ends with the run. */
 import { readRun, runningRuns } from '../../src/engine/ledger/runs.ts';
 import { openProgram } from './open-program.ts';
 

@@ -1,5 +1,5 @@
 /**
- * A service of a dozen lines in memory, for what the embedded one would never do: refuse one contact, lose what it has
+ * A small service in memory for what the embedded one would never do: refuse one contact, lose what it has
  * acknowledged, change what it is given. An update replaces the whole customer. Every request is kept.
  */
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
@@ -9,7 +9,7 @@ export type TinyRecord = Record<string, unknown> & { readonly id: number };
 export interface TinyService extends TestServer {
   readonly contacts: TinyRecord[];
   readonly customers: TinyRecord[];
-  /** Starts anew with these records and ways; answers itself. */
+  /** Restarts with these records and options; returns itself. */
   begin(options?: TinyOptions): TinyService;
   /** Adds a customer with the next id; gives it. */
   add(fields: Record<string, unknown>): TinyRecord;
@@ -20,7 +20,7 @@ export interface TinyService extends TestServer {
 export interface TinyOptions {
   readonly contacts?: readonly Record<string, unknown>[];
   readonly customers?: readonly Record<string, unknown>[];
-  /** Instead of making a customer: what is answered, or undefined to go on as usual. */
+  /** Replaces making a customer: returns the answer, or undefined for the usual one. */
   readonly onImport?: (contact: TinyRecord, service: TinyService) => Reply | undefined;
   readonly onUpdate?: (fields: Record<string, unknown>) => Reply | undefined;
   /** Pages the list of customers, which is documented as whole: so many a page at most, the first page has this number. */

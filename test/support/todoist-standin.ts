@@ -1,8 +1,9 @@
 /** Todoist's tasks, as far as the target uses them: developer.todoist.com/api/v1. A completed task is not answered by its id. */
-import type { TodoistTarget } from '../../src/settings/targets/todoist.ts';
-import { openTodoist } from '../../src/targets/todoist.ts';
+
+import { openTodoist } from '../../src/mirror/targets/todoist.ts';
+import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { type ItemBed, secretRef, TOKEN } from './item-bed.ts';
+import { type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface TodoistTask {
@@ -15,11 +16,11 @@ export interface TodoistTask {
   moves: number;
 }
 
-export interface TodoistBed extends ItemBed {
+export interface TodoistHarness extends ItemHarness {
   readonly tasks: TodoistTask[];
 }
 
-export function todoistSettings(given: Partial<TodoistTarget> = {}): TodoistTarget {
+export function todoistSettings(given: Partial<SettingsOf<'todoist'>> = {}): SettingsOf<'todoist'> {
   return {
     name: 'outside',
     type: 'todoist',
@@ -35,7 +36,7 @@ export function todoistSettings(given: Partial<TodoistTarget> = {}): TodoistTarg
   };
 }
 
-export async function startTodoist(): Promise<TodoistBed> {
+export async function startTodoist(): Promise<TodoistHarness> {
   const tasks: TodoistTask[] = [];
   const done = new Set<string>();
   const missing = { status: 404, body: { error: 'Task not found', error_code: 478, http_code: 404 } };

@@ -4,15 +4,15 @@
  */
 import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts';
 
-/** `lose`: it is done, and the answer never arrives. `break`: nothing is done. */
+/** `lose`: the change is made, and the answer never arrives. `break`: the change is not made. */
 export type Twist = Reply | 'lose' | 'break' | ((request: SeenRequest) => Reply);
 
 export interface Rule {
   readonly method: string;
   readonly path: RegExp;
-  /** The names of the query's parameters: those that must, and after a ? those that may be there. */
+  /** The names of the query's parameters: the required ones, and after a ? the optional ones. */
   readonly query?: readonly string[];
-  /** The same of the members of a body. */
+  /** The same for the members of a body. */
   readonly body?: readonly string[];
   readonly headers?: Readonly<Record<string, RegExp>>;
   answer(request: SeenRequest, match: RegExpExecArray): Reply;
@@ -21,9 +21,9 @@ export interface Rule {
 export interface VendorStandin {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** What was not as the vendor wants it; a test ends with none. */
+  /** Requests that the vendor would not accept; a test ends with none. */
   readonly complaints: readonly string[];
-  /** What becomes of the next request, or of the next one that is meant. */
+  /** The fault of the next request, or of the next request that matches. */
   next(twist: Twist, isMeant?: (request: SeenRequest) => boolean): void;
   connections(): number;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export async function startVendor(
     const name = `${request.method} ${request.path}`;
     const rule = rules.find((each) => each.method === request.method && each.path.test(request.path));
     const match = rule?.path.exec(request.path);
-    if (rule === undefined || match === null || match === undefined) return complain(`${name}: nobody asks for that`);
+    if (rule === undefined || match === null || match === undefined) return complain(`${name}: unexpected request`);
     const wanted = { ...headers, ...rule.headers, ...(rule.body && { 'content-type': /^application\/json$/ }) };
     for (const [header, pattern] of Object.entries(wanted)) {
       if (!pattern.test(String(request.headers[header]))) return complain(`${name}: ${header} is wrong`);

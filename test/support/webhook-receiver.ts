@@ -6,7 +6,7 @@ import { type Reply, type SeenRequest, startHttpServer, type TestServer } from '
 export interface WebhookReceiver extends TestServer {
   /** The address of the hook, with the path and the query that the receiver insists on. */
   readonly hook: string;
-  /** What was not as it should be; empty where all was. */
+  /** Everything that was wrong; empty if nothing was. */
   readonly problems: readonly string[];
   /** The bodies of the calls, in their order. */
   readonly events: readonly unknown[];

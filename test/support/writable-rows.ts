@@ -1,4 +1,4 @@
-/** Rows that a test arranges by hand: writes to the view ledger.rows become what the ledger keeps of such a row. */
+/** Rows that a test arranges by hand: writes to the view ledger.rows are stored as the ledger stores such a row. */
 import type pg from 'pg';
 
 const writable = new WeakSet<pg.Pool>();

@@ -1,42 +1,40 @@
-/** `lockstep accounts …`: which tenant each account is, and what to do when that is in question. */
+/** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
 import type { Command } from 'commander';
-import { inTransaction } from '../../database/transaction.ts';
 import { endRun, listPaused } from '../../engine/ledger/runs.ts';
 import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
 
-export function addAccounts(program: Command, perform: Perform): void {
-  const accounts = program
-    .command('accounts')
-    .summary('which tenant each account is')
+export function define(accounts: Command, perform: Perform): void {
+  accounts
     .description(
       'Lists the accounts that were used, and which tenant of which service each one is. Links, runs and the ' +
         'budget belong to the tenant. If an account’s address or key changes, Lockstep writes nothing until it knows ' +
-        'that the tenant is the same, or until you say so.',
+        'that the tenant is the same, or until you confirm it.',
     )
     .action(perform(list));
   accounts
     .command('rebind')
-    .summary('say that the account is the same tenant as before')
+    .summary('confirm that the account is the same tenant as before')
     .description(
-      'Says that an account whose address, key or records have changed is the same tenant as before: it keeps its links ' +
-        'and its history. Use it after a service has moved to another address, after a key was changed, and after the ' +
-        'service was restored from a backup. Links with customers that are not there any more, or that are other people ' +
-        'now, are dropped by the next contact sync, which matches their contacts again.',
+      'Confirms that an account whose address, key or records have changed is the same tenant as before: it keeps its ' +
+        'links and its history. Use it after a service has moved to another address, after a key was changed, and after ' +
+        'the service was restored from a backup. The next contact sync drops links with customers that are gone or that ' +
+        'are other people now, and matches their contacts again.',
     )
     .argument('<account>', 'name of the account in the settings')
     .action(perform(rebind));
   accounts
     .command('fresh')
-    .summary('say that the account is another tenant than before')
+    .summary('declare that the account is another tenant than before')
     .description(
-      'Says that an account is another tenant than before: it starts without links and history, and its unfinished runs ' +
-        'are cancelled. Nothing is created twice because of that: the next contact sync finds the customers that are ' +
-        'there by e-mail and phone, and a load finds the orders that are there by customer and order_id.',
+      'Declares that an account is another tenant than before: it starts without links and history, and its unfinished ' +
+        'runs are cancelled. This creates nothing twice: the next contact sync finds existing customers by e-mail and ' +
+        'phone, and a load finds existing orders by customer and order_id.',
     )
     .argument('<account>', 'name of the account in the settings')
     .action(perform(fresh));
@@ -58,9 +56,9 @@ async function rebind(session: Session, name: string): Promise<void> {
   const { pool, identity } = await identified(session, name);
   const scope = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
   if (scope === undefined) throw neverUsed(name);
-  out.say(`Account ${name} is ${scope} at ${identity.origin}, with the key that it has now.`);
+  out.say(`Account ${name} is ${scope} at ${identity.origin}, with its current key.`);
   const paused = await listPaused(pool, scope, ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK']);
-  out.say(...paused.map((id) => `Go on with the paused run: ${hint(`runs resume ${id}`)}`));
+  out.say(...paused.map((id) => `Resume the paused run: ${hint(`runs resume ${id}`)}`));
   out.result({ account: name, tenant: scope, address: identity.origin, paused });
 }
 
@@ -72,7 +70,7 @@ async function fresh(session: Session, name: string): Promise<void> {
   if (moved.status === 'never-used') throw neverUsed(name);
   if (moved.status === 'known') {
     throw wrongUse(
-      `Account "${name}" has the address and key of "${moved.scope}", which is known. Say that it is that tenant with: ` +
+      `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: ` +
         `lockstep accounts rebind ${name}`,
       'ACCOUNT_KNOWN',
     );
@@ -87,7 +85,7 @@ async function fresh(session: Session, name: string): Promise<void> {
 }
 
 async function identified(session: Session, name: string) {
-  accountNamed(await session.settings(), name); // a misspelt name needs no database to be told
+  accountNamed(await session.settings(), name); // reports a misspelt name before a database is opened
   const { accounts, database } = await session.openWorkspace();
   return { pool: database.pool, identity: await accounts.identify(name) };
 }

@@ -1,4 +1,4 @@
-/** Arguments that several commands take, parsed where the command line is: each throws what commander reports. */
+/** Parsers for arguments that several commands take. Each throws an error that commander reports. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 
@@ -9,7 +9,7 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** 0 stands for any free port. */
+/** 0 means any free port. */
 export function portNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('Expected a port from 0 to 65535.');
@@ -24,7 +24,7 @@ export function commaSeparated(text: string): readonly string[] {
 }
 
 /**
- * `FIELD=COLUMN`, given again for each field; `mayBeNone`: an empty column says that no column fills the field.
+ * `FIELD=COLUMN`, repeated for each field; `mayBeNone`: an empty column means that no column fills the field.
  */
 export function columnsOf<Field extends string>(fields: readonly Field[], { mayBeNone = false } = {}) {
   return (text: string, earlier: ReadonlyMap<Field, string> = new Map()): ReadonlyMap<Field, string> => {
@@ -38,7 +38,7 @@ export function columnsOf<Field extends string>(fields: readonly Field[], { mayB
   };
 }
 
-/** The options of a command; those that its parent has too are taken by the parent. */
+/** The options of a command. Commander gives options that the parent has too to the parent. */
 export function withParentOptions<Options extends object>(command: Command): Options {
   return { ...command.parent?.opts(), ...command.opts<Options>() };
 }

@@ -1,7 +1,7 @@
 /** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { Outcome } from '../../client/outcome.ts';
+import type { Outcome } from '../../client/call/outcome.ts';
 import {
   isOperationName,
   type Operation,
@@ -23,18 +23,16 @@ interface CallOptions {
   readonly list?: boolean;
 }
 
-export function addCall(program: Command, perform: Perform): void {
-  program
-    .command('call')
-    .summary('call one operation of the service')
+export function define(command: Command, perform: Perform): void {
+  command
     .description(
-      'Calls one operation of the contract with the key, the dialect and the rate budget of an account, and prints what ' +
-        'came back. --list shows the 27 operations and their parameters. Exits with 0 when the service took it, 1 when it ' +
-        'refused, 3 when nobody can say or it could not be sent.',
+      'Calls one operation of the contract with the key, the dialect and the rate budget of an account, and prints the ' +
+        'answer. --list shows the 27 operations and their parameters. Exits with 0 if the service accepted the call, 1 if ' +
+        'it refused, and 3 if the outcome is unknown or the call could not be sent.',
     )
     .argument('[operation]', 'name of the operation, such as contacts.search')
     .option('--account <name>', 'account in the settings')
-    .option('--param <name=value>', 'a parameter of the path or the query; may be given again', collectParam, {})
+    .option('--param <name=value>', 'a parameter of the path or the query; can be repeated', collectParam, {})
     .option('--body <json>', 'the body: JSON or @FILE')
     .option('--list', 'list the operations')
     .addHelpText(
@@ -71,7 +69,7 @@ async function list({ out }: Session): Promise<void> {
   out.say(...table(['OPERATION', 'PATH', 'PARAMS', '', 'SUMMARY'], rows));
   out.say(
     '',
-    'Parameters in brackets may be left out. What a body may hold: /docs of the service, or lockstep call --list --json.',
+    'Parameters in brackets are optional. For the fields of a body, see /docs of the service or lockstep call --list --json.',
   );
   out.result({ operations: described });
 }
@@ -91,7 +89,7 @@ async function call(session: Session, name: string | undefined, options: CallOpt
   const { path, query } = splitParams(operation, options.param);
   const body = await readBody(session, operation, options.body);
   const account = accountNamed(await session.settings(), options.account ?? missingAccount());
-  const signal = session.untilStopped('Waiting for the answer; once more stops at once.');
+  const signal = session.untilStopped('Waiting for the answer. Press Ctrl-C again to stop at once.');
   const workspace = await session.openWorkspace();
   const { client } = await workspace.accounts.inspect(account.name);
   const outcome = await client.call(operation, {
@@ -106,18 +104,18 @@ async function call(session: Session, name: string | undefined, options: CallOpt
 }
 
 function operationNamed(name: string | undefined): OperationName {
-  if (name === undefined) throw wrongUse('an operation is missing; lockstep call --list shows them');
+  if (name === undefined) throw wrongUse('the operation is missing; lockstep call --list shows all operations');
   if (isOperationName(name)) return name;
   throw wrongUse(
-    `no operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows them`,
+    `no operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows all operations`,
   );
 }
 
 function missingAccount(): never {
-  throw wrongUse('--account is missing: which account of the settings is it for?');
+  throw wrongUse('--account is missing: name an account of the settings');
 }
 
-/** Parameters by where they go. @throws LockstepError USAGE for one that is unknown or missing */
+/** Splits parameters into path and query. @throws LockstepError USAGE if one is unknown or missing */
 export function splitParams(
   name: OperationName,
   given: Readonly<Record<string, string>>,
@@ -153,7 +151,7 @@ function tell({ out }: Session, name: OperationName, outcome: Outcome): void {
     if (outcome.content !== undefined) out.say(JSON.stringify(outcome.content, undefined, 2));
   } else {
     const http = 'httpStatus' in outcome && outcome.httpStatus !== undefined ? ` (HTTP ${outcome.httpStatus})` : '';
-    const why = 'message' in outcome ? outcome.message : `asked to slow down for ${outcome.retryAfterMs} ms`;
+    const why = 'message' in outcome ? outcome.message : `the service asked for a pause of ${outcome.retryAfterMs} ms`;
     out.complain(`lockstep: ${name}: ${outcome.status}${http}: ${why}`);
   }
   out.result({ operation: name, outcome });

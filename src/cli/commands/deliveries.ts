@@ -1,4 +1,4 @@
-/** `lockstep deliveries …`: what goes to outside systems, what came of it, and sending it once more. */
+/** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   DELIVERY_VERDICTS,
@@ -7,13 +7,13 @@ import {
   type ListedDelivery,
   listDeliveries,
   showDelivery,
-} from '../../deliveries/list.ts';
-import { planReplay, type Replayed, replay } from '../../deliveries/replay.ts';
-import { enableTargets, type TargetState, targetStates } from '../../deliveries/target-states.ts';
-import type { Queryable } from '../../engine/ledger/runs.ts';
+} from '../../mirror/outbox/list.ts';
+import { planReplay, type Replayed, replay } from '../../mirror/outbox/replay.ts';
+import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { parseDurationMs } from '../../settings/durations.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
@@ -29,14 +29,12 @@ interface FilterOptions {
   readonly until?: Date;
 }
 
-export function addDeliveries(program: Command, perform: Perform): void {
-  const deliveries = program
-    .command('deliveries')
-    .summary('list, show and replay what goes to outside systems')
+export function define(deliveries: Command, perform: Perform): void {
+  deliveries
     .description(
       'Lists the newest deliveries: each is one change of a task on its way to one target. A worker (lockstep start) sends ' +
-        'them, in order per task, and tries again for about three days what fails; then it is a dead letter, kept with the ' +
-        'last answer until it is replayed. A newer state of a task supersedes an older one that still waits.',
+        'them, in order per task, and retries a failed delivery for about three days. Then it becomes a dead letter, kept ' +
+        'with the last answer until it is replayed. A newer state of a task supersedes an older one that still waits.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .addHelpText(
@@ -57,8 +55,8 @@ Examples:
 
 function withFilters(command: Command): Command {
   return command
-    .option('--target <name>', 'only those to this target')
-    .addOption(new Option('--verdict <verdict>', 'only those that ended so').choices(DELIVERY_VERDICTS))
+    .option('--target <name>', 'only deliveries to this target')
+    .addOption(new Option('--verdict <verdict>', 'only deliveries with this verdict').choices(DELIVERY_VERDICTS))
     .option('--since <time>', 'queued since then: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
     .option('--until <time>', 'queued before then', toTime);
 }
@@ -67,7 +65,7 @@ function addShow(deliveries: Command, perform: Perform): void {
   deliveries
     .command('show')
     .summary('show one delivery')
-    .description('Shows a delivery: what it says, how often it was tried, what came of it, and the last answer.')
+    .description('Shows a delivery: its content, the number of attempts, the result, and the last answer.')
     .argument('<delivery>', 'id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp')
     .action(perform(show));
 }
@@ -75,15 +73,15 @@ function addShow(deliveries: Command, perform: Perform): void {
 function addReplay(deliveries: Command, perform: Perform): void {
   const command = deliveries
     .command('replay')
-    .summary('send ended deliveries once more')
+    .summary('send ended deliveries again')
     .description(
-      'Makes ended deliveries wait again, under the same ids, due now and with their attempts at 0; a target that was ' +
-        'disabled is taken up again. At least one filter is needed. Superseded deliveries are left alone unless asked for ' +
-        'by --id or --verdict superseded. A webhook is told old states again; any other target is not set back to one: ' +
-        'of a task, it is sent the newest delivery only.',
+      'Queues ended deliveries again, under the same ids, due now and with 0 attempts; a disabled target is enabled. At ' +
+        'least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
+        'superseded. A webhook receives old states again. Any other target receives only the newest delivery of each ' +
+        'task, so that it is not reset to an old state.',
     )
-    .option('--id <ids>', 'these deliveries, commas between them', commaSeparated)
-    .option('--dry-run', 'say how many, and leave them as they are');
+    .option('--id <ids>', 'these deliveries, separated by commas', commaSeparated)
+    .option('--dry-run', 'print how many, and change nothing');
   withFilters(command)
     .addHelpText(
       'after',
@@ -103,9 +101,9 @@ interface ReplayOptions extends FilterOptions {
 function addEnable(deliveries: Command, perform: Perform): void {
   deliveries
     .command('enable')
-    .summary('take a disabled target up again')
+    .summary('enable a disabled target')
     .description(
-      'Takes up a target that said that it accepts nothing any more. What has been waiting for it is sent; nothing was lost.',
+      'Enables a target that was disabled because it refused deliveries. Deliveries that waited for it are sent; none is lost.',
     )
     .argument('<target>', 'name of the target in the settings')
     .action(perform(enable));
@@ -117,20 +115,20 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const filter = await toFilter(session, pool, options);
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
-  const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STANDS'];
-  out.say(...table(titles, deliveries.map(toLine), { right: [5], none: 'There is no such delivery.' }));
+  const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
+  out.say(...table(titles, deliveries.map(toLine), { right: [5], none: 'No deliveries found.' }));
   out.say(...states.flatMap((state) => stateLines(state, hint)));
   out.result({ deliveries, targets: states });
 }
 
 function toLine(delivery: ListedDelivery): readonly string[] {
   const { id, target, source, sequence, event, createdAt, attempts } = delivery;
-  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), standsWords(delivery)];
+  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), statusOf(delivery)];
 }
 
-type Standing = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>;
+type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>;
 
-function standsWords({ state, verdict, reason, dueAt }: Standing): string {
+function statusOf({ state, verdict, reason, dueAt }: Status): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
   return state === 'waiting' && dueAt ? `waiting until ${formatTime(dueAt)}${why}` : state;
@@ -144,7 +142,9 @@ function stateLines(
   if (disabled) {
     const { at, reason, detail } = disabled;
     const remedy = hint(`deliveries enable ${target}`);
-    lines.push(`${target} is disabled since ${formatTime(at)} (${reason}: ${detail}). Once that is mended: ${remedy}`);
+    lines.push(
+      `${target} is disabled since ${formatTime(at)} (${reason}: ${detail}). Once that is fixed, enable it with: ${remedy}`,
+    );
   }
   if (blockedUntil) lines.push(`${target} asks for a pause until ${formatTime(blockedUntil)}.`);
   if (failing) lines.push(`${target} has been failing since ${formatTime(failing.since)}: ${failing.detail}`);
@@ -160,7 +160,7 @@ async function show(session: Session, id: string): Promise<void> {
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
     `Account ${account}, sync ${sync}, seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
-    `It is ${standsWords(delivery)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
+    `It is ${statusOf(delivery)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
   );
   if (answer)
     out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
@@ -172,7 +172,7 @@ async function replayThem(session: Session, _options: ReplayOptions, command: Co
   const { out, hint } = session;
   const { id, dryRun = false, ...options } = withParentOptions<ReplayOptions>(command);
   if (id === undefined && Object.values(options).every((value) => value === undefined || typeof value === 'number')) {
-    throw wrongUse('which deliveries? Name them by --id, or by --target, --verdict, --since or --until');
+    throw wrongUse('no filter is given: select deliveries by --id, or by --target, --verdict, --since or --until');
   }
   const { pool } = await session.openLedger();
   const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ids: id };
@@ -189,7 +189,7 @@ async function replayThem(session: Session, _options: ReplayOptions, command: Co
   }
   const replayed = await replay(pool, filter, how);
   const enabled = await enableTargets(pool, replayed.targets);
-  if (enabled.length > 0) out.say(`Taken up again: ${enabled.join(', ')}.`);
+  if (enabled.length > 0) out.say(`Enabled: ${enabled.join(', ')}.`);
   if (replayed.again > 0) out.say(`A worker sends them: ${hint('start')}`);
   out.result({ dryRun, ...replayed, enabled });
 }
@@ -198,23 +198,23 @@ function planWords({ again, superseded, targets }: Replayed): string {
   const where = targets.length === 0 ? '' : ` to ${targets.join(', ')}`;
   const old =
     superseded === 0 ? '' : `; ${plural(superseded, 'old state')} ${superseded === 1 ? 'is' : 'are'} not sent`;
-  return `${plural(again, 'delivery', 'deliveries')}${where} once more${old}.`;
+  return `${plural(again, 'delivery', 'deliveries')}${where} to send again${old}.`;
 }
 
 async function enable(session: Session, target: string): Promise<void> {
   targetNamed(await session.settings(), target);
   const { pool } = await session.openLedger();
   const isChanged = (await enableTargets(pool, [target])).length > 0;
-  session.out.say(isChanged ? `${target} is taken up again.` : `${target} was not disabled: there is nothing to do.`);
+  session.out.say(isChanged ? `${target} is enabled.` : `${target} was not disabled; nothing has changed.`);
   session.out.result({ target, enabled: isChanged });
 }
 
-/** @throws LockstepError where the target is in neither the settings nor the ledger, or the times are the wrong way round. */
+/** @throws LockstepError if the target is in neither the settings nor the ledger, or --since is not before --until */
 async function toFilter(session: Session, db: Queryable, options: FilterOptions): Promise<DeliveryFilter> {
   const { target, verdict, since, until } = options;
-  if (since && until && since >= until) throw wrongUse('--since has to be before --until');
+  if (since && until && since >= until) throw wrongUse('--since must be before --until');
   const settings = await session.settings();
-  // One that has left the settings may still have deliveries.
+  // A target that was removed from the settings may still have deliveries.
   if (target !== undefined && settings.targets[target] === undefined) {
     if ((await listDeliveries(db, { target }, 1)).length === 0) targetNamed(settings, target);
   }
@@ -222,20 +222,17 @@ async function toFilter(session: Session, db: Queryable, options: FilterOptions)
 }
 
 function unknownDelivery(id: string, hint: Session['hint']): Error {
-  return wrongUse(
-    `There is no delivery ${quote(id)}. See those there are with: ${hint('deliveries')}`,
-    'DELIVERY_UNKNOWN',
-  );
+  return wrongUse(`There is no delivery ${quote(id)}. List all with: ${hint('deliveries')}`, 'DELIVERY_UNKNOWN');
 }
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** A moment, or how long ago it is; without an offset in the time of this machine. */
+/** A point in time, or how long ago it was. Without an offset, it is in the time zone of this machine. */
 function toTime(text: string): Date {
   const agoMs = parseDurationMs(text);
   if (agoMs !== undefined) return new Date(Date.now() - agoMs);
   const [, year, month, day] = (ISO.exec(text) ?? []).map(Number);
-  // A day alone would be read as UTC.
+  // JavaScript would read a date without a time as UTC.
   const at = new Date(text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T'));
   const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
   if (!isDay || Number.isNaN(at.getTime())) {

@@ -4,16 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type pg from 'pg';
-import { LockstepError } from '../../errors.ts';
-import { makeDirectory } from '../../make-directory.ts';
-import type { SeededTenant } from '../../service/seed.ts';
-import { carryToEnd, loadSample } from '../demo/load-sample.ts';
-import { mirrorSample } from '../demo/mirror-sample.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import type { SeededTenant } from '../../service/testbed/seed.ts';
 import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
+import { carryToEnd, loadSample, mirrorSample } from '../demo/samples.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
-import { readTraits } from '../demo/traits.ts';
-import { exampleLines, tryNextLines, workspaceLines } from '../demo/words.ts';
+import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/words.ts';
 import { figures } from '../report.ts';
 import type { RunReport } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
@@ -25,14 +23,12 @@ const CONTACTS = 2_000;
 const ORDERS = 400;
 const SYNC = 'nightly-contacts';
 
-export function addDemo(program: Command, perform: Perform): void {
-  program
-    .command('demo')
-    .summary('see contacts synced, orders loaded and tasks mirrored, with everything embedded')
+export function define(command: Command, perform: Perform): void {
+  command
     .description(
-      'Shows Lockstep at work on this machine, with nothing to set up: starts a Postgres and the service with a sample ' +
+      'Shows Lockstep at work on this machine, without any setup: starts a Postgres and the service with a sample ' +
         'workspace, imports its contacts as customers, loads orders from a CSV, does both again to show that nothing is ' +
-        'written twice, mirrors a task to a receiver on this machine, and says what happened. It takes well under a minute and removes what it made.',
+        'written twice, mirrors a task to a receiver on this machine, and explains the results. It takes well under a minute and removes its data.',
     )
     .option('--keep', 'keep the data, and leave the service running until Ctrl-C')
     .action(perform(demo));
@@ -41,7 +37,7 @@ export function addDemo(program: Command, perform: Perform): void {
 async function demo(session: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
   const { out } = session;
   const startedAtMs = performance.now();
-  const signal = session.untilStopped('Stopping; once more stops at once.');
+  const signal = session.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
   await makeDirectory(session.dataDir);
   const dataDir = await mkdtemp(path.join(session.dataDir, 'demo-'));
   if (!isKept) session.closeLater(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -54,22 +50,22 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
   const { tenant, neighbour } = await seed(pool);
   out.say(...workspaceLines(tenant, neighbour, await readTraits(pool, tenant.id)));
-  out.say('', `1. Importing them as customers, at ${BUDGET} calls a second at most:`);
+  out.say('', `1. Importing them as customers, at no more than ${BUDGET} calls a second:`);
   const runOnce = (sync: string) => runSync(session, workspace, sync, signal);
   const first = await runOnce(SYNC);
   out.say(...(await exampleLines(pool, first)));
-  out.say('', '2. The same sync again, over unchanged data:');
+  out.say('', '2. The same sync again, with unchanged data:');
   const second = await runOnce(SYNC);
   const writes = second.counts.created + second.counts.updated;
-  out.say(`  So: ${plural(writes, 'write')}, and ${plural(second.calls, 'call')} to read what is there.`);
-  out.say('', '3. Loading a spreadsheet’s file of orders:');
+  out.say(`  Result: ${plural(writes, 'write')}, and ${plural(second.calls, 'call')} to read existing records.`);
+  out.say('', '3. Loading a file of orders from a spreadsheet:');
   const file = path.join(dataDir, 'bestellungen.csv');
-  await writeFile(file, (await sampleCsv(pool, tenant.id, ORDERS)).bytes);
+  await writeFile(file, await sampleCsv(pool, tenant.id, ORDERS));
   const load = await loadSample(session, workspace, file, signal);
   out.say('', '4. The same file again:');
   const again = await loadSample(session, workspace, file, signal);
   if (again.run === load.run)
-    out.say(`  It is the load ${load.run}, which is done: no call is made, nothing is created.`);
+    out.say(`  Load ${load.run} has already loaded it: no call is made, and nothing is created.`);
   out.say('', '5. Mirroring tasks to a receiver on this machine:');
   const mirror = await mirrorSample(session, workspace, receiver, runOnce);
   out.say('', `All of this took ${formatTook(performance.now() - startedAtMs)}.`);
@@ -88,14 +84,14 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
 }
 
 async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: SeededTenant }> {
-  const { seedWorkspace } = await import('../../service/seed.ts');
+  const { seedWorkspace } = await import('../../service/testbed/seed.ts');
   const tenants = [{ name: 'demo' }, { name: 'Mill Lane' }];
   const [tenant, neighbour] = (await seedWorkspace(pool, { contacts: CONTACTS, tenants })).tenants;
   if (tenant && neighbour) return { tenant, neighbour };
   throw new LockstepError('DEMO_EMPTY', 'The sample workspace could not be made.');
 }
 
-/** Rows that are left to a person are no failure here: the sample has them on purpose. */
+/** Rows that need a person are no failure here: the sample contains them on purpose. */
 async function runSync(session: Session, workspace: Workspace, sync: string, signal: AbortSignal): Promise<RunReport> {
   const begun = await workspace.startSync(sync, { lane: 'interactive', dryRun: false });
   const { run, report } = await carryToEnd(session, workspace, begun.run, signal);

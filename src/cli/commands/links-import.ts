@@ -1,16 +1,16 @@
-/** `lockstep links import FILE`: tasks linked with items of a target, from a CSV. */
+/** `lockstep links import FILE`: links tasks with items of a target, from a CSV. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { LockstepError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { type Received, receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/sheet.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { LockstepError } from '../../errors.ts';
-import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '../../links/columns.ts';
-import { type ImportedLinks, importLinks } from '../../links/import-links.ts';
-import { type ItemNaming, itemNamingOf } from '../../links/item-ids.ts';
-import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../links/read-links.ts';
-import { makeDirectory } from '../../make-directory.ts';
-import { sentenceFor } from '../../reasons/reasons.ts';
+import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '../../mirror/links/columns.ts';
+import { type ImportedLinks, importLinks } from '../../mirror/links/import-links.ts';
+import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
+import { type ItemNaming, itemNamingOf } from '../../mirror/targets/item-naming.ts';
 import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
 import { oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
@@ -18,7 +18,7 @@ import type { Perform, Session } from '../session.ts';
 import { formatCount, plural } from '../words.ts';
 import { columnsOf, withParentOptions } from './arguments.ts';
 
-/** Rows that are told; the counts tell of all. */
+/** So many refused rows are listed; the counts include all. */
 const MOST_REFUSED = 100;
 
 interface Options {
@@ -35,9 +35,10 @@ export function addImport(links: Command, perform: Perform): void {
     .command('import')
     .summary('link tasks with items from a CSV')
     .description(
-      `Links tasks with items of a target: a CSV with a column for the task (${SOURCE_WORDS}) and one for the item (its ` +
-        'id or its address), which are known by their names. The whole file is checked before anything is written. A row ' +
-        'that is wrong, or whose task or item is linked otherwise already, is named by its line and left alone.',
+      `Links tasks with items of a target, from a CSV with a column for the task (${SOURCE_WORDS}) and one for the item ` +
+        '(its id or its address). The columns are recognised by their names. The whole file is checked before anything is ' +
+        'written. A row that is wrong, or whose task or item already has another link, is reported with its line and ' +
+        'skipped.',
     )
     .argument('<file>', 'a CSV, plain or gzip; - is stdin')
     .option('--target <name>', 'target in the settings')
@@ -48,7 +49,7 @@ export function addImport(links: Command, perform: Perform): void {
       columnsOf(LINK_FIELDS),
     )
     .option('--dry-run', 'check everything, and write nothing')
-    .option('--replace', 'link anew what is linked otherwise')
+    .option('--replace', 'replace existing links with other tasks or items')
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
     .addHelpText(
       'after',
@@ -68,7 +69,7 @@ async function importThem(session: Session, file: string, _options: Options, com
   const place = placeOf(settings, options);
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
   const spoolDir = path.join(dataDir, 'received');
-  const signal = session.untilStopped('Stopping. Nothing is written.');
+  const signal = session.untilStopped('Stopping. Nothing was written.');
   const { pool } = await session.openLedger();
   try {
     if (file === '-') await makeDirectory(spoolDir);
@@ -92,7 +93,7 @@ async function importThem(session: Session, file: string, _options: Options, com
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new LockstepError('IMPORT_STOPPED', 'The import was stopped: nothing is written.', { cause: error });
+    throw new LockstepError('IMPORT_STOPPED', 'The import was stopped. Nothing was written.', { cause: error });
   }
 }
 
@@ -103,14 +104,13 @@ interface Place {
 }
 
 function placeOf(settings: Settings, { target, account }: Options): Place {
-  if (target === undefined || account === undefined) throw wrongUse('links of what? Name it by --target and --account');
+  if (target === undefined || account === undefined) throw wrongUse('links import needs --target and --account');
   accountNamed(settings, account);
   const named = targetNamed(settings, target);
   const naming = itemNamingOf(named);
   if (naming) return { target, account, naming };
   const others = Object.values(settings.targets).flatMap((one) => (itemNamingOf(one) ? [one.name] : []));
-  const remedy =
-    others.length === 0 ? 'and no other target of the settings has' : `and of the others ${oneOf(others)} has`;
+  const remedy = others.length === 0 ? 'and no other target in the settings has any' : `but ${oneOf(others)} has`;
   throw wrongUse(
     `Target ${quote(target)} is of type ${named.type}, which has no items to link tasks with, ${remedy}.`,
     'TARGET_WITHOUT_ITEMS',
@@ -150,15 +150,15 @@ function tell(
   });
   const said = [
     `${formatCount(counts.new)} new`,
-    `${formatCount(counts.same)} linked so already`,
+    `${formatCount(counts.same)} already linked`,
     `${formatCount(counts.replaced)} replaced`,
     `${formatCount(counts.refused)} refused`,
   ].join(', ');
-  out.say(`${isDryRun ? 'Nothing is written. It would be of ' : 'Of '}${plural(rows, 'row')}: ${said}.`);
+  out.say(`${isDryRun ? 'Dry run: nothing was written. ' : ''}${plural(rows, 'row')}: ${said}.`);
   out.say(...refused.map(({ code, message }) => `  ${code}  ${message}`));
   const more = counts.refused - refused.length;
-  if (more > 0) out.say(`  … and ${formatCount(more)} more: correct these, then import the file again.`);
-  if (unlinked > 0) out.say(`${plural(unlinked, 'task')} not in the file lost the item to one that is.`);
+  if (more > 0) out.say(`  … and ${formatCount(more)} more. Correct these, then import the file again.`);
+  if (unlinked > 0) out.say(`${plural(unlinked, 'task')} outside the file lost the item to a task in the file.`);
   if (unseen > 0)
     out.say(`Note: no sync of ${account} has seen ${plural(unseen, 'of these tasks', 'of these tasks')}.`);
   if (!isMirrored(settings, target, account)) {
@@ -167,13 +167,15 @@ function tell(
     );
   }
   if (!isDryRun && counts.new + counts.replaced > 0) {
-    out.say(`What was skipped for want of a link: ${hint(`deliveries replay --target ${target} --verdict skipped`)}`);
+    out.say(
+      `To deliver what was skipped because there was no link: ${hint(`deliveries replay --target ${target} --verdict skipped`)}`,
+    );
   }
   out.result({ target, account, dryRun: isDryRun, rows, counts, unlinked, unseen, refused });
 }
 
 function isMirrored(settings: Settings, target: string, account: string): boolean {
   return Object.values(settings.syncs).some(
-    (sync) => sync.job === 'tasks' && sync.account === account && sync.targets.includes(target),
+    (sync) => sync.type === 'tasks' && sync.account === account && sync.targets.includes(target),
   );
 }

@@ -1,11 +1,11 @@
-/** `lockstep links …`: which task is which item of an outside system. */
+/** `lockstep links …`: which task is linked with which item of an outside system. */
 import type { Command } from 'commander';
-import type { Queryable } from '../../engine/ledger/runs.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../links/list-links.ts';
-import { parseSource, SOURCE_WORDS } from '../../links/read-links.ts';
+import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../mirror/links/list-links.ts';
+import { parseSource, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
@@ -20,14 +20,12 @@ interface Options {
   readonly account?: string;
 }
 
-export function addLinks(program: Command, perform: Perform): void {
-  const links = program
-    .command('links')
-    .summary('list, import and remove links between tasks and outside items')
+export function define(links: Command, perform: Perform): void {
+  links
     .description(
-      'Lists which task is which item (issue, task) of a target, the newest first. A delivery of a task goes to the item ' +
-        'that the task is linked with. A task without a link is linked with the item that its title or description names, ' +
-        'when it is delivered: ABC-12, owner/repo#12, or the address of the item. It must name one only.',
+      'Lists which task is linked with which item (issue, task) of a target, the newest link first. A delivery of a task ' +
+        'goes to its linked item. When a task without a link is delivered, it is linked with the item that its title or ' +
+        'description names: ABC-12, owner/repo#12, or the address of the item. It must name exactly one.',
     )
     .option('--target <name>', 'target in the settings')
     .option('--account <name>', 'account in the settings')
@@ -48,10 +46,10 @@ Examples:
 function addRemove(links: Command, perform: Perform): void {
   links
     .command('remove')
-    .summary('take a link away')
+    .summary('remove a link')
     .description(
-      'Takes the link of a task away; the item is left as it is. Where the text of the task names an item of the target, ' +
-        'its next delivery links it with that one.',
+      'Removes the link of a task; the item does not change. If the text of the task names an item of the target, the ' +
+        'next delivery of the task links it with that item.',
     )
     .option('--target <name>', 'target of the link')
     .option('--account <name>', 'account of the task')
@@ -65,7 +63,7 @@ async function list(session: Session, { limit, ...options }: Options & { limit: 
   await refuseUnknown(session, pool, options);
   const { links, total } = await listLinks(pool, await filterFrom(pool, options), limit);
   const titles = ['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'];
-  out.say(...table(titles, links.map(toLine), { none: 'There is no such link.' }));
+  out.say(...table(titles, links.map(toLine), { none: 'No links found.' }));
   if (total > links.length) out.say(`These are the newest of ${formatCount(total)}: --limit ${total} lists all.`);
   out.result({ links, total });
 }
@@ -78,16 +76,16 @@ async function remove(session: Session, _options: object, command: Command): Pro
   const { out, hint } = session;
   const { target, account, task } = withParentOptions<Options & { task?: string }>(command);
   if (target === undefined || account === undefined || task === undefined) {
-    throw wrongUse('which link? Name it by --target, --account and --task');
+    throw wrongUse('links remove needs --target, --account and --task');
   }
   const source = parseSource(task);
-  if (source === undefined) throw wrongUse(`--task ${quote(task)} names no task: give ${SOURCE_WORDS}`);
+  if (source === undefined) throw wrongUse(`--task ${quote(task)} is not a task: use ${SOURCE_WORDS}`);
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, { target, account });
   const itemId = await removeLink(pool, { target, scope: await scopeNamed(pool, account), source });
   if (itemId === undefined) {
-    const remedy = `See those there are with: ${hint(`links --target ${target} --account ${account}`)}`;
-    throw wrongUse(`${source} of ${account} is linked with no item of ${target}. ${remedy}`, 'LINK_UNKNOWN');
+    const remedy = `List all with: ${hint(`links --target ${target} --account ${account}`)}`;
+    throw wrongUse(`${source} of ${account} is not linked with an item of ${target}. ${remedy}`, 'LINK_UNKNOWN');
   }
   out.say(`${source} of ${account} is no longer linked with ${itemId} of ${target}.`);
   out.result({ target, account, task: source, itemId });
@@ -97,7 +95,7 @@ async function filterFrom(db: Queryable, { target, account }: Options): Promise<
   return { target, scope: account === undefined ? undefined : await scopeNamed(db, account) };
 }
 
-/** @throws LockstepError where a name is neither in the settings nor in the ledger: one that has left them may have links */
+/** @throws LockstepError if a name is in neither the settings nor the ledger; a removed target or account may have links */
 async function refuseUnknown(session: Session, db: Queryable, { target, account }: Options): Promise<void> {
   const settings = await session.settings();
   const hasLinks = async (options: Options) => (await listLinks(db, await filterFrom(db, options), 1)).total > 0;

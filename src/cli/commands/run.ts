@@ -1,8 +1,8 @@
-/** `lockstep run SYNC`: runs a sync now, or joins the run of it that is unfinished, and follows it to its end. */
+/** `lockstep run SYNC`: runs a sync now, or joins its unfinished run, and follows it to the end. */
 import { type Command, Option } from 'commander';
-import type { Lane } from '../../budget/budget.ts';
+import { LockstepError } from '../../base/errors.ts';
+import type { Lane } from '../../client/budget/budget.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { LockstepError } from '../../errors.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
@@ -16,26 +16,24 @@ interface RunOptions {
   readonly reconcile?: boolean;
 }
 
-export function addRun(program: Command, perform: Perform): void {
-  program
-    .command('run')
-    .summary('run a configured sync now and follow it')
+export function define(command: Command, perform: Perform): void {
+  command
     .description(
-      'Runs a sync of the settings now and follows it to its end. It brings its own worker, so nothing else has to be ' +
-        'running, and works on this run only: other unfinished runs are left to a worker (lockstep start) and to ' +
-        'lockstep runs resume. If an earlier run of the sync is unfinished, that one is joined and brought to its end ' +
-        'instead; a dry run is always a run of its own, which only reads. Ctrl-C finishes the calls in flight and leaves ' +
-        'the run so that the same command resumes it; a second Ctrl-C stops at once, which loses nothing either.',
+      'Runs a sync of the settings now and follows it to the end. The command has its own worker, so no other process ' +
+        'needs to run. It works on this run only: other unfinished runs are left to a worker (lockstep start) and to ' +
+        'lockstep runs resume. If an earlier run of the sync is unfinished, the command joins and finishes that run ' +
+        'instead; a dry run is always a new run, which only reads. Ctrl-C finishes the calls in flight and stops; the ' +
+        'same command then resumes the run. A second Ctrl-C stops at once, and loses nothing either.',
     )
     .argument('<sync>', 'name of the sync in the settings')
     .option('--dry-run', 'read and decide everything, write nothing, and show what would be written')
-    .option('--detach', 'start the run and return at once; a worker carries it on (lockstep start)')
+    .option('--detach', 'start the run and return at once; a worker (lockstep start) works on it')
     .option(
       '--reconcile',
-      'of a sync of tasks: read all linked items of its targets back, and repair what has diverged',
+      'for a sync of tasks: read all linked items of its targets back, and repair items that have drifted',
     )
     .addOption(
-      new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch, which waits its turn')
+      new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch')
         .choices(['interactive', 'batch'])
         .default(undefined, 'interactive on a terminal, else batch'),
     )
@@ -53,17 +51,17 @@ Examples:
 
 async function run(session: Session, name: string, options: RunOptions): Promise<ExitCode> {
   const settings = await session.settings();
-  const { account, job } = syncNamed(settings, name); // a misspelt name needs no database to be told
+  const { account, type } = syncNamed(settings, name); // reports a misspelt name before a database is opened
   const reconcile = options.reconcile === true;
-  if (reconcile && job !== 'tasks') {
+  if (reconcile && type !== 'tasks') {
     throw wrongUse(
-      `--reconcile reads the items of targets back, and sync "${name}" has none: it is of the type ${job}`,
+      `--reconcile reads the items of targets back, but sync "${name}" is of type ${type} and has no targets`,
     );
   }
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   const isDetached = options.detach === true;
-  // A secret that cannot be read is told here rather than by a worker; a detached run's worker may know more secrets.
+  // Reports an unreadable secret here rather than in a worker. The worker of a detached run may have more secrets.
   if (!isDetached) await workspace.accounts.open(account);
   const lane = options.lane ?? (session.out.isLive ? 'interactive' : 'batch');
   const begun = await startOrJoin(session, workspace, name, {
@@ -75,7 +73,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
 }
 
-/** @throws LockstepError RUN_IN_THE_WAY where another sync writes the same records */
+/** @throws LockstepError RUN_IN_THE_WAY if another sync writes the same records */
 export async function startOrJoin(
   { out, hint }: Session,
   workspace: Workspace,
@@ -90,10 +88,10 @@ export async function startOrJoin(
   const { run } = begun;
   if (run.sync !== name) {
     const message =
-      `Sync "${name}" waits for ${run.title}, which writes the same ${run.resource} of account "${run.account}" and is ` +
-      `unfinished as ${run.id}. Look at it with: ${hint(`runs show ${run.id}`)}`;
+      `Sync "${name}" must wait for ${run.title}: its run ${run.id} is unfinished and writes the same ${run.resource} of ` +
+      `account "${run.account}". See that run with: ${hint(`runs show ${run.id}`)}`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
   }
-  out.say(`Run ${run.id} of ${name} is unfinished: joining it. (${hint(`runs cancel ${run.id}`)} ends it for good.)`);
+  out.say(`Run ${run.id} of ${name} is unfinished: joining it. (To end it for good: ${hint(`runs cancel ${run.id}`)})`);
   return { run, isOurs: false };
 }

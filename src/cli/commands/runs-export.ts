@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
+import { type Hints, sentenceFor } from '../../base/reasons/reasons.ts';
+import { guarded } from '../../csv/formulas.ts';
 import { type ReportedRow, reportRows, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { codeOf, LockstepError, messageOf } from '../../errors.ts';
-import { type Hints, sentenceFor } from '../../reasons/reasons.ts';
-import { csvLine } from '../csv-line.ts';
 import { WRONG_USE } from '../errors.ts';
 import { hintsFor } from '../reasons.ts';
 import type { Perform, Session } from '../session.ts';
@@ -27,8 +27,8 @@ export function addExport(runs: Command, perform: Perform): void {
     .command('export')
     .summary('write the rows of a run as CSV')
     .description(
-      `Writes the rows of a run, all or those of one verdict, as CSV with the columns ${TITLES.join(', ')}. Cells that a ` +
-        'spreadsheet would run as a formula, by any list separator, are led by an apostrophe.',
+      `Writes all rows of a run, or the rows of one verdict, as CSV with the columns ${TITLES.join(', ')}. A cell that a ` +
+        'spreadsheet would run as a formula, with any list separator, gets an apostrophe in front.',
     )
     .argument('<run>', 'id of the run')
     .addOption(new Option('--verdict <verdict>', 'only rows of this verdict').choices(VERDICTS))
@@ -54,7 +54,7 @@ async function exportRows(session: Session, id: string, { verdict, out: target }
   out.result({ run: id, verdict: verdict ?? null, rows: count, file: isFile ? file : null });
 }
 
-/** Whole or not at all: what was there before stays until the last row is written. A pipe or a device is written to. */
+/** Replaces the file only once the last row is written. A pipe or a device is written to directly. */
 async function writeFile(file: string, lines: AsyncIterable<string>): Promise<number> {
   const draft = path.join(path.dirname(file), `.lockstep-${randomBytes(8).toString('hex')}`);
   try {
@@ -101,4 +101,16 @@ async function writeCsv(lines: AsyncIterable<string>, write: (text: string) => P
   }
   await write(text);
   return count;
+}
+
+const TO_QUOTE = /[",\r\n]|^\s|\s$/;
+
+/** One line of CSV (RFC 4180) that a spreadsheet shows and never executes. */
+export function csvLine(cells: readonly (string | number | null)[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvCell(cell: string | number | null): string {
+  const text = guarded(String(cell ?? ''));
+  return TO_QUOTE.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,4 @@
-/** `lockstep runs show`: what came of a run, or of one of its rows. */
+/** `lockstep runs show`: the result of a run, or of one of its rows. */
 import type { Command } from 'commander';
 import { isAttended } from '../../engine/ledger/attended.ts';
 import { readRowStory } from '../../engine/ledger/row-story.ts';
@@ -20,8 +20,9 @@ export function addShow(runs: Command, perform: Perform): void {
     .command('show')
     .summary('show one run')
     .description(
-      'Shows what came of a run: counts, calls, notes, reasons by number, and the first rows for a person; with --row the ' +
-        'whole story of one row: its input, what it was matched with, each attempt to send it, and its verdict.',
+      'Shows the result of a run: counts, calls, notes, the number of rows per reason, and the first rows that need a ' +
+        'person. With --row, shows the history of one row: its input, what it was matched with, each attempt to send it, ' +
+        'and its verdict.',
     )
     .argument('<run>', 'id of the run')
     .option('--row <row>', 'line of the file, id of the contact, or number of the row')
@@ -49,8 +50,7 @@ async function show(session: Session, id: string): Promise<void> {
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));
   if (report.error) out.say('', `It ${run.status === 'paused' ? 'is paused' : 'failed'}: ${report.error.message}`);
   const other = isUnfinished(run) ? waitsFor(run) : undefined;
-  if (other !== undefined)
-    out.say('', `It waits for run ${other}. Look at that one with: ${hint(`runs show ${other}`)}`);
+  if (other !== undefined) out.say('', `It waits for run ${other}. See that run with: ${hint(`runs show ${other}`)}`);
   if (run.status === 'running') {
     const isIdle = !(await isAttended(pool, id));
     const remedy = `Resume it with: ${hint(`runs resume ${id}`)}, or start a worker: ${hint('start')}`;

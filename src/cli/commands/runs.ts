@@ -1,16 +1,17 @@
-/** `lockstep runs …`: the history of runs, and what can be done with one. */
+/** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 import type { Command } from 'commander';
+import { LockstepError } from '../../base/errors.ts';
 import { endRun, listRuns, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { LockstepError } from '../../errors.ts';
-import { readLoad } from '../../orders/begin.ts';
+import { readLoad } from '../../syncs/orders/begin.ts';
+import { reopenLoad } from '../../syncs/orders/reopen.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { retryLoad } from '../orders/retry.ts';
 import { table } from '../output.ts';
 import { auditingUntil, countsLine } from '../report.ts';
 import { reportRun } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatCount, formatTime, formatTook } from '../words.ts';
+import type { Workspace } from '../wire.ts';
+import { formatCount, formatTime, formatTook, plural } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
@@ -18,13 +19,11 @@ import { addShow } from './runs-show.ts';
 
 const DEFAULT_LIMIT = 20;
 
-export function addRuns(program: Command, perform: Perform): void {
-  const runs = program
-    .command('runs')
-    .summary('list, show, cancel, resume, retry and export runs')
+export function define(runs: Command, perform: Perform): void {
+  runs
     .description(
-      'Lists the newest runs. Every run and every row it decided about is in the ledger: show one, cancel it, take it ' +
-        'up again where it stopped, start its sync anew, or export its rows.',
+      'Lists the newest runs. Every run and every row is in the ledger: you can show a run, cancel it, resume it where it ' +
+        'stopped, retry it, or export its rows.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .addHelpText(
@@ -49,8 +48,8 @@ function addCancel(runs: Command, perform: Perform): void {
     .command('cancel')
     .summary('end an unfinished run for good')
     .description(
-      'Ends an unfinished run for good: nothing more is sent. What is on its way at this moment is found by the next ' +
-        'run of the sync, which reads before it writes.',
+      'Ends an unfinished run for good: nothing more is sent. The next run of the sync reads before it writes, so it finds ' +
+        'what was being sent at this moment.',
     )
     .argument('<run>', 'id of the run')
     .action(perform(cancel));
@@ -59,10 +58,10 @@ function addCancel(runs: Command, perform: Perform): void {
 function addResume(runs: Command, perform: Perform): void {
   runs
     .command('resume')
-    .summary('take a run up again where it stopped')
+    .summary('resume a run where it stopped')
     .description(
-      'Takes a failed, paused or interrupted run up again where it stopped, and follows it to its end as `run` does, with the ' +
-        'same exit codes. Nothing that was settled is sent again.',
+      'Resumes a failed, paused or interrupted run where it stopped, and follows it to the end as `run` does, with the same ' +
+        'exit codes. Settled rows are not sent again.',
     )
     .argument('<run>', 'id of the run')
     .action(perform(resume));
@@ -71,11 +70,11 @@ function addResume(runs: Command, perform: Perform): void {
 function addRetry(runs: Command, perform: Perform): void {
   runs
     .command('retry')
-    .summary('try what failed in a run once more')
+    .summary('try again what failed in a run')
     .description(
-      'Starts a new run of the same sync with the settings of today, and follows it as `run` does. A contact sync tries ' +
-        'again by itself what was refused or left unsettled, and leaves alone what is done. A load of orders is opened ' +
-        'again for exactly the rows that failed: those are decided anew, and what succeeded stays.',
+      'Starts a new run of the same sync with the current settings, and follows it as `run` does. A contact sync tries ' +
+        'again what was refused or not settled, and skips what is done. A load of orders is reopened for exactly the rows ' +
+        'that failed: Lockstep decides those rows again, and keeps the rows that succeeded.',
     )
     .argument('<run>', 'id of the earlier run')
     .action(perform(retry));
@@ -119,19 +118,19 @@ async function resume(session: Session, id: string): Promise<ExitCode> {
   const { pool } = workspace.database;
   const before = await readRun(pool, id);
   if (before.status === 'done' || before.status === 'cancelled') {
-    throw alreadyEnded(before, `Start its sync anew with: ${session.hint(`runs retry ${id}`)}`);
+    throw alreadyEnded(before, `Start a new run of its sync with: ${session.hint(`runs retry ${id}`)}`);
   }
   await workspace.accounts.open(before.account);
   const load = await readLoad(pool, id);
   if (load?.isReceived === false) {
-    const message = `${load.fileName}, the file of run ${id}, has not been read to its end, so nothing of it was sent. Load it again with the same command: ${session.hint(`orders load FILE --account ${before.account}`)}`;
+    const message = `The file ${load.fileName} of run ${id} was not read to its end, so nothing was sent. Load it again with the same command: ${session.hint(`orders load FILE --account ${before.account}`)}`;
     throw new LockstepError('LOAD_NOT_RECEIVED', message, { exitCode: FAILED });
   }
   if (before.status !== 'running' && !(await resumeRun(pool, id))) {
-    const message = `Run ${id} cannot go on: a newer run of the same sync, or one that writes the same ${before.resource}, is unfinished. See: ${session.hint('runs')}`;
+    const message = `Run ${id} cannot be resumed: a newer run of the same sync, or one that writes the same ${before.resource}, is unfinished. See: ${session.hint('runs')}`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
   }
-  session.out.say(`Run ${id} of ${before.title} goes on.`);
+  session.out.say(`Resuming run ${id} of ${before.title}.`);
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
 }
 
@@ -143,14 +142,34 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
   const { sync, lane, dryRun, partOf } = earlier;
   if (partOf !== undefined) {
     throw wrongUse(
-      `Run ${id} works for ${partOf}. Try that one again: ${session.hint(`runs retry ${partOf}`)}`,
+      `Run ${id} is a part of run ${partOf}. Retry that run: ${session.hint(`runs retry ${partOf}`)}`,
       'RUN_IS_PART',
     );
   }
   if (await readLoad(pool, id)) return retryLoad(session, workspace, earlier, signal);
   const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
-  if (isOurs) session.out.say('It tries again what was refused or left unsettled, and leaves alone what is done.');
+  if (isOurs) session.out.say('It tries again what was refused or not settled, and skips what is done.');
   return carryAndReport(session, workspace, run, { signal, isOurs });
+}
+
+/** Reopens a load for the rows that failed, and follows it. */
+async function retryLoad(
+  session: Session,
+  workspace: Workspace,
+  { id, status, dryRun, title }: Run,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  const { pool } = workspace.database;
+  const { hint, out } = session;
+  if (status === 'running' || status === 'paused') {
+    throw wrongUse(`Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, 'RUN_UNFINISHED');
+  }
+  if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
+  const againSince = new Date();
+  const rows = await reopenLoad(pool, id);
+  if (rows === 0) throw wrongUse(`Nothing failed in run ${id}: there is nothing to retry.`, 'NOTHING_FAILED');
+  out.say(`Run ${id} of ${title} is reopened: ${plural(rows, 'row')} to try again.`);
+  return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
 }
 
 function alreadyEnded(run: Run, remedy: string): Error {
@@ -158,7 +177,7 @@ function alreadyEnded(run: Run, remedy: string): Error {
     done: 'is done',
     failed: 'has failed',
     cancelled: 'was cancelled',
-    running: 'goes on',
+    running: 'is running',
     paused: 'is paused',
   };
   return wrongUse(`Run ${run.id} ${words[run.status]}. ${remedy}`, 'RUN_ENDED');

@@ -1,6 +1,6 @@
-/** `lockstep service tenants|pipelines|delete`: what the service's API cannot do, and its web platform would. */
+/** `lockstep service tenants|pipelines|delete`: administration that the service's API does not offer. */
 import { Argument, type Command } from 'commander';
-import { LockstepError } from '../../errors.ts';
+import { LockstepError } from '../../base/errors.ts';
 import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { createTenant, listTenants } from '../../service/tenants.ts';
 import { FAILED, wrongUse } from '../errors.ts';
@@ -20,7 +20,7 @@ export function addAdministration(service: Command, perform: Perform): void {
     .command('delete')
     .summary('delete a record')
     .description(
-      'Deletes a record, which the API cannot. A contact takes its comments with it, a task its subtasks; a customer with orders stays.',
+      'Deletes a record, which the API cannot do. The comments of a contact and the subtasks of a task are deleted with it. A customer with orders cannot be deleted.',
     )
     .addArgument(new Argument('<kind>', 'kind of record').choices(KINDS))
     .argument('<id>', 'id of the record', wholeNumber)
@@ -47,7 +47,7 @@ function addPipelines(service: Command, perform: Perform): void {
     .command('pipelines')
     .summary('list or add pipelines')
     .description(
-      'Lists the pipelines of a tenant; `pipelines add NAME --columns a,b,c` adds one, which the API cannot.',
+      'Lists the pipelines of a tenant; `pipelines add NAME --columns a,b,c` adds one, which the API cannot do.',
     )
     .option('--tenant <name>', 'whose pipelines (needed)')
     .action(perform(showPipelines));
@@ -56,7 +56,7 @@ function addPipelines(service: Command, perform: Perform): void {
     .summary('add a pipeline')
     .description('Adds a pipeline with empty columns.')
     .argument('<name>', 'name of the pipeline')
-    .requiredOption('--columns <names>', 'names of its columns, commas between them', commaSeparated)
+    .requiredOption('--columns <names>', 'names of its columns, separated by commas', commaSeparated)
     .action(perform(addPipeline));
 }
 

@@ -14,20 +14,20 @@ export function addKeys(service: Command, perform: Perform): void {
     .command('keys')
     .summary('list, add or revoke API keys')
     .description(
-      'Lists the API keys of a tenant, never the keys themselves: they are kept as hashes. `keys add` makes one and shows ' +
-        'it once; `keys revoke ID` ends one within a second.',
+      'Lists the API keys of a tenant by id and fingerprint: only hashes of the keys are stored. `keys add` makes a key and ' +
+        'shows it once; `keys revoke ID` revokes one within a second.',
     )
     .option('--tenant <name>', 'whose keys (needed)')
     .action(perform(show));
   keys
     .command('add')
-    .summary('make a key and show it once')
-    .description('Makes an API key of 256 random bits and shows it this once.')
+    .summary('make a key, and show it once')
+    .description('Makes an API key of 256 random bits and shows it. It cannot be shown again.')
     .action(perform(add));
   keys
     .command('revoke')
-    .summary('end a key')
-    .description('Ends a key within a second, in every process that serves.')
+    .summary('revoke a key')
+    .description('Revokes a key within a second, in every process that serves the API.')
     .argument('<id>', 'id of the key, as `keys` lists it', wholeNumber)
     .action(perform(revoke));
 }
@@ -51,7 +51,7 @@ async function add(session: Session, _options: object, command: Command): Promis
   const { pool, tenant } = await openTenant(session, command);
   const { key } = await createKey(pool, tenant.id);
   const entry = entryOf(key, await listKeys(pool, tenant.id));
-  session.out.say(`Key ${entry?.id} of tenant ${tenant.name}, shown this once:`, key);
+  session.out.say(`Key ${entry?.id} of tenant ${tenant.name}, shown only once:`, key);
   session.out.result({ tenant, key: { id: entry?.id, value: key } });
 }
 

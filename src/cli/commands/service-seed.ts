@@ -1,6 +1,6 @@
-/** `lockstep service seed`: sample records to try everything on. */
+/** `lockstep service seed`: makes sample records. */
 import type { Command } from 'commander';
-import { seedWorkspace } from '../../service/seed.ts';
+import { seedWorkspace } from '../../service/testbed/seed.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
@@ -17,17 +17,17 @@ export function addSeed(service: Command, perform: Perform): void {
     .command('seed')
     .summary('fill tenants with sample records')
     .description(
-      'Fills a tenant, or two sample tenants where none is named, with records as untidy as a real workspace: shared ' +
-        'mailboxes, missing and oddly spelt e-mails and phones, customers that are there already, orders, tasks and a ' +
-        'pipeline. A tenant that has contacts is left as it is. The embedded service of account X uses the tenant X.',
+      'Fills a tenant, or two sample tenants if none is named, with records as untidy as a real workspace: shared ' +
+        'mailboxes, missing and oddly spelt e-mails and phones, existing customers, orders, tasks and a pipeline. A tenant ' +
+        'that already has contacts does not change. The embedded service of account X uses the tenant X.',
     )
     .option(
       '--contacts <n>',
-      'contacts of the (first) tenant; everything else follows from it',
+      'number of contacts of the (first) tenant; the other numbers depend on it',
       wholeNumber,
       DEFAULT_CONTACTS,
     )
-    .option('--tenant <name>', 'the tenant to fill, made where it is missing')
+    .option('--tenant <name>', 'the tenant to fill; it is made if it is missing')
     .addHelpText(
       'after',
       `
@@ -39,16 +39,16 @@ Examples:
 }
 
 async function seed(session: Session, _options: object, command: Command): Promise<void> {
-  const { contacts, tenant } = command.optsWithGlobals<SeedOptions>(); // commander gives --tenant to `service`
+  const { contacts, tenant } = command.optsWithGlobals<SeedOptions>(); // commander assigns --tenant to `service`
   const { pool } = await session.openServiceStore();
   const seeded = await seedWorkspace(pool, {
     contacts,
     tenants: tenant === undefined ? undefined : [{ name: tenant }],
   });
   for (const { status, name, key, counts } of seeded.tenants) {
-    const what = status === 'seeded' ? 'is filled' : 'had contacts already and is left as it is';
+    const what = status === 'seeded' ? 'is filled' : 'already had contacts and did not change';
     const held = Object.entries(counts).map(([kinds, n]) => plural(n, kinds.replace(/s$/, '')));
-    session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`, `  A key for it, shown this once: ${key}`);
+    session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`, `  A key for it, shown only once: ${key}`);
   }
   session.out.result(seeded);
 }

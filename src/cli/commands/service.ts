@@ -1,27 +1,16 @@
-/** `lockstep service`: the Sales & Productivity service alone, over the same database. */
+/** `lockstep service`: only the Sales & Productivity service, on the same database. */
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Logger } from 'pino';
-import { type BehaviourOptions, behaviourSchema } from '../../service/behaviour.ts';
-import { isLoopback } from '../../settings/fields.ts';
+import { type BehaviourOptions, behaviourSchema } from '../../service/testbed/behaviour.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { wrongUse } from '../errors.ts';
 import { readJsonArgument } from '../json-argument.ts';
+import { DEFAULT_PORT, warnBeyondLoopback } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { portNumber } from './arguments.ts';
 import { addAdministration } from './service-admin.ts';
 import { addSeed } from './service-seed.ts';
-
-export const DEFAULT_PORT = 4100;
-
-/** Says that an address of the service is reached from other machines. */
-export function warnBeyondLoopback(log: Logger, host: string): void {
-  if (isLoopback(host)) return;
-  log.warn(
-    `--listen ${host}: other machines reach the service, and API keys and records travel without TLS. Put a proxy with TLS in front of it, or listen on 127.0.0.1`,
-  );
-}
 
 interface ServiceOptions {
   readonly port: number;
@@ -33,29 +22,30 @@ interface ServiceOptions {
   readonly testbed?: string;
 }
 
-export function addService(program: Command, perform: Perform): void {
-  const service = program
-    .command('service')
-    .summary('serve the Sales & Productivity API alone, or administer it')
+export function define(service: Command, perform: Perform): void {
+  service
     .description(
       'Serves the Sales & Productivity API (contacts, customers, orders, tasks, subtasks, pipelines) until it is stopped, ' +
-        'on the database of the settings, with its documentation at /docs. Its subcommands do what the API cannot: ' +
-        'tenants, keys, pipelines, deleting, and sample records.',
+        'on the database of the settings, with its documentation at /docs. Its subcommands manage what the API ' +
+        'cannot: tenants, keys, pipelines, deleting records, and sample records.',
     )
     .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
     .option('--listen <host>', 'address to listen on', '127.0.0.1')
-    .option('--tenant <name>', 'a tenant that exists from the start; with --key-env or --key-file')
+    .option('--tenant <name>', 'make this tenant at the start if it is missing; needs --key-env or --key-file')
     .addOption(
       new Option('--key-env <name>', 'environment variable with the API key of that tenant').conflicts('keyFile'),
     )
     .option('--key-file <file>', 'file with the API key of that tenant')
     .addOption(
-      new Option('--key <key>', 'the API key itself (deprecated: others see it in the list of processes)').conflicts([
+      new Option('--key <key>', 'the API key itself (deprecated: the process list shows it)').conflicts([
         'keyEnv',
         'keyFile',
       ]),
     )
-    .option('--testbed <json>', 'how it answers where its contract is silent, and what goes wrong: JSON or @FILE')
+    .option(
+      '--testbed <json>',
+      'how it answers where its contract says nothing, and which faults it simulates: JSON or @FILE',
+    )
     .addHelpText(
       'after',
       `
@@ -77,11 +67,13 @@ async function serve(session: Session, options: ServiceOptions): Promise<void> {
   const { port, listen: host, tenant } = options;
   const key = await readKey(session, options);
   if ((tenant === undefined) !== (key === undefined)) {
-    throw wrongUse('--tenant goes together with --key-env or --key-file');
+    throw wrongUse('--tenant needs --key-env or --key-file, and the other way round');
   }
   warnBeyondLoopback(log, host);
   const behaviour = await readBehaviour(session, options.testbed);
-  const signal = session.untilStopped('Finishing what is being answered, then stopping; once more stops at once.');
+  const signal = session.untilStopped(
+    'Finishing the requests in progress, then stopping. Press Ctrl-C again to stop at once.',
+  );
   const { pool, describe } = await session.openServiceStore();
   const [{ startService }, { createKey, ensureTenant }] = await Promise.all([
     import('../../service/server.ts'),
@@ -94,7 +86,7 @@ async function serve(session: Session, options: ServiceOptions): Promise<void> {
   const service = await startService({ pool, host, port, behaviour, log });
   session.closeLater(() => service.close());
   const docs = `${service.url}/docs`;
-  out.say(`The service listens at ${service.url}, over ${describe}. Its documentation: ${docs}`);
+  out.say(`The service listens at ${service.url}, on ${describe}. Its documentation: ${docs}`);
   if (tenant === undefined) out.say(`Make a key with: ${session.hint('service keys add --tenant NAME')}`);
   out.say('Ctrl-C stops it.');
   out.result({ url: service.url, docs, openapi: `${service.url}/openapi.json`, tenant: tenant ?? null });
@@ -109,8 +101,7 @@ async function readKey(
   if (keyFile !== undefined) {
     return readSecret({ from: 'file', path: path.resolve(cwd, keyFile), where: '--key-file' }, env);
   }
-  if (key !== undefined)
-    log.warn('--key shows the key in the list of processes: use --key-env NAME or --key-file FILE');
+  if (key !== undefined) log.warn('--key shows the key in the process list: use --key-env NAME or --key-file FILE');
   return key;
 }
 

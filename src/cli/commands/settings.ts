@@ -1,30 +1,27 @@
-/** `lockstep settings …`: looks at the settings without doing anything with them. */
+/** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../base/errors.ts';
 import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
-import { renderJsonSchema, settingsJsonSchema } from '../../settings/json-schema.ts';
 import { maskSettings } from '../../settings/mask.ts';
+import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type SharedAccounts, sharedAccounts } from '../../settings/shared-accounts.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
 
-export function addSettings(program: Command, perform: Perform): void {
-  const settings = program
-    .command('settings')
-    .summary('check or print the settings, or their JSON Schema')
-    .description(
-      'Checks and shows the settings: --config FILE, else config/lockstep.yaml, else the file that comes with Lockstep. ' +
-        'Secrets are never shown.',
-    );
+export function define(settings: Command, perform: Perform): void {
+  settings.description(
+    'Checks and shows the settings: --config FILE, otherwise config/lockstep.yaml, otherwise the file that comes with Lockstep. ' +
+      'Secrets are never shown.',
+  );
   settings
     .command('check')
     .summary('list everything that is wrong')
     .description(
-      'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Warns of what ' +
-        'works but deserves a second look, such as a secret that stands in the file or is not there to be read.',
+      'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
+        'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read.',
     )
     .action(perform(check));
   settings
@@ -54,7 +51,7 @@ async function check({ out, env, settings: read }: Session): Promise<void> {
   out.result({ file, valid: true, warnings, ...names });
 }
 
-/** Only warnings: the secrets may be meant for another machine. */
+/** Unreadable secrets are only warnings: they may be meant for another machine. */
 async function unreadableSecrets(settings: Settings, env: Session['env']): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const secret of secretsIn(settings)) {
@@ -67,8 +64,8 @@ function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
   return [
     ...same.map(
       (names) =>
-        `accounts ${names.join(' and ')} have the same address and the same key: they are one tenant, share links, runs and ` +
-        'budget, and the strictest of their budgets holds for all of them',
+        `accounts ${names.join(' and ')} have the same address and key, so they are one tenant: they share links, runs and ` +
+        'budget, and the strictest of their budgets applies to all of them',
     ),
     ...sameKey.map(
       (names) =>

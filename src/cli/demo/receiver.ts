@@ -1,9 +1,9 @@
-/** What the demo delivers to: a web server on this machine that checks every signature, as a receiver should. */
+/** The receiver of the demo's deliveries: a web server on this machine that checks every signature, as a receiver should. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { signingKey, verifyStandardWebhook } from '../../targets/signature.ts';
+import { signingKey, verifyStandardWebhook } from '../../mirror/targets/signature.ts';
 
 const told = z.object({
   type: z.string(),
@@ -19,7 +19,7 @@ export interface Told {
 
 export interface Receiver {
   readonly url: string;
-  /** What it was told, in order. */
+  /** What it received, in order. */
   readonly told: readonly Told[];
   close(): Promise<void>;
 }

@@ -1,11 +1,5 @@
-/** A file of orders as a spreadsheet in Germany saves one, made from the sample workspace, with what goes wrong in real ones. */
-import type { Queryable } from '../../engine/ledger/runs.ts';
-
-export interface SampleCsv {
-  /** Windows-1252, semicolons, decimal commas. */
-  readonly bytes: Buffer;
-  readonly rows: number;
-}
+/** A file of orders in the form of a German spreadsheet, made from the sample workspace, with errors that real files have. */
+import type { Queryable } from '../../storage/queryable.ts';
 
 interface SampleCustomer {
   readonly name: string;
@@ -14,7 +8,7 @@ interface SampleCustomer {
 
 const PRODUCTS = ['Schrauben M4', 'Wartung', 'Schulung "Grundlagen"', 'Gehäuse, blau', 'Kabel 10 m'];
 
-/** Rows that cannot be loaded as they are, each for a reason of its own. */
+/** Rows that cannot be loaded, each for a different reason. */
 const BAD_ROWS = [
   'R-9001;niemand@example.invalid;Nadja Niemand;Wartung;120,00 €',
   'R-9002;;;Wartung;80,00 €',
@@ -22,7 +16,8 @@ const BAD_ROWS = [
   'R-1001;{email};{name};Wartung;999,00 €', // the number of an order above, for something else
 ];
 
-export async function sampleCsv(db: Queryable, tenantId: number, rows: number): Promise<SampleCsv> {
+/** Windows-1252, semicolons, decimal commas. */
+export async function sampleCsv(db: Queryable, tenantId: number, rows: number): Promise<Buffer> {
   const customers = await customersOf(db, tenantId);
   const customer = (n: number) => customers[n % customers.length] ?? { name: '', email: '' };
   const lines = Array.from({ length: rows }, (_, n) => {
@@ -33,10 +28,10 @@ export async function sampleCsv(db: Queryable, tenantId: number, rows: number): 
   });
   const bad = BAD_ROWS.map((line) => line.replace('{email}', customer(0).email).replace('{name}', customer(0).name));
   const all = ['Bestell-Nr.;E-Mail des Kunden;Name des Kunden;Artikel;Betrag', ...lines, lines[1] ?? '', ...bad];
-  return { bytes: Buffer.from(Buffer.from(`${all.join('\r\n')}\r\n`, 'latin1').map(euroSign)), rows: all.length - 1 };
+  return Buffer.from(Buffer.from(`${all.join('\r\n')}\r\n`, 'latin1').map(euroSign));
 }
 
-/** Customers that one name and one e-mail tell apart, in letters that the file's encoding has. */
+/** Customers with a unique e-mail whose name the file's encoding can represent. */
 async function customersOf(db: Queryable, tenantId: number): Promise<readonly SampleCustomer[]> {
   const found = await db.query<SampleCustomer>(
     `with customer as (
@@ -52,5 +47,5 @@ async function customersOf(db: Queryable, tenantId: number): Promise<readonly Sa
 
 const thousands = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, '.');
 const quoted = (text: string) => (/[";]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-/** Latin-1 has no €, and makes 0xAC of it; Windows-1252 has it at 0x80. No name in the sample has a ¬. */
+/** Latin-1 has no € and encodes it as 0xAC; Windows-1252 has it at 0x80. No name in the sample has a ¬ (0xAC). */
 const euroSign = (byte: number) => (byte === 0xac ? 0x80 : byte);

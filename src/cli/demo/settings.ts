@@ -1,5 +1,5 @@
-/** The settings of the demo: those that come with Lockstep, with a budget that does not keep a person waiting. */
-import { LockstepError } from '../../errors.ts';
+/** The settings of the demo: the ones that come with Lockstep, with a budget that is high enough for a short demo. */
+import { LockstepError } from '../../base/errors.ts';
 import { defaultSettingsFile } from '../../settings/load.ts';
 import { parseSettings } from '../../settings/parse.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -25,7 +25,7 @@ targets:
   receiver: { type: webhook, url: "${url}", secret: "${secret}", allowPrivate: true }
 `;
 
-/** Everything embedded, whatever the environment says. */
+/** Everything embedded, regardless of the environment variables. */
 export function demoSettings(receiver: DemoReceiver): Settings {
   const parsed = parseSettings({ text: textFor(receiver), file: defaultSettingsFile(), env: {} });
   if (parsed.status === 'valid') return parsed.settings;

@@ -1,13 +1,13 @@
-/** Performs `orders load`: takes the file in, shows how it is understood and what is planned, and follows the load. */
+/** Performs `orders load`: receives the file, shows how it is understood and what is planned, and follows the load. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { Lane } from '../../budget/budget.ts';
+import { sentenceFor } from '../../base/reasons/reasons.ts';
+import type { Lane } from '../../client/budget/budget.ts';
 import type { SheetChoices } from '../../csv/sheet.ts';
 import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../orders/options.ts';
-import { type ReceivedLoad, receiveLoad } from '../../orders/receive-load.ts';
-import { writeResults } from '../../orders/results.ts';
-import { sentenceFor } from '../../reasons/reasons.ts';
+import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
+import { type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
+import { writeResults } from '../../syncs/orders/results.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
 import type { ExitCode } from '../errors.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
@@ -30,7 +30,7 @@ export interface LoadRequest {
   readonly lane?: Lane;
 }
 
-export async function loadOrders(session: Session, source: string, request: LoadRequest): Promise<ExitCode> {
+export async function loadFile(session: Session, source: string, request: LoadRequest): Promise<ExitCode> {
   const { out } = session;
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
@@ -41,7 +41,7 @@ export async function loadOrders(session: Session, source: string, request: Load
   const { run } = received.begun;
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
   if (request.detach === true) return leaveToWorker(session, workspace, run);
-  await takeUp(workspace, run);
+  await resumeStopped(workspace, run);
   return carryAndReport(session, workspace, run, {
     signal,
     isOurs: received.begun.status === 'new',
@@ -54,7 +54,7 @@ export async function loadOrders(session: Session, source: string, request: Load
   });
 }
 
-/** A load that waits for a go gets it from a person who has seen the plan, or from whoever runs the command unasked. */
+/** Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask. */
 async function confirm(
   session: Session,
   { database, settings }: Workspace,
@@ -92,7 +92,7 @@ async function takeIn(
   });
 }
 
-/** What was asked for and not done is told. */
+/** Names the requested options with which the earlier load was not made. */
 function changedOptions(run: Run, { existing, createCustomers = false }: LoadRequest): string {
   const changes = notDoneAsAsked(run, { existing, createCustomers });
   return changes.length === 0 ? '' : ` It was loaded without ${changes.join(' and ')}: add --again for that.`;
@@ -110,7 +110,7 @@ function tellBegun(
     out.say(`${name} is being loaded as run ${run.id}, which is unfinished: joining it.`);
   else if (begun.status === 'finished')
     out.say(
-      `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again looks at every row anew.${changedOptions(run, request)}`,
+      `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again checks every row again.${changedOptions(run, request)}`,
     );
   else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
   if (problems.length > 0)
@@ -125,8 +125,8 @@ function tellBegun(
     );
 }
 
-/** A load that stands still is taken up again by the same command, unless it waits for a go. */
-async function takeUp({ database }: Workspace, { id }: Run): Promise<void> {
+/** Resumes a paused or failed load, unless it waits for approval. */
+async function resumeStopped({ database }: Workspace, { id }: Run): Promise<void> {
   const { status, errorCode } = await readRun(database.pool, id);
   if (errorCode === AWAITS_CONFIRMATION) return;
   if (status === 'paused' || status === 'failed') await resumeRun(database.pool, id);
@@ -143,7 +143,7 @@ async function reportFinished(
   const report = await reportRun(workspace.database.pool, run, workspace.settings);
   const files = await resultsOf(session, workspace, run, results);
   session.out.result({ ...report, results: files, violations: violations.length > 0 ? violations : undefined });
-  return withViolations(exitCodeOf(report), violations); // as it ended the first time: who runs it again may have missed that
+  return withViolations(exitCodeOf(report), violations); // the exit code of the first time, because the caller may have missed it
 }
 
 async function resultsOf(
@@ -153,7 +153,7 @@ async function resultsOf(
   dir: string | undefined,
 ): Promise<Readonly<Record<string, string>>> {
   if (dir === undefined) {
-    out.say(`Every row with what became of it: ${hint(`runs export ${run.id} --out FILE`)}, or --results DIR.`);
+    out.say(`To export every row with its result: ${hint(`runs export ${run.id} --out FILE`)}, or add --results DIR.`);
     return {};
   }
   const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });

@@ -1,14 +1,15 @@
-/** What a load that has been planned will do, in words: before anybody is asked to say go, and after a dry run. */
+/** Describes what a planned load will do, before a person is asked to approve it, and after a dry run. */
 import { countMissing } from '../../engine/ledger/matching/missing-customers.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
-import type { Queryable, Run } from '../../engine/ledger/runs.ts';
-import { placeOf } from '../../orders/place.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { placeOf } from '../../syncs/orders/place.ts';
 import { countsLine } from '../report.ts';
 import { allowedFor } from '../run-report.ts';
 import { formatCount, formatTook, plural } from '../words.ts';
 
-/** The reads before the first write, and after the last: of customers and of orders. */
+/** Estimated reads of customers and orders, before the first write and after the last. */
 const READS = 3;
 
 /** Counts by verdict, the calls it takes, and how long they take under the budget. Nothing is written yet. */

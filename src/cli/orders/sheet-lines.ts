@@ -1,4 +1,4 @@
-/** How a file was understood, in words: what people check first when a load looks wrong. */
+/** Describes how a file was understood: people check this first when a load looks wrong. */
 import type { Field } from '../../csv/fields.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet } from '../../csv/sheet.ts';
@@ -19,7 +19,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     `  ${encoding.encoding}, columns by ${by}, quotes ${format.quote}, lines by ${format.lineEnd}, ${header}; ${sign} (${decimal.why})`,
     ...mapping.columns.map(
       ({ field, name: column, how, confidence }) =>
-        `  ${field.padEnd(width)}  ← ${JSON.stringify(column)} (${how === 'fuzzy' ? `guessed, ${formatShare(confidence)} sure` : how})`,
+        `  ${field.padEnd(width)}  ← ${JSON.stringify(column)} (${how === 'fuzzy' ? `guessed, confidence ${formatShare(confidence)}` : how})`,
     ),
     ...(mapping.unmapped.length === 0
       ? []
@@ -29,10 +29,12 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
   ];
 }
 
-/** A label tells this file's rows apart; it cannot tell that another file has the same order. */
+/** Labels distinguish the rows of this file, but not the same order in another file. */
 const NO_ORDER_ID = [
-  'Note: no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is in another file ' +
-    'too is not known for the same. If a column has their numbers: --map order_id=Column.',
+  'Note: no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
+    'file is not recognised as the same order. If a column has their numbers, add --map order_id=Column.',
 ];
 
-const NO_AMOUNT = ['Note: no column fills amount, so the orders get none. If a column has it: --map amount=Column.'];
+const NO_AMOUNT = [
+  'Note: no column fills amount, so the orders get no amount. If a column has it, add --map amount=Column.',
+];

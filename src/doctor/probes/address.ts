@@ -7,7 +7,7 @@ import { answerWords, headerIn } from '../words.ts';
 const GAP = 'address';
 const DOES = 'sends every call there; a redirect is never followed, so that the key goes nowhere else';
 
-export const address: Probe = { name: 'the address', gaps: [GAP], access: 'reads', run };
+export const address: Probe = { name: 'the address', gaps: [GAP], run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const { look } = await exam.list('contacts');
@@ -42,7 +42,7 @@ function remedyFor({ outcome }: Look, { account }: Examination): string {
   if (outcome.status === 'not-sent' && outcome.reason === 'budget-away')
     return 'start the budget’s store, then try again';
   if (outcome.status === 'not-sent' && outcome.reason === 'certificate') {
-    return `mend the certificate of ${account.baseUrl}, or trust its authority by NODE_EXTRA_CA_CERTS`;
+    return `fix the certificate of ${account.baseUrl}, or trust its authority with NODE_EXTRA_CA_CERTS`;
   }
   const other = account.baseUrl.startsWith('https:') ? 'http://' : 'https://';
   return `check accounts.${account.name}.url (${account.baseUrl}): the host, the port, and whether it should be ${other}`;

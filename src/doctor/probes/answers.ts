@@ -1,15 +1,14 @@
-/** What stands around an answer: the envelope and its words, what only_body does, and how a record that never was is refused. */
+/** The envelope of an answer, the effect of only_body, and the answer for a record that does not exist. */
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type Kind, toWireId } from '../../client/dialect.ts';
+import { isJsonObject, type Kind, toWireId } from '../../client/call/dialect.ts';
 import type { Look } from '../caller.ts';
 import { getById, type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
-import { answerWords, bodyWords, listed } from '../words.ts';
+import { answerWords, bodyWords, inWords } from '../words.ts';
 
 export const envelope: Probe = {
   name: 'the envelope',
   gaps: ['envelope-values', 'only-body'],
-  access: 'reads',
   async run(exam) {
     const list = await exam.list('contacts');
     if (list.look?.outcome.status !== 'applied') return [];
@@ -20,21 +19,20 @@ export const envelope: Probe = {
 export const errors: Probe = {
   name: 'how errors look',
   gaps: ['errors'],
-  access: 'reads',
   async run(exam) {
     const findings: Finding[] = [];
     for (const kind of ['contacts', 'orders'] as const) {
       const list = await exam.list(kind);
       if (list.prefix === undefined) continue;
       const isNumber = list.found?.ids.every((id) => typeof toWireId(id) === 'number') ?? true;
-      findings.push(errorOf(kind, await getById(exam.calls, kind, list, isNumber ? NOBODYS_ID : randomUUID())));
+      findings.push(errorOf(kind, await getById(exam.calls, kind, list, isNumber ? UNUSED_ID : randomUUID())));
     }
     return findings;
   },
 };
 
-/** Within 32 bits, so that it is a number nobody has and not one that cannot be. */
-const NOBODYS_ID = 2_147_483_646;
+/** A valid 32-bit id that no record has. */
+const UNUSED_ID = 2_147_483_646;
 
 function envelopeOf({ json }: Look): Finding {
   const gap = 'envelope-values';
@@ -42,7 +40,7 @@ function envelopeOf({ json }: Look): Finding {
   if (!isJsonObject(json)) return certain(gap, 'no envelope: the list is the answer', does);
   const status = ['status', 'success', 'ok', 'code'].find((name) => Object.hasOwn(json, name));
   const says = status === undefined ? '' : `; ${status} is ${JSON.stringify(json[status]).slice(0, 40)} in a success`;
-  return certain(gap, `the members ${listed(Object.keys(json).slice(0, 8))}${says}`, does);
+  return certain(gap, `the members ${inWords(Object.keys(json).slice(0, 8))}${says}`, does);
 }
 
 async function onlyBody(exam: Examination, list: ListSeen): Promise<Finding> {

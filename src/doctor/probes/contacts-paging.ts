@@ -13,7 +13,7 @@ const WISHED_ROWS = 1_000;
 const FEW_ROWS = 2;
 const ROWS_DOES = 'asks for the rowsPerPage of its sync, and goes by the rows that come';
 
-export const contactsPaging: Probe = { name: 'the pages of contacts', gaps: [GAP], access: 'reads', run };
+export const contactsPaging: Probe = { name: 'the pages of contacts', gaps: [GAP], run };
 
 type SomePage = Exclude<FirstPage, { status: 'empty' }>;
 

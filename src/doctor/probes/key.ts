@@ -5,8 +5,8 @@
  * `API_KEY` has an underscore, and nginx drops such headers unless `underscores_in_headers` is on (its documentation,
  * ngx_http_core_module); AWS load balancers do where `drop_invalid_header_fields` is on.
  */
-import type { Credentials } from '../../client/inspect.ts';
-import { isKeyRefused } from '../../client/retry-policy.ts';
+import type { Credentials } from '../../client/call/inspect.ts';
+import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { Look } from '../caller.ts';
 import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
 import { answerWords, headerIn } from '../words.ts';
@@ -18,7 +18,7 @@ const DOES =
 const REMEDY_PROXY =
   'let the proxy pass headers with underscores: `underscores_in_headers on;` in the server block of nginx, or the like';
 
-export const key: Probe = { name: KEY, gaps: [GAP], access: 'reads', run };
+export const key: Probe = { name: KEY, gaps: [GAP], run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const { look: own, prefix } = await exam.list('contacts');

@@ -1,5 +1,6 @@
 /** In which order lists come, and whether it holds still: the same list is read twice. */
-import type { JsonObject, Kind } from '../../client/dialect.ts';
+import type { Kind } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import type { FoundList } from '../find-list.ts';
 import { readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe } from '../probe.ts';
@@ -11,7 +12,6 @@ const DOES = 'reads overlapping pages, and calls a scan proven only where the or
 export const order: Probe = {
   name: 'the order of lists',
   gaps: [GAP],
-  access: 'reads',
   async run(exam) {
     const findings: Finding[] = [];
     for (const kind of KINDS_READ) {
@@ -30,7 +30,7 @@ async function orderOf(exam: Examination, kind: Kind, first: FoundList): Promise
   if (second === undefined) return likely(GAP, direction, DOES, { about: kind });
   if (isSame(first.ids, second.ids))
     return certain(GAP, `${direction}; the same when read again`, DOES, { about: kind });
-  // Somebody may have added a record in between: of that, a third reading shows nothing new.
+  // If a record was added in between, a third read equals the second one.
   const third = (await readAgain(exam, list, list.query)).found;
   const isMoved = hasMoved(first.ids, second.ids);
   if (!isMoved && third !== undefined && isSame(second.ids, third.ids)) {

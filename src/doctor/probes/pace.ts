@@ -10,7 +10,6 @@ const SKEW_TO_MEND_MS = 60 * SECOND;
 export const pace: Probe = {
   name: 'rate, clock and latency',
   gaps: ['rate-limit', 'clock', 'latency'],
-  access: 'reads',
   run: async (exam) => [rate(exam), clock(exam.calls.traces()), latency(exam)],
 };
 

@@ -1,16 +1,16 @@
 /** Which of the two documented prefixes does each kind of record answer under? */
-import type { Kind } from '../../client/dialect.ts';
+import type { Kind } from '../../client/call/dialect.ts';
 import { PREFIXES, type Prefix } from '../../contract/operations.ts';
 import { isAnswered, type ListSeen, listOf } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf } from '../probe.ts';
-import { listed, whyNot } from '../words.ts';
+import { inWords, whyNot } from '../words.ts';
 
 const GAP = 'prefix';
 const ASKED: readonly Kind[] = ['contacts', 'customers', 'orders', 'tasks', 'pipelines'];
 /** Of an answer that only has to be there. */
 const ENOUGH_BYTES = 64 * 1024;
 
-export const prefix: Probe = { name: 'the prefix', gaps: [GAP], access: 'reads', run };
+export const prefix: Probe = { name: 'the prefix', gaps: [GAP], run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const seen: ListSeen[] = [];
@@ -33,7 +33,7 @@ async function verdict(exam: Examination, answering: readonly ListSeen[]): Promi
   const used = PREFIXES.filter((prefix) => under.get(prefix)?.length !== 0);
   const [only] = used;
   if (only === undefined || used.length > 1) {
-    const places = used.map((one) => `${listed(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
+    const places = used.map((one) => `${inWords(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
     const needs = `set accounts.${account.name}.prefix to auto: no single prefix fits`;
     const does = 'finds the prefix for each operation by itself';
     return certain(GAP, places.join('; '), does, account.prefix === 'auto' ? {} : { needs });
@@ -42,7 +42,7 @@ async function verdict(exam: Examination, answering: readonly ListSeen[]): Promi
   const both = await alsoUnder(exam, answering, other);
   const does = `asks under ${only}`;
   if (both.length > 0)
-    return certain(GAP, `every list answers under ${only}; ${listed(both)} under ${other} as well`, does);
+    return certain(GAP, `every list answers under ${only}; ${inWords(both)} under ${other} as well`, does);
   const isRight = account.prefix === 'auto' || account.prefix === only;
   const needs = isRight ? undefined : `set accounts.${account.name}.prefix to ${only}`;
   const found = `${only}, and nothing under ${other}`;

@@ -1,14 +1,15 @@
 /** What the records that were read show by themselves: their fields, flags, amounts and dates. Values are never reported. */
-import type { JsonObject, Kind } from '../../client/dialect.ts';
+import type { Kind } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import { type Operation, operations } from '../../contract/operations.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
-import { listed } from '../words.ts';
+import { inWords } from '../words.ts';
 
 const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
 const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;
 const MAX_NAMES = 8;
 
-export const records: Probe = { name: 'the records', gaps: GAPS, access: 'reads', run };
+export const records: Probe = { name: 'the records', gaps: GAPS, run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
@@ -22,8 +23,8 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   const amounts = typesOf(seen.get('orders') ?? [], /^amount$/);
   if (flags.length + amounts.length > 0) {
     const found = [
-      flags.length > 0 && `flags as ${listed(flags)}`,
-      amounts.length > 0 && `amounts as ${listed(amounts)}`,
+      flags.length > 0 && `flags as ${inWords(flags)}`,
+      amounts.length > 0 && `amounts as ${inWords(amounts)}`,
     ];
     const does = 'understands flags and amounts in either form';
     findings.push(certain('booleans', found.filter(Boolean).join('; '), does));
@@ -60,7 +61,7 @@ function datesOf(tasks: readonly JsonObject[]): readonly Finding[] {
     .filter((date) => typeof date === 'string');
   if (dates.length === 0) return [];
   const forms = new Set(dates.map((date) => date.replace(/\d/g, '0').replace(/\.0+/, '.000')));
-  const found = `written as ${listed([...forms].slice(0, 3))}`;
+  const found = `written as ${inWords([...forms].slice(0, 3))}`;
   return [certain('task-dates', found, 'compares them as text')];
 }
 

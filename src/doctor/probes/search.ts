@@ -1,5 +1,5 @@
 /** How contacts.search matches: a contact that is known is searched for by a part of its e-mail address or name. */
-import type { JsonObject } from '../../client/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import { listFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
@@ -9,7 +9,7 @@ const DOES = 'takes a search for a hint, and compares the records itself';
 const FIELDS = ['email', 'first_name', 'last_name', 'phone'] as const;
 const SHORTEST = 4;
 
-export const search: Probe = { name: 'the search', gaps: [GAP], access: 'reads', run };
+export const search: Probe = { name: 'the search', gaps: [GAP], run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const { found, prefix } = await exam.list('contacts');

@@ -1,5 +1,5 @@
 /** Where each kind's list stands in its answer, and which member of a record is its id, checked by reading one by it. */
-import { idOf, KINDS, toWireId } from '../../client/dialect.ts';
+import { idOf, KINDS, toWireId } from '../../client/call/dialect.ts';
 import type { Look } from '../caller.ts';
 import { likelyIdName, listPlaces, pathText } from '../find-list.ts';
 import { getById, isGettable, type ListSeen, recordFrom } from '../lists.ts';
@@ -13,12 +13,12 @@ import {
   settingOf,
   unknown,
 } from '../probe.ts';
-import { listed, whyNot } from '../words.ts';
+import { inWords, whyNot } from '../words.ts';
 
 const PLACE_DOES = 'reads the list there';
 const ID_DOES = 'takes it for the id; 7 and "7" are the same';
 
-export const shapes: Probe = { name: 'the lists and ids', gaps: ['list-place', 'record-id'], access: 'reads', run };
+export const shapes: Probe = { name: 'the lists and ids', gaps: ['list-place', 'record-id'], run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
@@ -36,7 +36,7 @@ function placeOf({ account }: Examination, { kind: about, found }: ListSeen, loo
   const gap = 'list-place';
   if (found === undefined) {
     const places = listPlaces(look.json);
-    const choice = places.length > 1 ? `: it may be ${listed(places)}` : '';
+    const choice = places.length > 1 ? `: it may be ${inWords(places)}` : '';
     const within = `accounts.${account.name}.dialect.listPath.${about}`;
     const needs = look.outcome.status === 'applied' ? `name the list in ${within}` : undefined;
     const does = 'reports that it finds no list, and does not take it for empty';

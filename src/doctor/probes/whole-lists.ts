@@ -3,7 +3,7 @@
  * makes the worker create again what is there already, so this is looked at from several sides: a second page that shows
  * others, a number of rows that looks like a page's, and records that a get shows while the list does not.
  */
-import { idOf, toWireId } from '../../client/dialect.ts';
+import { idOf, toWireId } from '../../client/call/dialect.ts';
 import { countsBeside } from '../find-list.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
@@ -22,7 +22,6 @@ const PAGE_SIZES = new Set([10, 20, 25, 50, 100, 200, 250]);
 export const wholeLists: Probe = {
   name: 'whether customers and orders come whole',
   gaps: [GAP],
-  access: 'reads',
   run: async (exam) => [await look(exam, 'customers'), await look(exam, 'orders')],
 };
 

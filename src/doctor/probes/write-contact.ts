@@ -1,5 +1,6 @@
 /** With a test contact: what a create answers, and how long it takes until a search or a list shows it. */
-import { idOf, type JsonObject } from '../../client/dialect.ts';
+import { idOf } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import type { Look } from '../caller.ts';
 import { listFrom, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
@@ -12,7 +13,6 @@ const MANY_ROWS = 1_000;
 export const writeContact: Probe = {
   name: 'what a create answers, and when it is seen',
   gaps: ['write-answers', 'read-after-write'],
-  access: 'writes',
   run,
 };
 

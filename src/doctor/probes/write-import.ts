@@ -2,13 +2,14 @@
  * Which body does customers/import take? The forms are tried one after the other with the test contact, and the list of
  * customers says which was applied, whatever the answers say.
  */
-import { autoDialect, type Dialect, idOf, importBody, isJsonObject, type JsonObject } from '../../client/dialect.ts';
+import { autoDialect, type Dialect, idOf, importBody, isJsonObject } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import { PREFIXES, type Prefix } from '../../contract/operations.ts';
 import type { Look } from '../caller.ts';
 import { type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
-import { answerWords, listed } from '../words.ts';
+import { answerWords, inWords } from '../words.ts';
 import { emailOf } from './write-contact.ts';
 
 const GAPS = ['import-body', 'import-or-create', 'import-mapping', 'import-link'];
@@ -18,7 +19,7 @@ const FORMS: readonly ImportBody[] = [{ contact_id: '$id' }, { id: '$id' }, { co
 /** Where a customer takes longer to be seen than this, it may have come from the form before. */
 const QUICK_MS = 5_000;
 
-export const writeImport: Probe = { name: 'how contacts are imported', gaps: GAPS, access: 'writes', run };
+export const writeImport: Probe = { name: 'how contacts are imported', gaps: GAPS, run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const untried = (why: string) => [
@@ -112,7 +113,7 @@ function mapping(exam: Examination, customer: JsonObject): Finding {
     customer.full_name === testName(exam.marker) && 'full_name from the first and last name',
     customer.email === emailOf(exam) && 'email',
   ].filter((one) => one !== false);
-  const found = taken.length === 0 ? 'neither the name nor the e-mail came along' : `${listed(taken)} came along`;
+  const found = taken.length === 0 ? 'neither the name nor the e-mail came along' : `${inWords(taken)} came along`;
   return certain('import-mapping', found, 'matches customers by what they say, not by what was sent');
 }
 
@@ -123,7 +124,7 @@ function link(customer: JsonObject, contactId: string | undefined): Finding {
   const found =
     names.length === 0
       ? 'a customer does not say which contact it came from'
-      : `${listed(names)} of a customer is its contact`;
+      : `${inWords(names)} of a customer is its contact`;
   return certain('import-link', found, 'keeps its own links all the same');
 }
 

@@ -1,5 +1,6 @@
 /** With a test task: is it open when it is new, which method completes it, and does its description keep hidden marks? */
-import { flagOf, idOf, type JsonObject, toWireId } from '../../client/dialect.ts';
+import { flagOf, idOf, toWireId } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
@@ -10,7 +11,7 @@ const GAPS = [METHOD, 'completion-default', 'hidden-marker'];
 const ZERO_WIDTH = '\u200b\u200c\u200d\u200b';
 const MAX_PAGE = 4_096;
 
-export const writeTask: Probe = { name: 'how tasks are completed', gaps: GAPS, access: 'writes', run };
+export const writeTask: Probe = { name: 'how tasks are completed', gaps: GAPS, run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const { account, calls, marker } = exam;

@@ -1,10 +1,10 @@
-/** Time as a dispatcher takes it: a test gives a clock of its own, under which an hour passes in a moment. */
-import { elapsedMs } from '../../clock.ts';
+/** The dispatcher's clock; tests pass their own, in which an hour takes a moment. */
+import { elapsedMs } from '../../base/clock.ts';
 
 export interface Clock {
-  /** Milliseconds that only ever grow. */
+  /** A monotonic clock in milliseconds. */
   nowMs(): number;
-  /** What the ledger takes for now; undefined: its own clock, the same for all machines. */
+  /** The ledger's current time; undefined: the database's clock, the same for all machines. */
   ledgerNow(): Date | undefined;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
@@ -26,10 +26,10 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A wait of one caller that can be cut short: a ring that comes before the wait is not lost. */
+/** A wait of one caller that a ring ends early; a ring before the wait is not lost. */
 export interface Bell {
   ring(): void;
-  /** Until it rings, or `ms` have passed. */
+  /** Resolves when it rings, or after `ms`. */
   wait(ms: number): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The dispatcher: claims items durably, keeps a few ahead, sends them with a concurrency, and records what became of them
- * in batches, under one claim that it renews. What the items are is up to the source.
+ * The dispatcher: claims items durably, keeps a few ahead, sends them concurrently, and records their outcomes in batches,
+ * under one claim that it renews. The source defines the items.
  *
  *   claim ──> queue ──> in flight ──> outcomes ──> recorded
  *               └───── not sent ─────────┘
@@ -8,22 +8,23 @@
  * An item without a recorded outcome when the claim is dropped, or taken over after a crash, may have been sent: its
  * source decides what follows.
  */
-import type { Admission } from '../../client/breaker.ts';
+import type { Admission } from '../../client/call/breaker.ts';
+import { Call } from './call.ts';
 import { type Bell, createBell } from './clock.ts';
 import type { DispatchOptions, Ended, Sent, Source } from './source.ts';
 
-/** How often a source is asked again that had nothing, or could not be sent to. */
+/** How often the dispatcher asks a source again that had no items or could not be sent to. */
 export const POLL_MS = 500;
-/** Nothing is in flight for so long before the claim may be another process's. */
+/** How long before the claim may belong to another process nothing is in flight. */
 const GUARD_MS = 5_000;
-/** Longer than any timeout: a call that takes more is broken off. */
+/** Longer than any timeout: a longer call is aborted. */
 const LONGEST_CALL_MS = 330_000;
 const TRY_AGAIN_MS = 500;
-/** Outcomes that cannot be recorded are given up after so many tries, once the dispatch ends. */
+/** Tries to record outcomes after the dispatch has ended, before giving up. */
 const TRIES_AT_END = 5;
-/** Outcomes that may be unrecorded, in portions: slow recording slows the sending. */
+/** Maximum unrecorded outcomes, in portions: slow recording slows sending down. */
 const UNRECORDED_PORTIONS = 10;
-/** A portion that is sent in less than this becomes larger, and one that takes more than four times of it smaller. */
+/** A portion sent in less than this makes the next one larger; one that takes more than four times this makes it smaller. */
 const QUICK_MS = 500;
 
 /** Dispatches under one claim. @throws what `claim`, `record` or a defect in `send` throws, once nothing is in flight */
@@ -46,15 +47,14 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   #status: 'open' | 'dry' | 'more' | 'lost' = 'open';
   #stop: { readonly cause: Stop } | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** By then nothing may be in flight any more. */
+  /** After this time nothing may be in flight. */
   #heldUntilMs: number;
   #portion: number;
   #claimedAtMs = Number.NEGATIVE_INFINITY;
-  /** The last claim came back short: more comes only by a ring, or with the next look. */
+  /** The last claim returned fewer items than asked for: the next ring or poll brings more. */
   #isShort = false;
   #queue: Item[] = [];
-  /** Since when each call is in flight. */
-  readonly #inFlight = new Map<AbortController, number>();
+  readonly #inFlight = new Set<Call>();
   #outcomes: Outcome[] = [];
   #beingRecorded = 0;
   #recordings = 0;
@@ -98,7 +98,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     return this.#options.clock.nowMs() >= this.#sliceEndMs;
   }
 
-  /** Claims once, where there is room and the source may be sent to. Answers how long to wait for the next round. */
+  /** Claims once, if there is room and the source may be sent to. Returns how long to wait for the next round. */
   async #round(): Promise<number> {
     this.#dispatch();
     const admitted = this.#admit();
@@ -118,7 +118,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     if (!this.#isShort) this.#adaptPortion();
     const isDry = items.length === 0 && !isBusy && unrecorded === 0;
     if (isDry && this.#options.whenDry === 'end' && this.#status === 'open') this.#status = 'dry';
-    // What was recorded meanwhile may have freed items that this claim did not see.
+    // Outcomes recorded meanwhile may have freed items that this claim did not see.
     return this.#isShort && recordings === this.#recordings ? POLL_MS : 0;
   }
 
@@ -127,7 +127,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
       return await this.#source.claim(this.#claim, limit);
     } catch (error) {
       if (this.#options.whenDry === 'end') this.#failure ??= { error };
-      else this.#options.log.warn({ err: error }, 'nothing could be claimed');
+      else this.#options.log.warn({ err: error }, 'claiming items failed');
       return [];
     }
   }
@@ -139,6 +139,8 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     if (tookMs < QUICK_MS) this.#portion = Math.min(portion.most, this.#portion * 2);
     else if (tookMs > 4 * QUICK_MS) this.#portion = Math.max(portion.least, Math.floor(this.#portion / 2));
   }
+
+  #isHeld = (): boolean => this.#status !== 'lost';
 
   #admit = (): Admission => this.#source.admit?.() ?? { status: 'go' };
 
@@ -157,10 +159,9 @@ class Dispatch<Claim, Item, Outcome, Stop> {
 
   #start(item: Item): void {
     const { clock, timeoutMs } = this.#options;
-    const call = new AbortController();
-    this.#inFlight.set(call, clock.nowMs());
-    const isHeld = () => this.#status !== 'lost';
-    this.#source.send(item, { dispatchBefore: this.#heldUntilMs - timeoutMs, signal: call.signal, isHeld }).then(
+    const call = new Call(clock.nowMs(), this.#heldUntilMs - timeoutMs, this.#isHeld);
+    this.#inFlight.add(call);
+    this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),
       (error: unknown) => {
         this.#failure ??= { error };
@@ -169,25 +170,26 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     );
   }
 
-  #onSent(call: AbortController, { outcome, stop }: Sent<Outcome, Stop>): void {
+  #onSent(call: Call, { outcome, stop }: Sent<Outcome, Stop>): void {
     this.#inFlight.delete(call);
     if (stop !== undefined) this.#stop ??= { cause: stop };
-    if (outcome !== undefined && this.#status !== 'lost') this.#gather([outcome]);
+    if (outcome !== undefined) this.#keep(outcome);
     this.#dispatch();
     const hasRoom = !this.#isShort && this.#queue.length <= this.#portion / 2;
     if (hasRoom || this.#mustEnd()) this.#bell.ring();
-    if (!this.#isBusy()) this.#gathering.abort(); // nothing comes that is worth waiting for
+    if (!this.#isBusy()) this.#gathering.abort(); // no more outcomes are coming
   }
 
   #giveBack(): void {
     const unsent = this.#queue;
     this.#queue = [];
-    if (this.#status !== 'lost') this.#gather(unsent.map((item) => this.#source.unsent(item)));
+    this.#keep(...unsent.map((item) => this.#source.unsent(item)));
   }
 
-  #gather(outcomes: readonly Outcome[]): void {
+  #keep(...outcomes: readonly Outcome[]): void {
+    if (!this.#isHeld() || outcomes.length === 0) return;
     this.#outcomes.push(...outcomes);
-    if (this.#outcomes.length > 0) this.#recording ??= this.#record();
+    this.#recording ??= this.#record();
   }
 
   async #record(): Promise<void> {
@@ -208,13 +210,13 @@ class Dispatch<Claim, Item, Outcome, Stop> {
         this.#outcomes.unshift(...left);
         failures = left.length > 0 ? failures + 1 : 0;
       } catch (error) {
-        log.warn({ err: error }, 'outcomes could not be recorded');
+        log.warn({ err: error }, 'recording outcomes failed');
         this.#outcomes.unshift(...batch);
         if (++failures >= TRIES_AT_END && this.#mustEnd()) this.#failure ??= { error };
       }
       this.#beingRecorded = 0;
       this.#recordings++;
-      this.#dispatch(); // or gives back, where the source may not be sent to any more
+      this.#dispatch(); // or releases the items, if the source may not be sent to now
       this.#bell.ring();
     }
     this.#recording = undefined;
@@ -222,18 +224,17 @@ class Dispatch<Claim, Item, Outcome, Stop> {
 
   async #keepClaim(): Promise<void> {
     const { clock, ttlMs, log } = this.#options;
-    const { signal } = this.#isOver;
     for (let pauseMs = ttlMs / 3; ; ) {
-      await clock.wait(pauseMs, signal);
-      if (signal.aborted) return;
+      await clock.wait(pauseMs, this.#isOver.signal);
+      if (this.#isOver.signal.aborted) return;
       const askedAtMs = clock.nowMs();
-      for (const [call, sinceMs] of this.#inFlight) if (askedAtMs - sinceMs > LONGEST_CALL_MS) call.abort();
+      for (const call of this.#inFlight) if (askedAtMs - call.sinceMs > LONGEST_CALL_MS) call.abort();
       try {
         if (await this.#source.renew(this.#claim)) this.#heldUntilMs = askedAtMs + ttlMs - GUARD_MS;
         else this.#lose();
         pauseMs = ttlMs / 3;
       } catch (error) {
-        log.warn({ err: error }, 'a claim was not renewed');
+        log.warn({ err: error }, 'renewing a claim failed');
         pauseMs = TRY_AGAIN_MS;
       }
       if (clock.nowMs() >= this.#heldUntilMs) this.#lose();
@@ -244,6 +245,6 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   #lose(): void {
     this.#status = 'lost';
     this.#queue = [];
-    for (const call of this.#inFlight.keys()) call.abort();
+    for (const call of this.#inFlight) call.abort();
   }
 }

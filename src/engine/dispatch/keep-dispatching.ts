@@ -1,8 +1,8 @@
-/** Dispatching that goes on until it is closed: under one claim after another. */
+/** Dispatches until closed, under one claim after another. */
 import { dispatch, POLL_MS } from './dispatcher.ts';
 import type { DispatchOptions, Source } from './source.ts';
 
-/** Never rejects: what fails is logged, and tried again. */
+/** Never rejects: failures are logged and retried. */
 export async function keepDispatching<Claim, Item, Outcome>(
   source: Source<Claim, Item, Outcome>,
   options: Omit<DispatchOptions, 'whenDry' | 'sliceMs'>,

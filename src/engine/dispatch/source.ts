@@ -1,29 +1,29 @@
-/** What a dispatcher works on, and how: the contract between the dispatcher and its sources. */
+/** The interface between the dispatcher and its sources. */
 import type { Logger } from 'pino';
-import type { Admission } from '../../client/breaker.ts';
+import type { Admission } from '../../client/call/breaker.ts';
 import type { Bell, Clock } from './clock.ts';
 
 export interface Source<Claim, Item, Outcome, Stop = never> {
-  /** A claim that lasts `ttlMs` from now; undefined: there is nothing to work on at the moment. */
+  /** A claim that lasts `ttlMs` from now; undefined: there is no work at the moment. */
   takeClaim(): Promise<Claim | undefined>;
-  /** Makes it last `ttlMs` from now. False: it has expired, or was taken over. */
+  /** Extends the claim to `ttlMs` from now. False: it has expired or was taken over. */
   renew(claim: Claim): Promise<boolean>;
-  /** Up to `limit` items, which are this claim's, durably. None under a claim that is not held. */
+  /** Assigns up to `limit` items to this claim, durably. Returns none if the claim is not held. */
   claim(claim: Claim, limit: number): Promise<readonly Item[]>;
-  /** Rejects for defects only, which end the dispatch. */
+  /** Rejects only for defects, which end the dispatch. */
   send(item: Item, how: SendHow): Promise<Sent<Outcome, Stop>>;
-  /** The outcome of an item that was claimed and not sent: it is given back. */
+  /** The outcome of an item that was claimed and not sent: it is released. */
   unsent(item: Item): Outcome;
-  /** Writes outcomes, and nothing unless the claim is held. The same ones may come again after a failure. */
+  /** Writes outcomes if the claim is held. The same outcomes may come again after a failure. */
   record(claim: Claim, outcomes: readonly Outcome[]): Promise<Recorded<Outcome>>;
-  /** Ends the claim. Items that are still its own have an unknown outcome. */
+  /** Ends the claim. Items it still holds have an unknown outcome. */
   drop(claim: Claim): Promise<void>;
-  /** Whether the source may be sent to at this moment; default: always. */
+  /** Whether items may be sent now; default: always. */
   admit?(): Admission;
 }
 
 export interface SendHow {
-  /** Nothing leaves after this moment of the dispatcher's clock: its answer could come after the claim. */
+  /** Nothing is sent after this time of the dispatcher's clock: the answer could come after the claim ends. */
   readonly dispatchBefore: number;
   /** Aborts when the claim is lost, or the call takes too long. */
   readonly signal: AbortSignal;
@@ -41,31 +41,31 @@ export interface Sent<Outcome, Stop> {
 export type Recorded<Outcome> =
   /** `left` could not be written yet. */
   | { readonly status: 'recorded'; readonly left?: readonly Outcome[] }
-  /** The outcomes are written, and nothing more is to be sent. */
+  /** The outcomes are written, and nothing more may be sent. */
   | { readonly status: 'over' }
   | { readonly status: 'lost' };
 
 export interface DispatchOptions {
   readonly ttlMs: number;
-  /** How long an answer may take after the dispatch; 0 where the signal breaks the call off. */
+  /** How long an answer may take after the dispatch; 0 if the signal aborts the call. */
   readonly timeoutMs: number;
   readonly concurrency: number;
   /** Items claimed ahead. Adapts between the two: large portions for quick calls, small ones for slow calls. */
   readonly portion: { readonly least: number; readonly most: number };
-  /** Outcomes that come in within this time are recorded together. */
+  /** Outcomes that arrive within this time are recorded together. */
   readonly gatherMs: number;
-  /** What happens when nothing is left: `end`, or look again at each ring of the bell and every half second. */
+  /** What happens when no items are left: `end`, or check again at each ring of the bell and every half second. */
   readonly whenDry: 'end' | 'wait';
   /** After this the dispatch ends, though items may remain. Default: never. */
   readonly sliceMs?: number;
   readonly clock: Clock;
   /** Rings when there may be something to claim. */
   readonly bell?: Bell;
-  /** Ends the dispatch: what is in flight is finished. */
+  /** Ends the dispatch after the calls in flight have finished. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 export type Ended<Stop> =
-  /** `more`: ended by the slice, the signal or the source. `lost`: the claim was. */
+  /** `more`: ended by the slice, the signal or the source. `lost`: the claim was lost. */
   { readonly status: 'unclaimed' | 'dry' | 'more' | 'lost' } | { readonly status: 'stopped'; readonly stop: Stop };

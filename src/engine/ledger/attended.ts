@@ -1,13 +1,13 @@
-/** Which runs a process works on: every process says so of its runs every few seconds, whatever they wait for. */
-import type { Queryable } from './runs.ts';
+/** Which runs a process works on: every process notes its runs every few seconds, even while they wait. */
+import type { Queryable } from '../../storage/queryable.ts';
 
 const NOTED_EVERY_S = 3;
-/** No process has said that it works on the run for so long: none does. */
+/** After this time without a note, no process works on the run. */
 const UNATTENDED_S = 15;
-/** Failures before a pause as long as this say nothing about the service now. */
+/** Failures before a pause of this length say nothing about the service now. */
 const FORGOTTEN_S = 60;
 
-/** Says that this process works on these runs. Failures from before a time when no process did are forgotten. */
+/** Notes that this process works on these runs. Failures from before a time without any process are forgotten. */
 export async function noteAttended(db: Queryable, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   await db.query(
@@ -23,7 +23,7 @@ export async function noteAttended(db: Queryable, runIds: readonly string[]): Pr
   );
 }
 
-/** Whether a process works on the run, or one may be about to: it has only just been started. */
+/** Whether a process works on the run, or may be about to because the run has just been started. */
 export async function isAttended(db: Queryable, runId: string): Promise<boolean> {
   const found = await db.query(
     `select 1 from ledger.runs

@@ -1,7 +1,7 @@
-/** What a list of customers showed before the first write of a run, as hashes of their ids: what comes later is new. */
-import type { Queryable } from './runs.ts';
+/** The customers listed before the first write of a run, as hashes of their ids. Customers that appear later are new. */
+import type { Queryable } from '../../storage/queryable.ts';
 
-/** 8 MB of hashes: less than what a statement may hold. */
+/** 8 MB of hashes: below the limit of a statement. */
 const WORDS_A_PART = 1 << 21;
 
 export async function keepBaseline(db: Queryable, runId: string, hashes: Uint32Array): Promise<void> {
@@ -15,7 +15,7 @@ export async function keepBaseline(db: Queryable, runId: string, hashes: Uint32A
   }
 }
 
-/** Undefined where the run has kept none: then its records tell which of them the baseline saw. */
+/** Undefined if the run stored none: then its records show which of them the baseline saw. */
 export async function readBaseline(db: Queryable, runId: string): Promise<Uint32Array | undefined> {
   const kept = await db.query<{ ids: Buffer }>('select ids from ledger.baselines where run_id = $1 order by part', [
     runId,

@@ -1,20 +1,20 @@
 /**
- * Claims: a process's right to work on a run for a while. Every write a worker makes to a row names its claim, and a
- * claim that was taken over is gone, so a paused process that wakes up writes nothing.
+ * Claims: a process's right to work on a run for a while. Every write a worker makes to a row names its claim, and a claim
+ * that was taken over no longer exists, so a paused process that wakes up writes nothing.
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { z } from 'zod';
-import { elapsedMs } from '../../clock.ts';
-import type { Queryable } from './runs.ts';
+import { elapsedMs } from '../../base/clock.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 
-/** A claim lasts this long unless renewed: time for a call and its answer between two renewals. */
+/** A claim lasts this long unless renewed: enough for a call and its answer between two renewals. */
 export function claimTtlMs(timeoutMs: number): number {
   return Math.max(30_000, 2 * timeoutMs + 10_000);
 }
 
-/** Names one process, so that another one that sees the same pids can tell whether it still lives. */
+/** Identifies one process, so that another process with the same view of pids can check whether it still runs. */
 const workerIdentity = z.object({ id: z.string(), host: z.string(), pid: z.number(), started: z.string() });
 export type WorkerIdentity = z.infer<typeof workerIdentity>;
 
@@ -22,7 +22,7 @@ export interface Claim {
   readonly id: number;
   readonly runId: string;
   readonly ttlMs: number;
-  /** On the `elapsedMs` scale: from here on the claim may be another process's. */
+  /** On the `elapsedMs` scale: after this the claim may belong to another process. */
   readonly expiresAtMs: number;
 }
 
@@ -34,11 +34,11 @@ export function thisWorker(id: string): WorkerIdentity {
 export interface ClaimWish {
   readonly kind: 'shared' | 'exclusive';
   readonly ttlMs: number;
-  /** Given only while the run is in this phase: a job that comes late must not do again what has been done. */
+  /** Granted only while the run is in this phase: a late job must not repeat work. */
   readonly phase?: string | undefined;
 }
 
-/** Takes a claim on a run; undefined when the run is not running or in another phase, or an exclusive claim stands in the way. */
+/** Takes a claim on a run; undefined when the run is not running or in another phase, or an exclusive claim blocks it. */
 export async function takeClaim(
   db: Queryable,
   runId: string,
@@ -52,14 +52,14 @@ export async function takeClaim(
      insert into ledger.claims (run_id, worker, exclusive, expires_at)
      select id, $2, $3, clock_timestamp() + $4 * interval '1 ms' from run
      where not exists (select 1 from ledger.claims where run_id = $1 and exclusive)
-     on conflict do nothing returning id::int`, // of two exclusive ones at once, the index lets one in
+     on conflict do nothing returning id::int`, // of two concurrent exclusive claims, the index allows one
     [runId, worker, kind === 'exclusive', ttlMs, phase ?? null],
   );
   const id = taken.rows[0]?.id;
   return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };
 }
 
-/** The claim with a new expiry, or undefined when it was taken over, or has expired and may be at any moment. */
+/** The claim with a new expiry; undefined if it was taken over, or has expired and may be taken over at any moment. */
 export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | undefined> {
   const asked = elapsedMs();
   const renewed = await db.query(
@@ -71,8 +71,8 @@ export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | u
 }
 
 /**
- * Inside a transaction: makes sure that the claim is still held until it commits, on a run that goes on. It can be
- * renewed meanwhile, however long the transaction takes. @throws ClaimLost
+ * Inside a transaction: ensures that the claim is held until the commit and that the run is running. The claim can be
+ * renewed during the transaction. @throws ClaimLost
  */
 export async function holdClaim(db: Queryable, claim: Claim): Promise<void> {
   const held = await db.query(
@@ -83,18 +83,18 @@ export async function holdClaim(db: Queryable, claim: Claim): Promise<void> {
   if (held.rowCount === 0) throw new ClaimLost();
 }
 
-/** The claim was taken over, or its run has ended: what this process was doing, another one does now, or nobody. */
+/** The claim was taken over, or its run has ended: another process continues the work, or it is no longer needed. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
 /**
- * Gives claims back. Rows they hold without a recorded attempt may have been sent: that is appended, and a read has to tell.
- * The claims are there until it is written, so that after a crash on the way another process repeats it.
+ * Releases claims. Rows they hold without a recorded attempt may have been sent: this is appended, and a read has to show
+ * it. The claims exist until that is written, so that another process repeats it after a crash.
  */
 export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
-  // Rows that are being claimed at this moment are seen only by a statement that begins after theirs has ended: this one
-  // waits for them and lets no further ones be claimed.
+  // A statement sees rows that are being claimed only if it starts after their claim has committed. This statement waits for
+  // such claims and blocks further ones.
   await db.query(`update ledger.claims set expires_at = '-infinity' where id = any($1)`, [ids]);
   await db.query(
     `with gone as (delete from ledger.claims where id = any($1) returning id),
@@ -104,7 +104,6 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
        select h.run_id, h.n, h.id, p.action, 'lost', coalesce((select a.sends from ledger.attempts a
            where a.run_id = h.run_id and a.n = h.n and a.id > p.attempts_before order by a.id desc limit 1), 0)
        from held h join ledger.plans p on p.run_id = h.run_id and p.n = h.n
-       where not exists (select from ledger.attempts a where a.run_id = h.run_id and a.n = h.n and a.chunk_id = h.id)
        returning run_id
      )
      update ledger.runs set open_since = clock_timestamp()
@@ -113,10 +112,10 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
   );
 }
 
-/** Takes over the claims of processes that are gone: expired ones, and those of dead processes on this host. */
+/** Takes over expired claims, and claims of dead processes on this host. */
 export async function dropDeadClaims(db: Queryable): Promise<number> {
   const held = await db.query<{ id: number; worker: unknown; expired: boolean }>(
-    // Expired once and for all: it cannot be renewed between this look and what follows.
+    // Expires the claim for good: it cannot be renewed between this check and the next statement.
     `with expired as (update ledger.claims set expires_at = '-infinity' where expires_at < clock_timestamp() returning id)
      select c.id::int, worker, e.id is not null as expired from ledger.claims c left join expired e using (id)`,
   );
@@ -125,13 +124,13 @@ export async function dropDeadClaims(db: Queryable): Promise<number> {
   return dead.length;
 }
 
-/** Whether a process named so (its identity as JSON) is certainly no more: it ran on this host, and does not now. */
+/** Whether the process with this name (its identity as JSON) has certainly ended: it ran on this host and no longer does. */
 export function isGone(name: string): boolean {
   try {
     const identity = workerIdentity.safeParse(JSON.parse(name));
     return identity.success && isDead(identity.data);
   } catch {
-    return false; // not a name of ours
+    return false; // not a name that Lockstep made
   }
 }
 
@@ -146,20 +145,20 @@ function isDead(worker: WorkerIdentity): boolean {
   return started !== undefined && worker.started !== '' && started !== worker.started; // the pid was given to another
 }
 
-/** Where a pid names the same process: containers and cloned machines may share a host name, and not their pids. */
+/** Identifies the scope of pids: containers and cloned machines may share a host name but not their pids. */
 function thisHost(): string {
   const boot = fromProc(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
   const pids = fromProc(() => readlinkSync('/proc/self/ns/pid'));
   return [os.hostname(), boot, pids].filter((part) => part !== undefined).join('/');
 }
 
-/** When a process started, in clock ticks since boot; undefined where /proc does not tell. */
+/** When a process started, in clock ticks since boot; undefined if /proc does not show it. */
 function startOf(pid: number): string | undefined {
   const stat = fromProc(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
 }
 
-/** Undefined on systems without /proc, and for processes that are not there. */
+/** Undefined on systems without /proc, and for processes that do not exist. */
 function fromProc(read: () => string): string | undefined {
   try {
     return read().trim();

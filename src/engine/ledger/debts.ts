@@ -1,23 +1,24 @@
 /**
- * Audit debts: rows that were sent again after their outcome was unknown. The service may still commit the first send after
- * every read of the run, so each of these rows is checked against one more complete read of the list, later.
+ * Audit debts: rows that were sent again after their outcome was unknown. The service may still commit the first send
+ * after every read of the run, so each of these rows is checked later against another complete read of the list.
  */
-import type { Facts } from '../../reasons/reason.ts';
+import type { Facts } from '../../base/reasons/reason.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { prepareSetWork } from './records.ts';
-import type { Queryable, Run } from './runs.ts';
+import type { Run } from './runs.ts';
 import { reviseRows, settleRows } from './transitions.ts';
 
 export type AuditedResource = 'customers' | 'orders';
 
-/** An audit is due so many settle times after the row was last sent. */
+/** An audit is due this many settle times after the row was last sent. */
 const SETTLES_UNTIL_AUDIT = 3;
 
-/** What an ended run left unknown for longer is past its audit when the next run reads its baseline: that read was the audit. */
+/** If an ended run left a row unknown for longer than this, the next run's baseline read is its audit. */
 const SETTLES_UNTIL_FORGOTTEN = 2 * SETTLES_UNTIL_AUDIT;
 
 /**
- * SQL: the open debts `d`, each with its run `u`, the verdict `v` of its row, whom that was matched with, `m`, and when it was
- * sent last, where these exist.
+ * SQL: the open debts `d`, each with its run `u`, the verdict `v` and the match `m` of its row, and when the row was last
+ * sent, if these exist.
  */
 const OPEN_DEBTS = `ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
   left join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n
@@ -28,7 +29,10 @@ const OPEN_DEBTS = `ledger.audit_debts d left join ledger.runs u on u.id = d.run
 /** SQL: when the audit of debt `d` is due. */
 const DUE_AT = `greatest(d.doubt_at, sent.at) + ${SETTLES_UNTIL_AUDIT} * d.settle_ms * interval '1 ms'`;
 
-/** SQL: debt `d` can be paid by a read that starts when it is due. A row that is still open is not: its run sends it. */
+/**
+ * SQL: a read that starts when debt `d` is due can pay it. The debt of an open row cannot be paid: its run still sends
+ * the row.
+ */
 const IS_PAYABLE = `(d.n is null or v.n is not null or u.id is null or u.status not in ('running', 'paused'))`;
 
 /** Adds debts for rows of a run. */
@@ -85,7 +89,7 @@ export async function oweForEarlierSends(
   if (rows.length > 0) await oweAudits(db, run, resource, rows, settleMs);
 }
 
-/** SQL: rows without a verdict that are to create something, or have been sent for that. */
+/** SQL: rows without a verdict that create something, planned or sent. */
 const PLANNED = (
   which: string,
 ) => `select i.n, coalesce(i.source_id, i.n::text) as source_id, i.email, i.phone, i.name, i.org,
@@ -111,9 +115,9 @@ export interface AuditingRead {
   readonly pass: number;
   /** When the read began, on the database's clock. */
   readonly readAt: Date;
-  /** Nothing was missed for certain; else only what was found more than once counts. */
+  /** True if the read certainly missed nothing; otherwise only duplicates count. */
   readonly isComplete: boolean;
-  /** SQL: `run_id, source_id, record_id` of debts `due` and the records that are theirs; `$1` is the run, `$2` the pass. */
+  /** SQL: `run_id, source_id, record_id` of debts `due` and their records; `$1` is the run, `$2` the pass. */
   readonly matches: string;
 }
 
@@ -131,18 +135,18 @@ export async function areAuditsDue(
 }
 
 export interface Audit {
-  /** Rows whose audit is still owed. */
+  /** Rows whose audit is still due. */
   readonly open: number;
-  /** When the last of these is due; null where none is open. */
+  /** When the last of these is due; null if none is open. */
   readonly dueAt: Date | null;
-  /** Rows that an audit found there more than once, or no longer there. */
+  /** Rows that an audit found more than once, or no longer found. */
   readonly violations: number;
 }
 
-/** SQL: scopes that some account still is; of any other scope no list can be read. */
+/** SQL: scopes that an account still uses; lists of other scopes cannot be read. */
 const REACHABLE = 'select scope from ledger.accounts';
 
-/** What a run, and the runs that work for it, owe and owed; undefined where that is nothing. */
+/** The open and paid audit debts of a run and the runs that work for it; undefined if there are none. */
 export async function auditOf(db: Queryable, runId: string): Promise<Audit | undefined> {
   const found = await db.query<Audit>(
     `with debts as (select d.* from ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
@@ -157,7 +161,7 @@ export async function auditOf(db: Queryable, runId: string): Promise<Audit | und
   return audit && audit.open + audit.violations > 0 ? audit : undefined;
 }
 
-/** What the reads of these runs, and of runs that work for them, have found wrong with rows, whichever run sent the rows. */
+/** The violations that the reads of these runs, and of runs that work for them, found in rows of any run. */
 export async function violationsFoundBy(db: Queryable, runIds: readonly string[]): Promise<readonly Violation[]> {
   const found = await db.query<Violation>(
     `select d.run_id as run, d.source_id as row, coalesce(d.label, d.source_id) as label, d.violation as reason,
@@ -191,8 +195,8 @@ export async function dueAudits(
 }
 
 /**
- * Pays the debts that were due when the read began; to be run in one transaction, safe to repeat. Rows whose record is there
- * twice, or no longer, become rows for a person, and the counts of their runs follow. Answers those.
+ * Pays the debts that were due when the read began; run it in one transaction; safe to repeat. Rows whose record exists
+ * twice or no longer go to manual review, and the counts of their runs are updated. Returns these rows.
  */
 export async function payDebts(
   db: Queryable,
@@ -237,7 +241,7 @@ export async function payDebts(
   return paid.rows.map(({ n: _, verdict: __, ...violation }) => violation);
 }
 
-/** The counts that an ended run keeps follow its rows. */
+/** Updates the stored counts of ended runs. */
 async function recount(db: Queryable, changed: readonly { run: string; was: string }[]): Promise<void> {
   if (changed.length === 0) return;
   await db.query(

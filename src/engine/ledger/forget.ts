@@ -1,16 +1,19 @@
-/** What the ledger lets go: reads of lists that are over, rows that are read again, and what long past runs have left unchanged. */
-import type { Queryable } from './runs.ts';
+/**
+ * Deletes data that is no longer needed: finished reads of lists, rows that are read again, and unchanged rows of old
+ * runs.
+ */
+import type { Queryable } from '../../storage/queryable.ts';
 
 /** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
 const RUNS_KEPT_WHOLE = 3;
 
-/** What reads of lists have kept for runs that read no more. */
+/** Deletes records of runs that no longer read lists. */
 export async function forgetReads(db: Queryable, ids: readonly string[]): Promise<void> {
   for (const table of ['records', 'reads', 'baselines'])
     await db.query(`delete from ledger.${table} where run_id = any($1)`, [ids]);
 }
 
-/** A nightly run over many records leaves as many rows: what is long past and was unchanged, or only planned, is let go. */
+/** A nightly run over many records leaves as many rows: deletes old rows that were unchanged or only planned. */
 export async function thinOut(db: Queryable, id: string): Promise<void> {
   const old = await db.query<{ id: string }>(
     `select old.id from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
@@ -29,7 +32,7 @@ export async function thinOut(db: Queryable, id: string): Promise<void> {
 
 const ROW_TABLES = ['inputs', 'matches', 'plans', 'again', 'attempts', 'verdicts', 'former_verdicts'];
 
-/** Deletes rows of a run; `which`: SQL, their numbers, of run `$1`. */
+/** Deletes rows of a run; `which`: SQL that selects their numbers in run `$1`. */
 export async function forgetRows(db: Queryable, runId: string, which?: string): Promise<void> {
   if (which === undefined) {
     for (const table of ROW_TABLES) await db.query(`delete from ledger.${table} where run_id = $1`, [runId]);

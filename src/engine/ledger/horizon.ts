@@ -1,10 +1,11 @@
-/** When a new run may read its baseline: what other runs sent must have had the time to be committed and shown. */
-import { absenceAfterMs } from '../../absence.ts';
-import type { Queryable, Run } from './runs.ts';
+/** When a new run may read its baseline: the service must have had time to commit and show what other runs sent. */
+import { absenceAfterMs } from '../../base/absence.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import type { Run } from './runs.ts';
 
 /**
- * Milliseconds until everything that earlier runs on the same account and resource left open has settled; 0 when it has.
- * A call on its way, as when a run was cancelled in its midst, may leave at any moment: its time has not begun to run.
+ * Milliseconds until everything that earlier runs on the same account and resource left open has settled; 0 when it has. A
+ * claimed call, for example of a run cancelled in between, may be sent at any moment: its settle time has not started.
  */
 export function unsettledForMs(
   db: Queryable,
@@ -19,7 +20,7 @@ export function unsettledForMs(
   ]);
 }
 
-/** The same for all runs of a job that have ended: what those that go on have sent is theirs to settle. */
+/** The same for all ended runs of a job: running runs settle their own calls. */
 export function endedUnsettledForMs(
   db: Queryable,
   { id, scope, job }: Pick<Run, 'id' | 'scope' | 'job'>,
@@ -29,7 +30,7 @@ export function endedUnsettledForMs(
   return openForMs(db, others, [scope, job, id, absenceAfterMs(settleMs)]);
 }
 
-/** Kept with the run when it ends, and moved on by whatever is written to it after that: its rows may be millions. */
+/** Uses a time stored when the run ends and updated by later writes to it, because a run may have millions of rows. */
 async function openForMs(db: Queryable, others: string, values: readonly (string | number)[]): Promise<number> {
   const found = await db.query<{ ms: number }>(
     `with open as (

@@ -1,22 +1,25 @@
-/** What a run is given: its rows, inserted once. */
-import type { Facts } from '../../reasons/reason.ts';
+/** The input of a run: its rows, inserted once. */
+import type { Facts } from '../../base/reasons/reason.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import type { Verdict } from './rows.ts';
-import type { Queryable } from './runs.ts';
 
 export interface NewRow {
-  /** Ascending among the rows of the run; a file's line. */
+  /** Row number, ascending in the run; for a file, the line. */
   readonly n: number;
-  /** What the source calls it; default: `n`. */
+  /** Id at the source; default: `n`. */
   readonly sourceId?: string;
   readonly label: string;
   readonly fields?: Facts;
-  /** Where nothing is left to decide. */
+  /** Set if nothing is left to decide. */
   readonly verdict?: Verdict;
   readonly reason?: string;
   readonly facts?: Facts;
 }
 
-/** Adds rows to a run; a row whose source the run has already is left out. Text as Postgres holds it. Answers how many were added. */
+/**
+ * Adds rows to a run and skips rows whose source id the run already has. The text must be valid for Postgres. Returns
+ * how many were added.
+ */
 export async function addRows(db: Queryable, runId: string, rows: readonly NewRow[]): Promise<number> {
   if (rows.length === 0) return 0;
   const added = await db.query<{ n: number }>(
@@ -44,7 +47,7 @@ export async function nextNumber(db: Queryable, runId: string): Promise<number> 
   return found.rows[0]?.next ?? 1;
 }
 
-/** What the rows of a run are called, in order, 5,000 at a time. */
+/** The source ids of the rows of a run, in order, 5,000 at a time. */
 export async function* sourceIds(db: Queryable, runId: string): AsyncGenerator<readonly string[]> {
   const BATCH = 5_000;
   for (let after = -1; ; ) {

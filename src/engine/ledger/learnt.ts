@@ -1,5 +1,5 @@
-/** What was learnt about an scope's service and outlives a run: small named JSON values. */
-import type { Queryable } from './runs.ts';
+/** What was learnt about a scope's service and outlives a run: small named JSON values. */
+import type { Queryable } from '../../storage/queryable.ts';
 
 export async function readLearnt(db: Queryable, scope: string): Promise<ReadonlyMap<string, unknown>> {
   const found = await db.query<{ name: string; value: unknown }>(
@@ -18,7 +18,7 @@ export async function keepLearnt(db: Queryable, scope: string, name: string, val
   );
 }
 
-/** Forgets what was learnt under names that begin so: it is learnt anew. */
+/** Forgets the values whose names start with `beginning`, so that they are learnt again. */
 export async function forgetLearnt(db: Queryable, scope: string, beginning: string): Promise<void> {
   await db.query('delete from ledger.learnt where scope = $1 and starts_with(name, $2)', [scope, beginning]);
 }

@@ -1,4 +1,9 @@
-/** The ledger's tables: the durable record of runs, rows, links and deliveries. Schema `ledger`; a migration is never changed. */
-import { readMigrations } from '../../database/migrate.ts';
+/**
+ * The ledger's tables: the durable record of runs, rows, links and deliveries. Schema `ledger`; a migration is never
+ * changed.
+ */
+import { type Migration, readMigrations } from '../../storage/migrate.ts';
 
-export const ledgerMigrations = await readMigrations(new URL('migrations/', import.meta.url));
+export function ledgerMigrations(): Promise<readonly Migration[]> {
+  return readMigrations(new URL('migrations/', import.meta.url));
+}

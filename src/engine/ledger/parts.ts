@@ -1,7 +1,9 @@
 /** A run together with the runs that work for it. */
-import { endRun, type Queryable } from './runs.ts';
 
-/** For how long calls of the run, or of a part of it, have failed without one success between; undefined where none has. */
+import type { Queryable } from '../../storage/queryable.ts';
+import { endRun } from './runs.ts';
+
+/** How long calls of the run or its parts have failed without a success; undefined if none failed. */
 export async function troubleOf(db: Queryable, id: string): Promise<number | undefined> {
   const found = await db.query<{ ms: number | null }>(
     `select (extract(epoch from clock_timestamp() - min(trouble_since)) * 1000)::float8 as ms from ledger.runs
@@ -11,7 +13,7 @@ export async function troubleOf(db: Queryable, id: string): Promise<number | und
   return found.rows[0]?.ms ?? undefined;
 }
 
-/** Ends them as failed, the parts first: the run must not take their failure for its own reason. */
+/** Ends the run and its parts as failed, the parts first: otherwise the run would report their failure as its reason. */
 export async function failRunAndParts(
   db: Queryable,
   id: string,

@@ -1,20 +1,20 @@
-/** All that the ledger knows of one row, in the order in which it happened. */
-import type { Facts } from '../../reasons/reason.ts';
+/** Everything the ledger knows about one row, in the order in which it happened. */
+import type { Facts } from '../../base/reasons/reason.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import type { RowAction, RowState, Verdict } from './rows.ts';
-import type { Queryable } from './runs.ts';
 
 /** Times are in ISO 8601. */
 export interface RowStory {
   readonly run: string;
-  /** Its place among the run's rows; of a file its line. */
+  /** Its row number in the run; for a file, the line. */
   readonly n: number;
   readonly sourceId: string;
   readonly label: string | null;
   readonly state: RowState;
   readonly input: RowInput;
-  /** Whom it was recognised as. */
+  /** The records it was matched with. */
   readonly matches: readonly RowMatch[];
-  /** What is to be sent; `fields`: what is sent in place of the input's. */
+  /** What is to be sent; `fields`: sent instead of the input's fields. */
   readonly plan: {
     readonly action: RowAction;
     readonly recordId: string | null;
@@ -27,12 +27,12 @@ export interface RowStory {
 }
 
 export interface RowInput {
-  /** What recognises it, or its customer: e-mail, phone, name, organization, customer id. */
+  /** The keys of the row or its customer: e-mail, phone, name, organization, customer id. */
   readonly keys: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, unknown>> | null;
-  /** What the customer of an order would be created with. */
+  /** The fields for creating the customer of an order. */
   readonly customer: Readonly<Record<string, unknown>> | null;
-  /** Of a file: its cells; `column` is null beyond the header. */
+  /** For a file: its cells; `column` is null beyond the header. */
   readonly cells: readonly { readonly column: string | null; readonly cell: string }[] | null;
 }
 
@@ -69,7 +69,7 @@ interface StoredRow extends Omit<RowStory, 'input'> {
   readonly header: readonly string[] | null;
 }
 
-/** `row`: what the source calls it (a contact's id, a file's line), or its number. Undefined where the run has no such row. */
+/** `row`: its id at the source (a contact's id, a file's line), or its number. Undefined if the run has no such row. */
 export async function readRowStory(db: Queryable, runId: string, row: string): Promise<RowStory | undefined> {
   const found = await db.query<StoredRow>(
     `select i.run_id as run, i.n::float8 as n, coalesce(i.source_id, i.n::text) as "sourceId", i.label,

@@ -1,10 +1,10 @@
 /**
- * Rows: one record a run decides about. The input of a row never changes; what happens to it is appended. See README.md here.
- * A row is claimed in a durable transaction before it is sent, and what became of it is written only under that claim.
+ * Rows: one record a run decides about. The input of a row never changes; what happens to it is appended. See README.md
+ * here. A row is claimed in a durable transaction before it is sent, and its outcome is written only under that claim.
  */
-import type { Facts } from '../../reasons/reason.ts';
+import type { Facts } from '../../base/reasons/reason.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import type { Claim } from './claims.ts';
-import type { Queryable } from './runs.ts';
 
 export type RowState = 'staged' | 'ready' | 'intent' | 'acked' | 'unknown' | 'settled';
 export type RowAction = 'import' | 'create' | 'update';
@@ -21,7 +21,10 @@ export const VERDICTS: readonly Verdict[] = [
   'unknown',
 ];
 
-/** As many answers in doubt and a person decides. A claim lost to a crash may have sent nothing and does not count. */
+/**
+ * After this many unknown outcomes the operator decides. A claim lost to a crash may have sent nothing and does not
+ * count.
+ */
 export const MAX_SENDS = 5;
 
 /** A row, and the chunk that it was claimed in. */
@@ -35,13 +38,13 @@ export interface ClaimedRow extends RowKey {
   readonly action: RowAction;
   readonly fields: Readonly<Record<string, string | number>>;
   readonly recordId: string | undefined;
-  /** Of an order: its customer's id. */
+  /** For an order: its customer's id. */
   readonly clientId: string | undefined;
   /** How often it was sent since it was planned. */
   readonly sends: number;
 }
 
-/** Claims up to `limit` ready rows, durably, before anything is sent: those to be sent again first, then the oldest. */
+/** Claims up to `limit` ready rows durably before anything is sent: first rows to send again, then the oldest. */
 export async function claimRows(db: Queryable, claim: Claim, limit: number): Promise<readonly ClaimedRow[]> {
   const claimed = await db.query<{
     chunk: number;
@@ -66,11 +69,14 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
   }));
 }
 
-/** What became of one claimed row. */
+/** The outcome of one claimed row. */
 export interface Attempt extends RowKey {
-  /** `acked`: the service took it; `refused`: it did not; `unknown`: a read has to tell; `unsent`: it is sent another time. */
+  /**
+   * `acked`: the service accepted it; `refused`: it did not; `unknown`: a read has to show it; `unsent`: it is sent
+   * later.
+   */
   readonly outcome: 'acked' | 'refused' | 'unknown' | 'unsent';
-  /** How often the row was sent since it was planned, this time included where it may have arrived. */
+  /** How often the row was sent since it was planned, including this time if it may have arrived. */
   readonly sends: number;
   readonly action: RowAction;
   readonly http?: number | undefined;
@@ -81,14 +87,14 @@ export interface Attempt extends RowKey {
   readonly facts?: Facts;
 }
 
-/** An array as Postgres reads it, of numbers or plain words: the driver takes ten times as long to make one. */
+/** A Postgres array literal of numbers or plain words: the driver takes ten times as long to build one. */
 function listed<T>(items: readonly T[], member: (item: T) => number | string | undefined): string {
   return `{${items.map((item) => member(item) ?? 'NULL').join()}}`;
 }
 
 /**
- * Appends what became of rows that are held by `claim`, once each; nothing where it is held no longer. Safe to repeat: what
- * was recorded may have been claimed again by now. Answers how many.
+ * Appends the outcomes of rows held by `claim`, once each; writes nothing if the claim is no longer held. Safe to repeat,
+ * even if a recorded row has been claimed again. Returns how many were written.
  */
 export async function recordAttempts(db: Queryable, claim: Claim, attempts: readonly Attempt[]): Promise<number> {
   if (attempts.length === 0) return 0;
@@ -104,7 +110,7 @@ export async function recordAttempts(db: Queryable, claim: Claim, attempts: read
       listed(attempts, ({ sends }) => sends),
       listed(attempts, ({ http }) => http),
       listed(attempts, ({ ms }) => ms && Math.round(ms)),
-      // Most attempts say nothing of these.
+      // Most attempts have none of these.
       attempts.some(({ verdict }) => verdict) ? attempts.map(({ verdict }) => verdict ?? null) : null,
       attempts.some(({ reason }) => reason) ? attempts.map(({ reason }) => reason ?? null) : null,
       attempts.some(({ facts }) => facts) ? attempts.map(({ facts }) => facts && JSON.stringify(facts)) : null,
@@ -113,13 +119,25 @@ export async function recordAttempts(db: Queryable, claim: Claim, attempts: read
   return recorded.rows[0]?.written ?? 0;
 }
 
+/** Whether any row of a run is ready or claimed, so that sending is not finished. Reads only a few rows. */
+export async function isAnyToSend(db: Queryable, runId: string): Promise<boolean> {
+  const open = (rows: string) => `exists (select from (${rows}) r
+    where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = r.n offset 0))`;
+  const found = await db.query<{ is: boolean }>(
+    `select ${open('select n from ledger.plans where run_id = $1 and n >= (select next_n from ledger.runs where id = $1)')}
+       or ${open('select n from ledger.again where run_id = $1')}
+       or ${open('select unnest(rows) as n from ledger.chunks where run_id = $1')} as is`,
+    [runId],
+  );
+  return found.rows[0]?.is ?? false;
+}
+
 /** How many rows of a run are in each open state. */
 export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
   const counted = await db.query<Record<RowState, number>>(
     `with held as materialized (
-       select c.n from (select id, unnest(rows) as n from ledger.chunks where run_id = $1) c where not exists (
-         select from ledger.attempts a where a.run_id = $1 and a.n = c.n and a.chunk_id = c.id)
-       and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
+       select c.n from (select unnest(rows) as n from ledger.chunks where run_id = $1) c
+       where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
      ), planned as (
        select count(*) as n from ledger.plans p
        where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
@@ -151,8 +169,8 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
 export type Counts = Readonly<Record<Verdict | 'in', number>>;
 
 /**
- * The run's rows by verdict, and what was seen unchanged without a row of its own; a row without a verdict yet counts as
- * unknown, so `in` is always the sum of the others.
+ * The run's rows by verdict, and the unchanged records without a row; a row without a verdict counts as unknown, so `in`
+ * is always the sum of the others.
  */
 export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   const counted = await db.query<{ verdict: Verdict; n: number }>(
@@ -186,7 +204,7 @@ export interface ReasonCount {
   readonly count: number;
 }
 
-/** Why rows came to their verdicts, the most frequent reason first; rows without a reason are left out. */
+/** The reasons of the verdicts, the most frequent first; rows without a reason are left out. */
 export async function reasonsOf(db: Queryable, runId: string): Promise<readonly ReasonCount[]> {
   const found = await db.query<ReasonCount>(
     `select verdict, reason, count(*)::int as count from (
@@ -200,13 +218,13 @@ export async function reasonsOf(db: Queryable, runId: string): Promise<readonly 
   return found.rows;
 }
 
-/** A row as people see it, in exports and `runs show`. */
+/** A row as shown in exports and `runs show`. */
 export interface ReportedRow {
   readonly sourceId: string;
   readonly label: string | null;
   readonly verdict: Verdict;
   readonly reason: string | null;
-  /** Rows of earlier versions have a text only: `said`. */
+  /** Rows of earlier versions have only a text: `said`. */
   readonly facts: Facts | null;
   readonly recordId: string | null;
   readonly action: RowAction | null;
@@ -218,7 +236,7 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
   const PAGE = 1_000;
   for (let after = -1; ; ) {
     const found = await db.query<ReportedRow & { n: number }>(
-      // A page of inputs first, and what is known of each looked up by its number: joined, each page would read the whole run.
+      // Reads a page of inputs first and looks up each row by its number: with a join, each page would read the whole run.
       `with page as materialized (
          select i.* from ledger.inputs i where run_id = $1 and n > $2 and ($3::text is null or
            coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)

@@ -1,12 +1,9 @@
-/** Runs: starting one, reading it, moving it from phase to phase, ending it. */
+/** Runs: start, read, move from phase to phase, end. */
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
-import type { Lane } from '../../budget/budget.ts';
-import { LockstepError } from '../../errors.ts';
+import { LockstepError } from '../../base/errors.ts';
+import type { Lane } from '../../client/budget/budget.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { forgetReads, thinOut } from './forget.ts';
-
-/** Anything that can be queried: the pool, or one connection inside a transaction. */
-export type Queryable = Pick<pg.Pool, 'query'>;
 
 export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 export type ScanProof = 'proven' | 'weak' | 'unproven';
@@ -18,22 +15,22 @@ export interface Run {
   readonly job: string;
   /** The account's name in the settings. */
   readonly account: string;
-  /** The tenant that the account stood for when the run began; what the ledger knows belongs to it. */
+  /** The tenant of the account when the run began; the ledger's knowledge belongs to it. */
   readonly scope: string;
   readonly resource: string;
   readonly lane: Lane;
   readonly dryRun: boolean;
-  /** The run that this one works for: they are cancelled and taken up together. */
+  /** The run that this one works for: they are cancelled and resumed together. */
   readonly partOf: string | undefined;
-  /** What people call it: its sync's name in the settings, or the file it loads. */
+  /** The name shown to people: its sync's name in the settings, or the file it loads. */
   readonly title: string;
   /** The options the run was started with, as the job's schema parsed them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly status: RunStatus;
-  /** The job that carries the run on, undefined once it has ended. */
+  /** The job that runs next; undefined once the run has ended. */
   readonly phase: string | undefined;
   readonly checkpoint: Readonly<Record<string, unknown>>;
-  /** What a person should know about how the run went. */
+  /** Notes for the operator about the run. */
   readonly notes: readonly string[];
   readonly scan: ScanProof | undefined;
   readonly rowsSeen: number;
@@ -68,8 +65,8 @@ const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryR
   trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
 
 /**
- * Starts a run, or says which unfinished one stands in its way: of the same sync, or writing the same resource of the
- * same scope. A dry run writes nothing and blocks no other run.
+ * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same
+ * scope. A dry run writes nothing and blocks no other run.
  */
 export async function startRun(
   db: Queryable,
@@ -101,7 +98,7 @@ export async function startRun(
        where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
       [run.sync, run.scope ?? run.account, run.resource],
     );
-    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // else it ended in between: try again
+    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise it ended in between: try again
   }
 }
 
@@ -109,7 +106,7 @@ export async function startRun(
 export async function readRun(db: Queryable, id: string): Promise<Run> {
   const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
   if (!found.rows[0]) {
-    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". See the runs there are with: lockstep runs`, {
+    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". List the runs with: lockstep runs`, {
       exitCode: 2,
     });
   }
@@ -122,7 +119,7 @@ export async function listRuns(db: Queryable, limit: number): Promise<readonly R
   return found.rows.map(toRun);
 }
 
-/** Every run that somebody has to carry on. */
+/** Every running run. */
 export async function runningRuns(db: Queryable): Promise<readonly Run[]> {
   const found = await db.query(`select ${COLUMNS} from ledger.runs where status = 'running' order by created_at`);
   return found.rows.map(toRun);
@@ -137,7 +134,7 @@ export async function listPaused(db: Queryable, scope: string, codes: readonly s
   return found.rows.map(({ id }) => id);
 }
 
-/** Moves a running run from one phase to the next, where it may be already; false when it is elsewhere. */
+/** Moves a running run from one phase to the next, where it may be already; false if it is in another phase. */
 export async function movePhase(db: Queryable, id: string, from: string, to: string): Promise<boolean> {
   const moved = await db.query(
     `update ledger.runs set phase = $3 where id = $1 and phase in ($2, $3) and status = 'running'`,
@@ -146,8 +143,16 @@ export async function movePhase(db: Queryable, id: string, from: string, to: str
   return moved.rowCount === 1;
 }
 
+/**
+ * The progress of a run, as stored by its current job. The job parses it with its own schema, because an earlier
+ * version may have written it.
+ */
+export interface Checkpoint extends Readonly<Record<string, unknown>> {
+  readonly job: 'orders' | 'watch-orders' | 'tasks';
+}
+
 export interface RunProgress {
-  readonly checkpoint?: Readonly<Record<string, unknown>>;
+  readonly checkpoint?: Checkpoint;
   readonly scan?: ScanProof;
   readonly calls?: number;
   readonly limited?: number;
@@ -155,7 +160,7 @@ export interface RunProgress {
   readonly rowsSettled?: number;
 }
 
-/** Adds to a run's counters and replaces its checkpoint and scan label where given; answers how the run stands. */
+/** Adds to a run's counters and replaces its checkpoint and scan label if given; returns the status of the run. */
 export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<RunStatus | undefined> {
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
@@ -183,7 +188,7 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
   ]);
 }
 
-/** Starts or ends the run's time of trouble; answers since when it lasts, on this process's clock. */
+/** Starts or ends the run's failure period; returns its start on this process's clock. */
 export async function markTrouble(db: Queryable, id: string, inTrouble: boolean): Promise<Date | undefined> {
   const marked = await db.query<{ lastedMs: number | null }>(
     `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, clock_timestamp()) end
@@ -194,7 +199,7 @@ export async function markTrouble(db: Queryable, id: string, inTrouble: boolean)
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
 }
 
-/** Ends a run that nobody has ended yet; false when somebody has. Its counts are kept with it; only a failed one may go on. */
+/** Ends a run; false if it has already ended. Its counts are stored with it; only a failed run can be resumed. */
 export async function endRun(
   db: Queryable,
   id: string,
@@ -218,7 +223,7 @@ export async function endRun(
   return ended.rowCount === 1;
 }
 
-/** SQL: when what run `$1` leaves in doubt last moved; what is claimed may be on its way at this moment. */
+/** SQL: when a row of run `$1` with an unknown outcome last changed; a claimed row may be in flight now. */
 const OPEN_SINCE = `case when exists (select from ledger.chunks where run_id = $1) then clock_timestamp() else (
   select max(a.at) from ledger.attempts a where a.run_id = $1 and a.outcome <> 'unsent'
     and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n)
@@ -229,7 +234,7 @@ async function cancelParts(db: Queryable, id: string): Promise<void> {
   for (const part of parts.rows) await endRun(db, part.id, 'cancelled');
 }
 
-/** Stops a running run where it stands, for a person to look at; `resumeRun` takes it up again. */
+/** Pauses a running run for the operator to check; `resumeRun` resumes it. */
 export async function pauseRun(db: Queryable, id: string, why: { code: string; message: string }): Promise<void> {
   await db.query(
     `update ledger.runs set status = 'paused', error_code = $2, error = $3 where id = $1 and status = 'running'`,
@@ -238,8 +243,7 @@ export async function pauseRun(db: Queryable, id: string, why: { code: string; m
 }
 
 /**
- * Takes a failed or paused run up again where it stopped, and what works for it; false when it is neither, or another run
- * has its place.
+ * Resumes a failed or paused run and the runs that work for it; false if it is neither, or another run has replaced it.
  */
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(
@@ -256,8 +260,8 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
 }
 
 /**
- * Failed runs that wrote what this one writes can be taken up no more: it has decided everything anew, and what they left
- * unsent would be sent twice.
+ * Failed runs that wrote the same resource can no longer be resumed: this run has decided everything again, and their
+ * unsent rows would be sent twice.
  */
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
@@ -269,7 +273,7 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   if (ids.length > 0) await forgetReads(db, ids);
 }
 
-/** Readable, sortable by time, and neither all digits nor with a colon (BullMQ job ids are made from it). */
+/** Readable, sortable by time, not all digits and without a colon (BullMQ job ids are built from it). */
 function newRunId(): string {
   const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
   return `run-${stamp}-${randomBytes(3).toString('hex')}`;

@@ -1,11 +1,11 @@
 /**
- * Scopes: one tenant of one service each. Accounts are names for scopes, and two names may share one. What the ledger
- * knows of records belongs to a scope, because ids are small integers on every service.
+ * Scopes: each is one tenant of one service. Accounts are names for scopes, and two names may share one scope. The
+ * ledger's knowledge of records belongs to a scope, because ids are small integers on every service.
  */
 import { createHmac } from 'node:crypto';
-import type { Queryable } from './runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 
-/** What a service is recognised by before anything is read from it. */
+/** What identifies a service before anything is read from it. */
 export interface Identity {
   /** Scheme, host, port and base path; `embedded` for the service that Lockstep serves itself. */
   readonly origin: string;
@@ -19,9 +19,9 @@ export interface Known {
   readonly bound: string | undefined;
   /** The scope that has this identity. */
   readonly known: string | undefined;
-  /** Origins that the bound scope has been used at; empty for a scope of an earlier version. */
+  /** Origins at which the bound scope has been used; empty for a scope of an earlier version. */
   readonly origins: readonly string[];
-  /** Scopes other than the bound one, with the same key at another address. */
+  /** Other scopes with the same key at another address. */
   readonly sameKey: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export async function whatIsKnown(db: Queryable, name: string, { origin, fingerp
   };
 }
 
-/** The scope of an account; its name where it was never opened. */
+/** The scope of an account; its name if it was never opened. */
 export async function scopeNamed(db: Queryable, account: string): Promise<string> {
   const found = await db.query<{ scope: string }>('select scope from ledger.accounts where name = $1', [account]);
   return found.rows[0]?.scope ?? account;
@@ -70,7 +70,7 @@ export async function bindAccount(db: Queryable, name: string, scope: string): P
   );
 }
 
-/** Lets a scope be recognised by an identity, which belongs to no other scope from then on. */
+/** Assigns an identity to a scope; from then on it belongs to no other scope. */
 export async function addIdentity(db: Queryable, scope: string, { origin, fingerprint }: Identity): Promise<void> {
   await db.query(
     `insert into ledger.identities (origin, fingerprint, scope) values ($1, $2, $3)
@@ -80,12 +80,12 @@ export async function addIdentity(db: Queryable, scope: string, { origin, finger
   );
 }
 
-/** Forgets how a scope was recognised: it was never used, so the account may be moved freely. */
+/** Deletes the identities of a scope that was never used, so that the account may move. */
 export async function dropIdentities(db: Queryable, scope: string): Promise<void> {
   await db.query('delete from ledger.identities where scope = $1', [scope]);
 }
 
-/** What the service of a scope was called when it was first used, which is now where it was never used. */
+/** The name of a scope's service at its first use; `now` if it was never used. */
 export async function firstService(db: Queryable, scope: string, now: string): Promise<string> {
   const found = await db.query<{ service: string | null }>('select service from ledger.scopes where id = $1', [scope]);
   const service = found.rows[0]?.service ?? undefined;
@@ -94,12 +94,12 @@ export async function firstService(db: Queryable, scope: string, now: string): P
   return now;
 }
 
-/** Until the transaction ends: two processes that see a tenant for the first time must not make two of it. */
+/** Locks until the transaction ends: two processes that see a tenant for the first time must not create two scopes. */
 export async function lockIdentities(db: Queryable): Promise<void> {
   await db.query('lock table ledger.identities in share row exclusive mode');
 }
 
-/** A scope that nothing is known of, called by the account's name, or by the name and a number where that is taken. */
+/** Creates an empty scope with the account's name, or the name and a number if that is taken. */
 export async function newScope(db: Queryable, name: string): Promise<string> {
   for (let n = 1; ; n++) {
     const id = n === 1 ? name : `${name}~${n}`;
@@ -122,8 +122,8 @@ export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
 }
 
 /**
- * An operator says that the account is the tenant that it was. A changed address or key belongs to it from now on; where
- * nothing of that has changed, its records have, and what was known of them is learnt again. Undefined: never used.
+ * The operator confirms that the account is the same tenant. A changed address or key belongs to it from now on; if
+ * neither has changed, its records have, and they are learnt again. Undefined: never used.
  */
 export async function rebindAccount(db: Queryable, name: string, identity: Identity): Promise<string | undefined> {
   const { bound, known } = await whatIsKnown(db, name, identity);
@@ -140,11 +140,11 @@ export async function rebindAccount(db: Queryable, name: string, identity: Ident
 
 export type Moved =
   | { readonly status: 'moved'; readonly scope: string }
-  /** The address and key are those of another account's tenant. */
+  /** The address and key belong to another account's tenant. */
   | { readonly status: 'known'; readonly scope: string }
   | { readonly status: 'never-used' };
 
-/** An operator says that the account, and any other name for the same tenant, is another tenant now. */
+/** The operator says that the account, and any other name for the same tenant, is a different tenant now. */
 export async function moveToFreshScope(db: Queryable, name: string, identity: Identity): Promise<Moved> {
   const { bound, known } = await whatIsKnown(db, name, identity);
   if (bound === undefined) return { status: 'never-used' };
@@ -156,7 +156,7 @@ export async function moveToFreshScope(db: Queryable, name: string, identity: Id
   return { status: 'moved', scope };
 }
 
-/** Runs that are unfinished and belong to a scope. */
+/** Unfinished runs of a scope. */
 export async function unfinishedOf(db: Queryable, scope: string): Promise<readonly string[]> {
   const found = await db.query<{ id: string }>(
     `select id from ledger.runs where scope = $1 and status in ('running', 'paused') order by created_at`,

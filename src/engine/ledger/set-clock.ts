@@ -1,13 +1,13 @@
 /**
- * The database's clock, as far as it can be trusted. All that the ledger waits for (the end of a claim, the time a service
- * may take to commit, the next attempt) is written on that clock. A process that reads it compares it with clocks of its
- * own that cannot jump; where it was set, forward or back, everything the ledger waits for moves with it. So an hour that
- * has not passed settles nothing too early, and an hour that comes twice delays nothing.
+ * Handles changes of the database's clock. All times the ledger waits for (the end of a claim, the time a service may take
+ * to commit, the next attempt) are on that clock. A process that reads it compares it with its own monotonic clocks; if
+ * the database's clock was set forward or back, the process moves all these times with it. So a skipped hour settles
+ * nothing too early, and a repeated hour delays nothing.
  */
 import type pg from 'pg';
-import { elapsedMs } from '../../clock.ts';
+import { elapsedMs } from '../../base/clock.ts';
 
-/** Less is drift, or the time that a query takes. */
+/** Smaller differences are drift or query time. */
 const NOTICED_MS = 1_000;
 const DRIFT = 0.001;
 const NOTE_AFTER_S = 5;
@@ -20,7 +20,7 @@ interface Reading {
 }
 
 interface Own {
-  /** May stand still while the machine is suspended. */
+  /** May stop while the machine is suspended. */
   readonly steadyMs: number;
   /** Counts a suspension. */
   readonly elapsedMs: number;
@@ -28,7 +28,7 @@ interface Own {
 
 const readings = new WeakMap<pg.Pool, Reading>();
 
-/** The database's time. Where its clock was set since the last look, the ledger's times have been moved by then. */
+/** The database's time. If the clock was set since the last check, the ledger's times have been moved. */
 export async function ledgerNow(pool: pg.Pool): Promise<Date> {
   for (;;) {
     const asked = ownClocks();
@@ -38,7 +38,7 @@ export async function ledgerNow(pool: pg.Pool): Promise<Date> {
        from ledger.clock, (select clock_timestamp() as now offset 0) t`,
     );
     const row = found.rows[0];
-    if (row === undefined) throw new Error('the ledger has lost its clock: ledger.clock is empty');
+    if (row === undefined) throw new Error('the table ledger.clock is empty');
     const reading: Reading = { atMs: row.atMs, timesSet: row.timesSet, asked, heard: ownClocks() };
     const setByMs = wasSetBy(readings.get(pool), reading) || Math.min(0, row.seenAgoMs + NOTICED_MS);
     if (setByMs !== 0) {
@@ -58,7 +58,7 @@ function ownClocks(): Own {
   return { steadyMs: performance.now(), elapsedMs: elapsedMs() };
 }
 
-/** By how much the clock was certainly set between two readings: forward is positive; 0 where it may have run. */
+/** By how much the clock was certainly set between two readings: forward is positive; 0 if it may have run normally. */
 function wasSetBy(before: Reading | undefined, now: Reading): number {
   if (before === undefined || before.timesSet !== now.timesSet) return 0;
   const passedMs = now.atMs - before.atMs;

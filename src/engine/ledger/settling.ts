@@ -1,18 +1,19 @@
-/** What every read-back has to do, whatever it reads: what is missing, updates with an unknown outcome, what is left open. */
-import { absenceAfterMs } from '../../absence.ts';
+/** The common part of every read-back: missing rows, updates with an unknown outcome, open rows. */
+import { absenceAfterMs } from '../../base/absence.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { type AuditedResource, oweAudits } from './debts.ts';
-import type { Queryable, Run } from './runs.ts';
+import type { Run } from './runs.ts';
 import { sendAgain, settleRows } from './transitions.ts';
 
 /**
- * SQL: of what the service acknowledged, so much is missing from the list that the list is not to be trusted. A service may
- * lose a call now and then; one that loses a tenth, and three, shows a part of its list only.
+ * SQL: so many acknowledged rows are missing from the list that the list is not reliable. A service may lose a call now
+ * and then; if a tenth and at least three are missing, the list is only a part.
  */
 export const LACKS_MUCH = (missing: string, found: string): string =>
   `(${missing} > 0 and (${found} = 0 or (${missing} >= 3 and ${missing} * 10 >= ${found})))`;
 
 export interface Settled {
-  /** Rows to be sent again: they are not there, and were given the time to be. */
+  /** Rows to send again: they did not appear in time. */
   readonly ready: number;
   /** Rows that may still appear; a read that starts after `againInMs` decides them. */
   readonly open: number;
@@ -20,17 +21,15 @@ export interface Settled {
 }
 
 /**
- * Gathers what a run has sent and not settled into the temporary table `sent (n, action, state, sends, since, reason, facts)`,
- * for the rest of the transaction: each row with its last attempt, which is `acked` or `unknown`. Whole runs are settled from
- * it, without a further look at their attempts.
+ * Collects what a run has sent and not settled into the temporary table `sent (n, action, state, sends, since, reason,
+ * facts)`, for the rest of the transaction: each row with its last attempt, which is `acked` or `unknown`. Whole runs are
+ * settled from it without reading their attempts again.
  */
 export async function gatherSent(db: Queryable, runId: string): Promise<void> {
   await db.query(
     `create temp table sent on commit drop as
-     with held as materialized (
-       select h.n from (select id, unnest(rows) as n from ledger.chunks where run_id = $1) h
-       where not exists (select from ledger.attempts a where a.run_id = $1 and a.n = h.n and a.chunk_id = h.id)
-     ), last as (
+     with held as materialized (select unnest(rows) as n from ledger.chunks where run_id = $1),
+     last as (
        select distinct on (a.n) a.n, a.action, a.outcome, a.sends, a.at, a.reason, a.facts from ledger.attempts a
        where a.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)
          and not exists (select from ledger.again g where g.run_id = $1 and g.n = a.n)
@@ -44,7 +43,7 @@ export async function gatherSent(db: Queryable, runId: string): Promise<void> {
   await db.query('analyze sent');
 }
 
-/** Takes rows out of `sent` that are settled by now, or are sent again. */
+/** Removes rows from `sent` that are now settled or will be sent again. */
 async function dropSettled(db: Queryable, runId: string): Promise<void> {
   await db.query(
     `delete from sent s using (select n from ledger.verdicts where run_id = $1
@@ -53,7 +52,7 @@ async function dropSettled(db: Queryable, runId: string): Promise<void> {
   );
 }
 
-/** An update leaves the same however often it is sent: one with an unknown outcome is sent again. Needs `sent`. */
+/** Updates are idempotent: one with an unknown outcome is sent again. Needs `sent`. */
 export async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
   const sql = `select n, null::text as action from sent where state = 'unknown' and action = 'update'`;
   await sendAgain(db, runId, { sql });
@@ -63,14 +62,14 @@ export interface Judging {
   readonly resource: AuditedResource;
   readonly settleMs: number;
   /**
-   * SQL: common table expressions over `sent`, the last of which is `judged (n, reason)`; a row without a reason is sent again.
-   * `$1` is the run, `$2` when absence began to count, then `values`.
+   * SQL: common table expressions over `sent`, the last of which is `judged (n, reason)`; a row without a reason is sent
+   * again. `$1` is the run, `$2` the time from which a missing row counts as absent, then `values`.
    */
   readonly judged: string;
   readonly values: readonly unknown[];
 }
 
-/** Sends missing rows again, which leaves an audit debt for each, or hands them to a person. Needs `sent`. */
+/** Sends missing rows again, with an audit debt for each, or sends them to manual review. Needs `sent`. */
 export async function decideMissing(db: Queryable, run: Run, readAt: Date, judging: Judging): Promise<void> {
   const { resource, settleMs, judged, values } = judging;
   const sentBefore = new Date(readAt.getTime() - absenceAfterMs(settleMs));
@@ -92,8 +91,8 @@ export async function decideMissing(db: Queryable, run: Run, readAt: Date, judgi
 }
 
 /**
- * A refusal inside an HTTP 200 may come from a service that keeps the record all the same. What the read-back has not found
- * is rejected, in the service's words; what comes later has the key that later runs look for. Needs `sent`.
+ * A service may refuse inside an HTTP 200 and still store the record. Rows that the read-back has not found are rejected
+ * with the service's message; a record that appears later has the key that later runs look for. Needs `sent`.
  */
 export async function rejectRefused(db: Queryable, runId: string): Promise<void> {
   await settleRows(db, runId, {
@@ -102,7 +101,7 @@ export async function rejectRefused(db: Queryable, runId: string): Promise<void>
   });
 }
 
-/** What is left after all of that. Needs `sent`. */
+/** The rows that are still open after all steps. Needs `sent`. */
 export async function whatIsOpen(db: Queryable, runId: string, settleMs: number): Promise<Settled> {
   await dropSettled(db, runId);
   const counted = await db.query<Settled>(

@@ -1,8 +1,8 @@
 /** Suspended accounts: their key is refused, and nothing is sent with it until a read with it has succeeded. */
-import type { Queryable } from './runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 
 export interface Suspension {
-  /** The service's refusal and where to mend it, for people. */
+  /** The service's refusal and where to fix it, for people. */
   readonly message: string;
   /** When the key was last refused, on the database's clock. */
   readonly refusedAt: Date;
@@ -12,7 +12,7 @@ export interface Suspension {
 const FIRST_PAUSE_S = 2;
 const LONGEST_PAUSE_S = 60;
 
-/** Suspends an account, or notes that its key was refused once more. */
+/** Suspends an account, or notes that its key was refused again. */
 export async function suspendAccount(
   db: Queryable,
   scope: string,
@@ -27,7 +27,7 @@ export async function suspendAccount(
   );
 }
 
-/** Undefined where the account is not suspended. */
+/** Undefined if the account is not suspended. */
 export async function suspensionOf(db: Queryable, scope: string): Promise<Suspension | undefined> {
   const found = await db.query<Suspension>(
     `select message, refused_at as "refusedAt" from ledger.suspensions where scope = $1`,
@@ -38,12 +38,12 @@ export async function suspensionOf(db: Queryable, scope: string): Promise<Suspen
 
 export type Probe =
   | { readonly status: 'open' }
-  /** Suspended, and somebody has tried the key lately. */
+  /** Suspended, and a process has tried the key lately. */
   | { readonly status: 'suspended'; readonly probeInMs: number }
-  /** Suspended, and it is the caller's turn to try the key with what was refused. */
+  /** Suspended, and the caller has to try the key with the refused operation. */
   | { readonly status: 'probe'; readonly operation: string };
 
-/** Whether an account may be used; of all processes that ask, one at a time is told to try the key. */
+/** Whether an account may be used. Of all processes that ask, one at a time has to try the key. */
 export async function askToProbe(db: Queryable, scope: string): Promise<Probe> {
   const found = await db.query<{ operation: string; isTurn: boolean; inMs: number }>(
     `with turn as (
@@ -61,7 +61,7 @@ export async function askToProbe(db: Queryable, scope: string): Promise<Probe> {
   return row.isTurn ? { status: 'probe', operation: row.operation } : { status: 'suspended', probeInMs: row.inMs };
 }
 
-/** Lets the key be tried at once: a person may have mended it. */
+/** Allows a try of the key at once: the operator may have fixed it. */
 export async function probeSoon(db: Queryable, scope: string): Promise<void> {
   await db.query('update ledger.suspensions set probe_at = clock_timestamp(), probes = 0 where scope = $1', [scope]);
 }

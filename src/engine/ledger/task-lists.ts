@@ -1,8 +1,8 @@
-/** Which lists of tasks a sync has scanned to their end once, and whose turn it is to have their subtasks looked at. */
-import type { Queryable } from './runs.ts';
+/** Which lists of tasks a sync has scanned completely, and which tasks are next to have their subtasks read. */
+import type { Queryable } from '../../storage/queryable.ts';
 import type { TaskScope } from './task-versions.ts';
 
-/** The lists whose first scan is over. */
+/** The lists whose first scan is complete. */
 export async function scannedLists(db: Queryable, { scope, sync }: TaskScope): Promise<ReadonlySet<string>> {
   const found = await db.query<{ list: string }>('select list from ledger.task_lists where scope = $1 and sync = $2', [
     scope,
@@ -24,14 +24,14 @@ export async function keepScannedLists(
 
 export interface ParentTask {
   readonly taskId: string;
-  /** It has come since the first scan, in this run: what hangs on it is as new as it is. */
+  /** The task was created after the first scan and found in this run: its children are new, too. */
   readonly isNew: boolean;
   readonly wasAsked: boolean;
 }
 
 /**
- * Tasks to ask for their subtasks: those that have changed in this run, those with a subtask that was missed once, and a
- * share of the others, the ones that were asked longest ago first. In a first scan nothing has changed.
+ * Tasks whose subtasks are read: tasks that changed in this run, tasks with a subtask that was missed once, and a share of
+ * the others, those read longest ago first. In a first scan no task has changed.
  */
 export async function parentsToAsk(
   db: Queryable,

@@ -1,18 +1,18 @@
 /**
- * What a sync has last seen of each task: one row each, whose version counts the changes. Rows of what has not changed
- * are not written.
+ * The last seen state of each task of a sync: one row each, whose version counts the changes. Unchanged tasks are not
+ * written.
  */
-import type { Queryable } from './runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 
 export type TaskKind = 'task' | 'subtask' | 'card';
 
-/** Whose tasks: ids mean nothing beyond one scope. */
+/** The owner of the tasks: ids are unique only within one scope. */
 export interface TaskScope {
   readonly scope: string;
   readonly sync: string;
 }
 
-/** After so many complete scans in a row that miss a task it may be gone. */
+/** After this many complete scans in a row without a task it may be gone. */
 export const MISSED_FOR_GOOD = 2;
 
 export interface KnownTask {
@@ -20,8 +20,8 @@ export interface KnownTask {
   readonly version: number;
   readonly hash: string;
   /**
-   * Title, description, start and end, as they were last seen; null where the task has none. Null as a whole where an
-   * operator has said since then that the tenant is the same, whatever its records say.
+   * Title, description, start and end, as last seen; null if the task has none. Null as a whole if the operator has
+   * confirmed since then that the tenant is the same, regardless of its records.
    */
   readonly said: readonly (string | null)[] | null;
   readonly isCompleted: boolean;
@@ -35,16 +35,16 @@ export interface KnownTask {
 export interface NewVersion {
   readonly taskId: string;
   readonly parentId: string | undefined;
-  /** One more than that of the version it follows, or 1. */
+  /** One more than the version before, or 1. */
   readonly version: number;
   readonly state: object;
   readonly hash: string;
   readonly isGone: boolean;
-  /** The target that it came from; absent: it was seen at the service. */
-  readonly origin?: string;
+  /** The target that the change came from; absent: it was seen at the service. */
+  readonly origin?: string | undefined;
 }
 
-/** What is known of these ids, by id. */
+/** The known state of these tasks, by id. */
 export async function knownTasks(
   db: Queryable,
   { scope, sync }: TaskScope,
@@ -63,7 +63,7 @@ export async function knownTasks(
   return new Map(found.rows.map((known) => [known.taskId, known]));
 }
 
-/** Writes the next version of each; answers the ids of those that nobody else has given a version meanwhile. */
+/** Writes the next version of each task; returns the ids of the tasks that no other process has changed meanwhile. */
 export async function keepVersions(
   db: Queryable,
   { scope, sync }: TaskScope,
@@ -96,7 +96,7 @@ export async function keepVersions(
   return new Set(kept.rows.map(({ taskId }) => taskId));
 }
 
-/** They were missed, and are there. */
+/** Marks missed tasks as seen again. */
 export async function seenAgain(
   db: Queryable,
   { scope, sync }: TaskScope,
@@ -111,7 +111,7 @@ export async function seenAgain(
   );
 }
 
-/** Those that are there as far as is known, in batches: their ids. */
+/** The ids of the tasks that are known to exist, in batches. */
 export async function* presentIds(
   db: Queryable,
   { scope, sync }: TaskScope,
@@ -131,7 +131,7 @@ export async function* presentIds(
   }
 }
 
-/** A complete scan has not seen them. */
+/** Counts tasks as missed by a complete scan. */
 export async function missedOnce(
   db: Queryable,
   { scope, sync }: TaskScope,
@@ -156,7 +156,7 @@ export interface LastState {
 
 const LAST_STATE = `task_id as "taskId", parent_id as "parentId", version, hash, state`;
 
-/** Of these ids, those that were missed so many times in a row: as they last were. */
+/** Those of these tasks that were missed this many times in a row, in their last state. */
 export async function missedAtLeast(
   db: Queryable,
   { scope, sync }: TaskScope,
@@ -173,7 +173,7 @@ export async function missedAtLeast(
   return found.rows;
 }
 
-/** What hangs on these parents and is there, as it last was. */
+/** The existing children of these parents, in their last state. */
 export async function childrenOf(
   db: Queryable,
   { scope, sync }: TaskScope,

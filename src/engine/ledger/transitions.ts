@@ -1,20 +1,23 @@
 /**
- * What may become of a row, one named statement for each step; README.md here draws them. Rows are added by inputs.ts and, for
- * contacts and orders, by matching/; no other code changes one.
+ * The transitions of a row, one named statement for each step; README.md here has a diagram. Rows are added by inputs.ts
+ * and, for contacts and orders, by matching/; no other code changes one.
  *
- * A statement takes a selection: SQL over the run `$1` and values from `$2` on, which yields the numbers `n` of rows with what
- * the statement needs. Rows that are in another state than the statement begins with are left as they are. All are set-based
- * and safe to repeat; those that follow one another in a decision run in one transaction under an exclusive claim.
+ * A statement takes a selection: SQL over the run `$1` and values from `$2` on, which returns the numbers `n` of rows and
+ * the columns the statement needs. Rows that are not in a start state of the statement stay unchanged. All are set-based
+ * and safe to repeat; the statements of one decision run in one transaction under an exclusive claim. Rows are inserted in
+ * order and without `on conflict`, which would double the cost of an insert: if two transactions decide about the same row
+ * at the same time, the second one fails and its job is repeated.
  */
+
+import type { Queryable } from '../../storage/queryable.ts';
 import type { Verdict } from './rows.ts';
-import type { Queryable } from './runs.ts';
 
 export interface Selection {
   readonly sql: string;
   readonly values?: readonly unknown[];
 }
 
-/** The states that each statement leads from, and to. `claim`, `record` and `lose` are in rows.ts and claims.ts. */
+/** The start and end states of each statement. `claim`, `record` and `lose` are in rows.ts and claims.ts. */
 export const TRANSITIONS = {
   plan: { from: ['staged'], to: ['ready'] },
   unplan: { from: ['ready'], to: ['staged'] },
@@ -27,11 +30,13 @@ export const TRANSITIONS = {
   reopen: { from: ['ready', 'acked', 'unknown', 'settled'], to: ['staged'] },
 } as const;
 
-/** SQL: row `n` of run `$1` is claimed, and what became of it is not recorded. */
-const IS_HELD = (n: string) => `exists (select from ledger.chunks c where c.run_id = $1 and ${n} = any(c.rows)
-  and not exists (select from ledger.attempts h where h.run_id = $1 and h.n = ${n} and h.chunk_id = c.id))`;
+/** SQL: row `n` of run `$1` is claimed, and its outcome is not recorded. */
+const IS_HELD = (n: string) => `exists (select from ledger.chunks c where c.run_id = $1 and ${n} = any(c.rows))`;
 
-/** Notes whom rows were recognised as. Selection: `n, kind, record_id, by`. A later match replaces an earlier one. */
+/**
+ * Stores the records that rows were matched with. Selection: `n, kind, record_id, by`. A later match replaces an
+ * earlier one.
+ */
 export async function matchRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const matched = await db.query(
     `insert into ledger.matches (run_id, n, kind, record_id, by)
@@ -42,7 +47,7 @@ export async function matchRows(db: Queryable, runId: string, { sql, values = []
   return matched.rowCount ?? 0;
 }
 
-/** Forgets whom rows were recognised as. Selection: `n, kind`. */
+/** Deletes the matches of rows. Selection: `n, kind`. */
 export async function unmatchRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<void> {
   await db.query(
     `delete from ledger.matches m using (${sql}) chosen where m.run_id = $1 and m.n = chosen.n and m.kind = chosen.kind`,
@@ -50,14 +55,18 @@ export async function unmatchRows(db: Queryable, runId: string, { sql, values = 
   );
 }
 
-/** Says what is to be sent: staged rows are ready. Selection: `n, action, record_id, fields`; null fields: those of the input. */
+/**
+ * Plans what to send: staged rows become ready. Selection: `n, action, record_id, fields`; null fields: the fields of the
+ * input.
+ */
 export async function planRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const planned = await db.query(
     `with planned as (
        insert into ledger.plans (run_id, n, action, record_id, fields)
-       select $1, n, action, record_id, fields from (${sql}) chosen
+       select distinct on (n) $1, n, action, record_id, fields from (${sql}) chosen
        where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = chosen.n)
-       on conflict do nothing returning n
+         and not exists (select from ledger.plans p where p.run_id = $1 and p.n = chosen.n)
+       order by n returning n
      ), again as (
        insert into ledger.again (run_id, n)
        select $1, p.n from planned p join ledger.runs u on u.id = $1 and p.n < u.next_n on conflict do nothing
@@ -68,7 +77,7 @@ export async function planRows(db: Queryable, runId: string, { sql, values = [] 
   return planned.rows[0]?.n ?? 0;
 }
 
-/** Takes back what was planned and not sent. Selection: `n`. */
+/** Removes plans that were not sent. Selection: `n`. */
 export async function unplanRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const unplanned = await db.query(
     `with dropped as (
@@ -84,7 +93,10 @@ export async function unplanRows(db: Queryable, runId: string, { sql, values = [
   return unplanned.rows[0]?.n ?? 0;
 }
 
-/** Makes rows that were sent ready again. Selection: `n, action`; a null action: the one that was planned. Answers their numbers. */
+/**
+ * Makes rows that were sent ready again. Selection: `n, action`; a null action: the planned action. Returns their
+ * numbers.
+ */
 export async function sendAgain(
   db: Queryable,
   runId: string,
@@ -104,11 +116,12 @@ export async function sendAgain(
   return again.rows.map(({ n }) => n);
 }
 
-/** Gives verdicts to rows that have none. Selection: `n, verdict, reason, facts, record_id`. Answers how many. */
+/** Gives verdicts to rows that have none. Selection: `n, verdict, reason, facts, record_id`. Returns how many. */
 export async function settleRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const settled = await db.query(
     `insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id)
-     select $1, n, verdict, reason, facts, record_id from (${sql}) chosen on conflict do nothing`,
+     select distinct on (n) $1, n, verdict, reason, facts, record_id from (${sql}) chosen
+     where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = chosen.n) order by n`,
     [runId, ...values],
   );
   return settled.rowCount ?? 0;
@@ -116,7 +129,7 @@ export async function settleRows(db: Queryable, runId: string, { sql, values = [
 
 /**
  * Gives a verdict to every row that has none, by the name of its source. Selection: `source_id, verdict, reason, facts`;
- * `otherwise`: for rows that are not in it. Answers how many.
+ * `otherwise`: for rows that are not in it. Returns how many.
  */
 export function settleSources(
   db: Queryable,
@@ -131,7 +144,7 @@ export function settleSources(
   return settleRows(db, runId, { sql: chosen, values: [...values, otherwise.verdict, otherwise.reason] });
 }
 
-/** Replaces verdicts, and keeps those that were. Selection: as for settleRows. Answers how many. */
+/** Replaces verdicts and stores the former ones. Selection: as for settleRows. Returns how many. */
 export async function reviseRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const revised = await db.query(
     `with chosen as materialized (${sql}), former as (
@@ -147,7 +160,7 @@ export async function reviseRows(db: Queryable, runId: string, { sql, values = [
   return revised.rowCount ?? 0;
 }
 
-/** Has rows decided again from the start; their attempts and former verdicts stay. Selection: `n`. Answers how many. */
+/** Reopens rows so that they are decided again; their attempts and former verdicts stay. Selection: `n`. Returns how many. */
 export async function reopenRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const reopened = await db.query(
     `with chosen as materialized (select s.n from (${sql}) s where not ${IS_HELD('s.n')}),

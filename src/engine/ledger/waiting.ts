@@ -1,16 +1,17 @@
-/** Runs beside one another: those that wait for another run pause where it is at a standstill, and are resumed once it is not. */
+/** Runs that wait for another run: they pause while the other run is paused, and are resumed when it is not. */
 import { z } from 'zod';
-import { type Queryable, type Run, resumeRun } from './runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { type Run, resumeRun } from './runs.ts';
 
-/** The code of the error that such a run is paused with; the run it waits for is in its checkpoint. */
+/** The error code of such a paused run; the run it waits for is in its checkpoint. */
 export const WAITS_FOR_RUN = 'WAITS_FOR_RUN';
 
-/** The run that a run waits for at this moment. */
+/** The run that a run waits for now. */
 export function waitsFor({ checkpoint }: Pick<Run, 'checkpoint'>): string | undefined {
   return z.object({ waits: z.object({ run: z.string() }) }).safeParse(checkpoint).data?.waits.run;
 }
 
-/** Resumes the runs whose reason to be paused is gone. */
+/** Resumes runs whose reason for the pause no longer exists. */
 export async function resumeWaiting(db: Queryable): Promise<void> {
   const found = await db.query<{ id: string }>(
     `select r.id from ledger.runs r left join ledger.runs other on other.id = r.checkpoint->'waits'->>'run'
@@ -20,7 +21,7 @@ export async function resumeWaiting(db: Queryable): Promise<void> {
   for (const { id } of found.rows) await resumeRun(db, id);
 }
 
-/** The unfinished run that writes what this one would write, with how many of its rows are settled and how many are not. */
+/** The unfinished run that writes the same resource, with its numbers of settled and open rows. */
 export async function writerBeside(
   db: Queryable,
   { id, sync, scope, resource }: Run,

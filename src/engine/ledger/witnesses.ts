@@ -1,11 +1,11 @@
-/** Witnesses: records that a list of a scope has shown before, by which a later list is judged. */
-import type { Queryable } from './runs.ts';
+/** Witnesses: records that an earlier list of a scope has shown, used to check a later list. */
+import type { Queryable } from '../../storage/queryable.ts';
 
 export type Resource = 'contacts' | 'customers' | 'orders';
 
 export interface Witness {
   readonly id: string;
-  /** What it is recognised by, such as e-mail and name. */
+  /** Its keys, such as e-mail and name. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -17,7 +17,7 @@ export async function readWitnesses(db: Queryable, scope: string, resource: Reso
   return found.rows;
 }
 
-/** Some of the records that a scope is known to have, of every kind that can be asked for by id. */
+/** Some known records of a scope, of every kind that can be looked up by id. */
 export async function knownRecords(
   db: Queryable,
   scope: string,
@@ -38,7 +38,7 @@ export async function knownRecords(
   return found.rows.map(({ kind, id, keys }) => ({ kind, id, keys }));
 }
 
-/** Puts these in place of the ones that were kept. */
+/** Replaces the stored witnesses with these. */
 export async function keepWitnesses(
   db: Queryable,
   scope: string,
@@ -56,13 +56,16 @@ export async function keepWitnesses(
   );
 }
 
-/** The tenant that the records of a scope say they belong to; undefined: they have not said. */
+/** The tenant that the records of a scope name; undefined: they name none. */
 export async function tenantOf(db: Queryable, scope: string): Promise<string | undefined> {
   const found = await db.query<{ tenant: string | null }>('select tenant from ledger.scopes where id = $1', [scope]);
   return found.rows[0]?.tenant ?? undefined;
 }
 
-/** Keeps the tenant of a scope; answers another scope at the same address whose records say the same, if there is one. */
+/**
+ * Stores the tenant of a scope; returns another scope at the same address whose records name the same tenant, if there
+ * is one.
+ */
 export async function keepTenant(db: Queryable, scope: string, tenant: string): Promise<string | undefined> {
   const other = await db.query<{ id: string }>(
     `select s.id from ledger.scopes s join ledger.identities theirs on theirs.scope = s.id

@@ -16,7 +16,7 @@ export interface Call<N extends OperationName> {
   readonly params: z.output<Table[N]['params']>;
   readonly query: z.output<Table[N]['query']>;
   readonly body: BodyOf<N>;
-  /** The calling tenant's records, and nobody else's. */
+  /** The records of the calling tenant, and of no other tenant. */
   readonly records: Records;
 }
 

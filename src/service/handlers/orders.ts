@@ -1,4 +1,4 @@
-/** Orders, each of which belongs to an existing customer of the same tenant (contract, "Order"). */
+/** Orders, each of which belongs to an existing customer of the same tenant (docs/contract.md, "Order"). */
 import { invalid } from '../result.ts';
 import { created, got, listed, updated } from './answers.ts';
 import type { Handlers } from './handler.ts';

@@ -2,7 +2,7 @@
  * Group commit: what is asked for while one batch is being worked is the next batch, so that many requests at once share
  * a statement and its commit. There are no timers: a request alone waits for nothing.
  */
-import { codeOf } from '../../errors.ts';
+import { codeOf } from '../../base/errors.ts';
 
 interface Asked<Item, Outcome> {
   readonly item: Item;

@@ -1,6 +1,6 @@
 /** The service's tables, as SQL files beside this one; a migration is never changed. */
 import type pg from 'pg';
-import { migrate, readMigrations } from '../../database/migrate.ts';
+import { migrate, readMigrations } from '../../storage/migrate.ts';
 
 /** Creates or updates the service's tables; a running service is not needed for it. */
 export async function migrateService(pool: pg.Pool): Promise<void> {

@@ -67,5 +67,5 @@ const getSql = perKind((kind) => {
   const { table, json } = kinds[kind];
   return `
     select at, json from jsonb_array_elements($2::jsonb) with ordinality as sent (wanted, at),
-      lateral (select ${json}::text as json from ${table} r where r.tenant_id = $1 and r.id = wanted::bigint offset 0) found`;
+      lateral (select ${json} as json from ${table} r where r.tenant_id = $1 and r.id = wanted::bigint offset 0) found`;
 });

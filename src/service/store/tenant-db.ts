@@ -5,7 +5,7 @@
  * tenant fails loudly instead of answering with everyone's records.
  */
 import type pg from 'pg';
-import { inTransaction } from '../../database/transaction.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { batched } from './batches.ts';
 
 /** A bigint as pg gives it: a number from our own pools (database/pool.ts), text from another's. */
@@ -15,6 +15,8 @@ export interface TenantDb {
   readonly tenantId: number;
   /** Rows of a statement whose `$1` is the tenant and whose `$2 …` are `values`; prepared once per connection. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** As `query`, but planned for these values: where they decide which plan is quick. */
+  planned<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /**
    * Rows of one item of a statement that takes many: `$2` is a JSON array of items, and each row names its item's place
    * in a column `at`, from 1. Items that are asked for at the same time share a statement (batches.ts).
@@ -45,6 +47,11 @@ function statements(connection: pg.Pool | pg.PoolClient, tenantId: number): Omit
     return result.rows;
   }
 
+  async function planned<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+    const result = await connection.query<Row>(sql, [tenantId, ...values]); // without a name: it is not prepared
+    return result.rows;
+  }
+
   const batches = new Map<string, (item: unknown) => Promise<ItemRow[]>>(); // bounded, as `names` below
   function batchesOf(sql: string): (item: unknown) => Promise<ItemRow[]> {
     const known = batches.get(sql);
@@ -62,6 +69,7 @@ function statements(connection: pg.Pool | pg.PoolClient, tenantId: number): Omit
   return {
     tenantId,
     query,
+    planned,
     // as: the caller says what its statement gives, as for `query`.
     each: <Row extends ItemRow>(sql: string, item: unknown) => batchesOf(sql)(item) as Promise<Row[]>,
   };

@@ -2,7 +2,7 @@
  * Creating and updating records. Each write is one statement that also writes the commit log, so the log and the records
  * can never disagree.
  */
-import { codeOf } from '../../errors.ts';
+import { codeOf } from '../../base/errors.ts';
 import { foldedContact } from './contact-search.ts';
 import { kinds, perKind, type StoredKind } from './kinds.ts';
 import type { ItemRow, SqlId, TenantDb } from './tenant-db.ts';

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTransaction } from '../../../src/database/transaction.ts';
 import {
   type Claim,
   ClaimLost,
@@ -10,8 +9,16 @@ import {
   renewClaim,
   takeClaim,
 } from '../../../src/engine/ledger/claims.ts';
-import { type Attempt, type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
+import {
+  type Attempt,
+  type ClaimedRow,
+  claimRows,
+  isAnyToSend,
+  openRows,
+  recordAttempts,
+} from '../../../src/engine/ledger/rows.ts';
 import { endRun, movePhase } from '../../../src/engine/ledger/runs.ts';
+import { inTransaction } from '../../../src/storage/transaction.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
 
@@ -35,8 +42,8 @@ async function claimsOn(runId: string): Promise<number> {
   return left.rowCount ?? 0;
 }
 
-describe('a claim fences what is written', () => {
-  test('a claim that was taken over writes nothing, and its rows are in doubt', async () => {
+describe('a claim fences writes', () => {
+  test('a claim that was taken over writes nothing, and its rows have an unknown outcome', async () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(2));
     const claim = await claimOn(database, run);
@@ -58,7 +65,7 @@ describe('a claim fences what is written', () => {
     expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(['acked', 'intent']);
   });
 
-  test('an outcome that is recorded again frees no row that another claim has by then', async () => {
+  test('an outcome recorded a second time frees no row that another claim holds by then', async () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(1));
     const [mine, other] = [await claimOn(database, run), await claimOn(database, run)];
@@ -69,7 +76,48 @@ describe('a claim fences what is written', () => {
     expect(await claimRows(database.pool, mine, 1)).toEqual([]);
   });
 
-  test('claimers at the same time never get the same row, and together get all', async () => {
+  test('a chunk holds the rows without a recorded outcome, and is gone with the last of them', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(3));
+    const claim = await claimOn(database, run);
+    const rows = await claimRows(database.pool, claim, 3);
+    const held = async () =>
+      (await database.pool.query('select rows from ledger.chunks where run_id = $1', [run.id])).rows;
+    expect(await held()).toEqual([{ rows: [0, 1, 2] }]);
+    await recordAttempts(database.pool, claim, rows.slice(1, 2).map(acked));
+    expect(await held()).toEqual([{ rows: [0, 2] }]);
+    expect(await isAnyToSend(database.pool, run.id)).toBe(true);
+    expect(await recordAttempts(database.pool, claim, rows.map(acked))).toBe(2);
+    expect(await held()).toEqual([]);
+    expect(await isAnyToSend(database.pool, run.id)).toBe(false);
+  });
+
+  test('two recordings of one row at the same time append one attempt', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    const claim = await claimOn(database, run);
+    const rows = (await claimRows(database.pool, claim, 1)).map(acked);
+    let second: Promise<number> = Promise.resolve(0);
+    await inTransaction(database.pool, async (db) => {
+      expect(await recordAttempts(db, claim, rows)).toBe(1);
+      second = recordAttempts(database.pool, claim, rows);
+      await untilBlocked();
+    });
+    expect(await second).toBe(0);
+  });
+
+  test('planned unclaimed rows and rows to be sent again are left to send', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, readyRows(1));
+    expect(await isAnyToSend(database.pool, run.id)).toBe(true);
+    const claim = await claimOn(database, run);
+    const [row] = await claimRows(database.pool, claim, 1);
+    if (!row) throw new Error('no row was claimed');
+    await recordAttempts(database.pool, claim, [{ ...acked(row), outcome: 'unsent' }]);
+    expect(await isAnyToSend(database.pool, run.id)).toBe(true);
+  });
+
+  test('claimers at the same time never get the same row, and together get all rows', async () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(300));
     const claims = await Promise.all(Array.from({ length: 6 }, () => claimOn(database, run)));
@@ -84,7 +132,7 @@ describe('a claim fences what is written', () => {
     expect([got.length, new Set(got).size]).toEqual([300, 300]);
   });
 
-  test('an expired claim is given no rows and cannot be renewed, even before somebody takes it over', async () => {
+  test('an expired claim gets no rows and cannot be renewed, even before another worker takes it over', async () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(1));
     const claim = await claimOn(database, run, { ttlMs: 0 });
@@ -92,7 +140,7 @@ describe('a claim fences what is written', () => {
     expect(await renewClaim(database.pool, claim)).toBeUndefined();
   });
 
-  test('a renewed claim lasts longer, for everyone', async () => {
+  test('all processes see the new end of a renewed claim', async () => {
     const run = await aRun(database);
     const claim = await claimOn(database, run);
     await database.pool.query(`update ledger.claims set expires_at = now() + interval '1 s' where id = $1`, [claim.id]);
@@ -114,13 +162,13 @@ describe('a claim fences what is written', () => {
     expect(await takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 1_000 })).toBeUndefined();
   });
 
-  test('rows that a dying process was just being given are in doubt too, and not forgotten', async () => {
+  test('rows given to a process while it dies are not forgotten and have an unknown outcome', async () => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(1));
     const claim = await claimOn(database, run);
     let dropping: Promise<void> = Promise.resolve();
     await inTransaction(database.pool, async (db) => {
-      await claimRows(db, claim, 1); // its statement goes on at the server although the process is dead
+      await claimRows(db, claim, 1); // the server completes the statement although the process is dead
       dropping = dropClaims(database.pool, [claim.id]);
       await untilBlocked();
     });
@@ -130,7 +178,7 @@ describe('a claim fences what is written', () => {
 });
 
 describe('an exclusive claim', () => {
-  test('tolerates no second one, however many ask at once', async () => {
+  test('allows no second claim, however many ask at once', async () => {
     const run = await aRun(database);
     let asked: Promise<Claim | undefined>[] = [];
     await inTransaction(database.pool, async (db) => {
@@ -144,7 +192,7 @@ describe('an exclusive claim', () => {
     expect(given).toHaveLength(1);
   });
 
-  test('keeps shared ones away until it is given back', async () => {
+  test('keeps shared claims away until it is given back', async () => {
     const run = await aRun(database);
     const shared = () => takeClaim(database.pool, run.id, WORKER, { kind: 'shared', ttlMs: 30_000 });
     const exclusive = await claimOn(database, run, { kind: 'exclusive' });
@@ -162,7 +210,7 @@ describe('an exclusive claim', () => {
     expect(await ask('later')).toBeDefined();
   });
 
-  test('holds up its taking over until the transaction it covers has ended', async () => {
+  test('delays its takeover until the transaction it covers has ended', async () => {
     const run = await aRun(database);
     const claim = await claimOn(database, run, { kind: 'exclusive' });
     const order: string[] = [];
@@ -187,7 +235,7 @@ describe('an exclusive claim', () => {
     });
   });
 
-  test('ends with its run: one that was cancelled is read and decided no further', async () => {
+  test('ends with its run: a cancelled run is read and decided no further', async () => {
     const run = await aRun(database);
     const claim = await claimOn(database, run, { kind: 'exclusive' });
     await endRun(database.pool, run.id, 'cancelled');
@@ -209,14 +257,14 @@ describe('claims of processes that are gone', () => {
     expect(await claimsOn(run.id)).toBe(left);
   });
 
-  test('expired ones of any host are taken over', async () => {
+  test('expired claims of any host are taken over', async () => {
     const run = await aRun(database);
     await claimOn(database, run, { worker: { ...WORKER, host: 'elsewhere' }, ttlMs: 0 });
     expect(await dropDeadClaims(database.pool)).toBe(1);
     expect(await claimsOn(run.id)).toBe(0);
   });
 
-  test('a process is known by its pid and the time of its start', async () => {
+  test('a process is identified by its pid and its start time', async () => {
     const child = spawn('sleep', ['60']);
     const run = await aRun(database);
     const { pid = 0 } = child;

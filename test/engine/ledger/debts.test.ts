@@ -1,6 +1,5 @@
-/** What a read of the orders pays of the debts that are due. What customers are the same: test/e2e/audits.test.ts. */
+/** How a read of the orders pays debts that are due. The same for customers: test/e2e/audits.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../../../src/database/transaction.ts';
 import {
   type AuditingRead,
   auditOf,
@@ -11,8 +10,9 @@ import {
 import { endRun, type Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
 import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
-import { putRecords } from '../../contacts/ledger-worlds.ts';
+import { inTransaction } from '../../../src/storage/transaction.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { putRecords } from '../../syncs/contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
 
 const SETTLE_MS = 60_000;
@@ -28,7 +28,7 @@ const CREATED = { state: 'settled', verdict: 'created', record_id: '5' };
 const MATCHES = `select d.run_id, d.source_id, k.record_id from due d join ledger.records k
   on k.run_id = $1 and k.last_pass = $2 and k.label = d.label`;
 
-/** A load whose row A was sent again so long ago, after its outcome was unknown; it is done unless it goes on. */
+/** A load whose row A was sent again this long ago, after an unknown outcome. It is done unless it is to continue. */
 async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS + 1_000, goesOn = false } = {}) {
   const run = await aRun(database, { job: 'orders', resource: 'orders of a file' });
   const since = new Date(Date.now() - agoMs);
@@ -72,7 +72,7 @@ async function readWith({ account }: Run, ids: readonly string[], how: Partial<A
 const countsOf = async ({ id }: Run) =>
   (await database.pool.query('select counts from ledger.runs where id = $1', [id])).rows[0].counts;
 
-test('an order that is there once pays its debt, and the run is as it was', async () => {
+test('an order found once pays its debt, and the run is unchanged', async () => {
   const run = await loadWith({});
   expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1, violations: 0 });
   expect(await dueAudits(database.pool, [run.account])).toEqual([
@@ -103,7 +103,7 @@ test.each([
     expect(await countsOf(run)).toEqual({ created: 1, review: 1 });
     expect(await violationsFoundBy(database.pool, [reader.id])).toEqual(found);
     expect(await auditOf(database.pool, run.id)).toEqual({ open: 0, dueAt: null, violations: 1 });
-    expect((await readWith(run, ids)).found).toEqual([]); // told once
+    expect((await readWith(run, ids)).found).toEqual([]); // reported once
   },
 );
 
@@ -117,7 +117,7 @@ test.each([
   expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1 });
 });
 
-test('a list that may lack some shows what is there twice, and pays nothing else', async () => {
+test('an incomplete list reports orders found twice, and pays no other debt', async () => {
   const run = await loadWith({});
   await readWith(run, [], { isComplete: false });
   await readWith(run, ['5'], { isComplete: false });
@@ -135,7 +135,7 @@ test.each([
   expect(await auditOf(database.pool, run.id)).toBeUndefined();
 });
 
-test('an audit that has left debts unpaid is not made again at once', async () => {
+test('an audit with debts left unpaid is not repeated at once', async () => {
   const run = await loadWith({});
   await readWith(run, [], { isComplete: false });
   await database.pool.query(
@@ -145,7 +145,7 @@ test('an audit that has left debts unpaid is not made again at once', async () =
   expect(await dueAudits(database.pool, [run.account])).toEqual([]);
 });
 
-test('a run is auditing no more once its account is another tenant', async () => {
+test('a run stops auditing once its account belongs to another tenant', async () => {
   const run = await loadWith({});
   expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1 });
   await bindAccount(database.pool, run.account, await newScope(database.pool, run.account));

@@ -1,22 +1,23 @@
-/** A ledger of its own for a suite, and runs and rows put straight into it. */
-import { migrate } from '../../../src/database/migrate.ts';
+/** A ledger for a suite, with runs and rows inserted directly. */
+
 import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../../src/engine/ledger/claims.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
+import { migrate } from '../../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
 
 export async function freshLedger(): Promise<FreshDatabase> {
   const database = await freshDatabase();
-  await migrate(database.pool, 'ledger', ledgerMigrations);
+  await migrate(database.pool, 'ledger', await ledgerMigrations());
   await makeRowsWritable(database.pool);
   return database;
 }
 
 let syncs = 0;
 
-/** A run of a sync and an account of its own, unless it says otherwise. */
+/** Starts a run with a sync and an account of its own, unless given. */
 export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}): Promise<Run> {
   const name = `sync-${++syncs}`;
   const begun = await startRun(pool, {
@@ -40,7 +41,7 @@ export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}):
 /** Members of ledger.rows by their column names. */
 export type RowColumns = Readonly<Record<string, unknown>> & { readonly source_id: string };
 
-/** Rows that are ready to be imported where they do not say otherwise. */
+/** Rows that are ready to be imported, unless given otherwise. */
 export async function putRows({ pool }: FreshDatabase, run: Run, rows: readonly RowColumns[]): Promise<void> {
   const whole = rows.map((row, i) => ({
     run_id: run.id,
@@ -75,7 +76,7 @@ export interface ClaimHow {
   readonly ttlMs?: number;
 }
 
-/** A claim that is there. */
+/** An active claim. */
 export async function claimOn(
   { pool }: FreshDatabase,
   run: Run,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A run whose two rows are on their way when it is cancelled, and the claim that holds them. */
+/** A run that is cancelled while its two rows are being sent, and the claim that holds them. */
 async function cancelledInItsMidst() {
   const run = await aRun(database);
   await putRows(database, run, readyRows(2));
@@ -25,21 +25,21 @@ async function cancelledInItsMidst() {
   return { run, claim, rows };
 }
 
-/** What a new run on the same account and resource has to wait. */
+/** How long a new run on the same account and resource has to wait. */
 const wait = (run: Run) => unsettledForMs(database.pool, { ...run, id: 'a new one' }, SETTLE_MS);
 
 async function endedLongAgo(run: Run): Promise<void> {
   await database.pool.query(`update ledger.runs set open_since = now() - interval '1 hour' where id = $1`, [run.id]);
 }
 
-test('while a process may still be sending for a run that was cancelled, its time has not begun', async () => {
+test('the wait of a cancelled run does not begin while a process may still be sending for it', async () => {
   const { run, claim } = await cancelledInItsMidst();
   await endedLongAgo(run);
   expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
   await dropClaims(database.pool, [claim.id]);
 });
 
-test('an answer that comes after the run has ended begins the time anew', async () => {
+test('an answer after the end of the run restarts the wait', async () => {
   const { run, claim, rows } = await cancelledInItsMidst();
   await recordAttempts(
     database.pool,
@@ -52,14 +52,14 @@ test('an answer that comes after the run has ended begins the time anew', async 
   expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
 });
 
-test('rows that a killed process held begin the time anew when its claim is taken over', async () => {
+test('rows of a killed process restart the wait when its claim is taken over', async () => {
   const { run, claim } = await cancelledInItsMidst();
   await endedLongAgo(run);
   await dropClaims(database.pool, [claim.id]);
   expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
 });
 
-test('a run that left nothing in doubt is not waited for', async () => {
+test('a run without unknown outcomes causes no wait', async () => {
   const run = await aRun(database);
   await putRows(database, run, readyRows(2));
   await endRun(database.pool, run.id, 'cancelled');

@@ -51,14 +51,14 @@ describe('one run at a time', () => {
     await endRun(database.pool, first.id, 'done');
   });
 
-  test('of many starts at once, one is started and the others are told of it', async () => {
+  test('of many starts at once, one starts a run and the others receive that run', async () => {
     const asked = await Promise.all(Array.from({ length: 8 }, () => startRun(database.pool, nightly)));
     expect(asked.filter(({ status }) => status === 'started')).toHaveLength(1);
     expect(new Set(asked.map(({ run }) => run.id)).size).toBe(1);
     await endRun(database.pool, asked[0]?.run.id ?? '', 'done');
   });
 
-  test('a run is read as it was started', async () => {
+  test('reads a run as it was started', async () => {
     const run = await aRun(database, { options: { some: 'option' } });
     expect(await readRun(database.pool, run.id)).toEqual(run);
     expect(run).toMatchObject({ status: 'running', phase: 'work', options: { some: 'option' }, notes: [], calls: 0 });
@@ -68,8 +68,8 @@ describe('one run at a time', () => {
   });
 });
 
-describe('a run on its way', () => {
-  test('is moved from phase to phase by whoever is first, and tells the others that it is there', async () => {
+describe('an active run', () => {
+  test('moves from phase to phase once, and later callers see that it has moved', async () => {
     const run = await aRun(database);
     expect(await movePhase(database.pool, run.id, 'work', 'next')).toBe(true);
     expect(await movePhase(database.pool, run.id, 'work', 'next')).toBe(true);
@@ -93,7 +93,7 @@ describe('a run on its way', () => {
     });
   });
 
-  test('remembers since when it is in trouble until one success', async () => {
+  test('remembers the start of a failure until one success', async () => {
     const run = await aRun(database);
     await markTrouble(database.pool, run.id, true);
     const { troubleSince } = await readRun(database.pool, run.id);
@@ -103,7 +103,7 @@ describe('a run on its way', () => {
     expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
   });
 
-  test('says since when by the clock of the process that asks, whatever the database’s says', async () => {
+  test('gives the start of a failure by the clock of the asking process, whatever the database’s clock says', async () => {
     const run = await aRun(database);
     await markTrouble(database.pool, run.id, true);
     await database.pool.query(`update ledger.runs set trouble_since = trouble_since - interval '10 s' where id = $1`, [
@@ -118,7 +118,7 @@ describe('a run on its way', () => {
 });
 
 describe('a run that ends', () => {
-  test('ends once, with what it came to', async () => {
+  test('ends once, with its result', async () => {
     const run = await aRun(database);
     expect(await endRun(database.pool, run.id, 'failed', { code: 'WHY', message: 'because' })).toBe(true);
     expect(await endRun(database.pool, run.id, 'done')).toBe(false);
@@ -142,7 +142,7 @@ describe('a run that ends', () => {
     else expect(after.status).toBe(status);
   });
 
-  test('failed, it waits for another one that has its place', async () => {
+  test('after a failure, waits for another run that has its place', async () => {
     const run = await aRun(database);
     await endRun(database.pool, run.id, 'failed');
     const newer = await aRun(database, { sync: run.sync, account: run.account });
@@ -151,7 +151,7 @@ describe('a run that ends', () => {
     expect(await resumeRun(database.pool, run.id)).toBe(true);
   });
 
-  test('failed, it is not taken up again once a newer one has decided everything anew', async () => {
+  test('after a failure, is not resumed once a newer run has decided everything again', async () => {
     const [run, other] = [await aRun(database), await aRun(database)];
     for (const { id } of [run, other]) await endRun(database.pool, id, 'failed');
     const newer = await aRun(database, { sync: 'of another name', account: run.account });
@@ -175,7 +175,7 @@ describe('a run that ends', () => {
     expect(kept.rowCount).toBe(left);
   });
 
-  test('thins out what was unchanged or only planned in runs before the last three, and nothing else', async () => {
+  test('thins out unchanged and planned rows in runs before the last three, and nothing else', async () => {
     const sync = 'thinned';
     const runs = [];
     for (let i = 0; i < 5; i++) {
@@ -194,7 +194,7 @@ describe('a run that ends', () => {
 });
 
 describe('rows', () => {
-  test('are counted by verdict, and `in` is their sum whatever state they are in', async () => {
+  test('are counted by verdict, and `in` is their sum in any state', async () => {
     const run = await aRun(database);
     const settled = VERDICTS.map((verdict, i) => ({ source_id: `s${i}`, n: i, state: 'settled', verdict }));
     const open = ['staged', 'ready', 'intent', 'acked', 'unknown'].map((state, i) => ({
@@ -208,7 +208,7 @@ describe('rows', () => {
     expect(Object.values(others)).toEqual(Array(7).fill(1));
   });
 
-  test('are paged through in the order they were seen, all or those of one verdict', async () => {
+  test('are listed in the order they were seen, all or those of one verdict', async () => {
     const run = await aRun(database);
     const verdicts = ['created', 'review', null];
     await putRows(

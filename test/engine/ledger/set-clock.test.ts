@@ -1,8 +1,6 @@
-/** What waits in the ledger while the database's clock is set. */
+/** Waiting times in the ledger while the database's clock is set. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { makePool } from '../../../src/database/pool.ts';
 import { dropDeadClaims, renewClaim } from '../../../src/engine/ledger/claims.ts';
 import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
@@ -10,6 +8,8 @@ import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/runs.ts';
 import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
 import { askToProbe, suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
+import { migrate } from '../../../src/storage/migrate.ts';
+import { makePool } from '../../../src/storage/pool.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type SettableClock, settableClock } from '../../support/settable-clock.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
@@ -23,7 +23,7 @@ let clock: SettableClock;
 beforeAll(async () => {
   database = await freshDatabase();
   clock = await settableClock(database);
-  await migrate(database.pool, 'ledger', ledgerMigrations);
+  await migrate(database.pool, 'ledger', await ledgerMigrations());
   await makeRowsWritable(database.pool);
 });
 afterAll(() => database.close());
@@ -38,7 +38,7 @@ async function waitOf(sql: string): Promise<number> {
 const steps = [HOUR_MS, -HOUR_MS, 5_000, -5_000, 1e10, -1e10];
 
 test.each(steps)(
-  'set by %d ms, a claim ends when it would have ended, and what was left in doubt has waited no longer than it has',
+  'set by %d ms, a claim ends at its real time, and an unknown outcome has waited its real time',
   async (ms) => {
     const run = await aRun(database);
     await putRows(database, run, readyRows(1));
@@ -66,7 +66,7 @@ test.each(steps)(
   },
 );
 
-test('set back, a pause of an account, a target, a delivery or a report lasts no longer than it was', async () => {
+test('set back, a pause of an account, a target, a delivery or a report lasts no longer than planned', async () => {
   await suspendAccount(database.pool, 'demo', { operation: 'orders.create', message: 'no' });
   await database.pool.query(`
     insert into ledger.target_states (target, blocked_until) values ('hook', clock_timestamp() + interval '30 s');
@@ -94,7 +94,7 @@ test('set back, a pause of an account, a target, a delivery or a report lasts no
   });
 });
 
-test('set back while no process ran, the first one that starts notices', async () => {
+test('set back while no process ran, the first process that starts notices', async () => {
   const run = await aRun(database);
   const claim = await claimOn(database, run, { worker: ELSEWHERE });
   await database.pool.query('update ledger.clock set seen_at = clock_timestamp()');
@@ -118,7 +118,7 @@ test('of many processes that notice, one moves the times', async () => {
   expect(leftMs).toBeLessThan(32_000);
 });
 
-test('a clock that runs is left alone, however long between two looks', async () => {
+test('leaves a running clock alone, however long between two checks', async () => {
   const times = () => database.pool.query('select times_set from ledger.clock');
   const before = await times();
   for (let look = 0; look < 20; look++) await ledgerNow(database.pool);

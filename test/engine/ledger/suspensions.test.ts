@@ -14,19 +14,19 @@ beforeAll(async () => {
   database = await freshLedger();
 });
 afterAll(() => database.close());
-beforeEach(() => suspendAccount(database.pool, 'acme', { operation: 'tasks.getall', message: 'mend the key' }));
+beforeEach(() => suspendAccount(database.pool, 'acme', { operation: 'tasks.getall', message: 'fix the key' }));
 
 const ask = () => askToProbe(database.pool, 'acme');
 
-test('an account is suspended with its own words, and no other is', async () => {
-  expect(await suspensionOf(database.pool, 'acme')).toMatchObject({ message: 'mend the key' });
+test('suspends one account with its message, and no other account', async () => {
+  expect(await suspensionOf(database.pool, 'acme')).toMatchObject({ message: 'fix the key' });
   expect([await suspensionOf(database.pool, 'other'), await askToProbe(database.pool, 'other')]).toEqual([
     undefined,
     { status: 'open' },
   ]);
 });
 
-test('nobody tries the key at once; then one of all who ask does, and the others wait for the next time', async () => {
+test('no process tries the key at once; later one of all that ask tries, and the others wait for the next time', async () => {
   expect(await ask()).toMatchObject({ status: 'suspended', probeInMs: expect.any(Number) });
   await probeSoon(database.pool, 'acme');
   const asked = await Promise.all([1, 2, 3, 4, 5].map(ask));
@@ -34,7 +34,7 @@ test('nobody tries the key at once; then one of all who ask does, and the others
   expect(asked.filter(({ status }) => status === 'suspended')).toHaveLength(4);
 });
 
-test('the pauses between two tries double up to a minute', async () => {
+test('doubles the pauses between two tries, up to a minute', async () => {
   await probeSoon(database.pool, 'acme');
   const pauses: number[] = [];
   for (let i = 0; i < 8; i++) {

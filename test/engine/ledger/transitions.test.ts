@@ -1,4 +1,4 @@
-/** A row changes its state by the named statements only, and by each of them only as the table of transitions says. */
+/** A row changes its state only by the named statements, and each statement follows the table of transitions. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Claim, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
@@ -86,7 +86,7 @@ const rows = fc.subarray(
 );
 const history = fc.array(fc.record({ statement, rows }), { minLength: 1, maxLength: 40 });
 
-test('in any order of statements, each row goes only where its statement leads', async () => {
+test('in any order of statements, each row moves only as its statement allows', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (steps) => {
       const run = await aRun(database);
@@ -117,7 +117,7 @@ test('in any order of statements, each row goes only where its statement leads',
   );
 });
 
-test('a row that is claimed and recorded is never given out to two claims at once', async () => {
+test('a row that is claimed and recorded is never given to two claims at once', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 6 }), async (limits) => {
       const run = await aRun(database);

@@ -1,30 +1,37 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { creationLog } from '../../../src/deliveries/creations.ts';
+import { resolveScope } from '../../../src/engine/account/identity.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { claimRows, openRows } from '../../../src/engine/ledger/rows.ts';
 import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
-import { resolveScope } from '../../../src/worker/identity.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { deliveryOf } from '../../support/item-bed.ts';
+import { creationLog } from '../../../src/mirror/outbox/creations.ts';
+import { migrate } from '../../../src/storage/migrate.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { deliveryOf } from '../../support/item-harness.ts';
 import { claimOn } from './fresh-ledger.ts';
 
-/** Before accounts became names for scopes. */
-const BEFORE = ledgerMigrations.slice(0, 6);
-
-test('a ledger of an earlier version keeps its links and runs under the tenant that the account turns out to be', async () => {
+/** A ledger as it was before the migration of this number. Up to 013 a row was one record that was updated. */
+async function ledgerBefore(number: string): Promise<FreshDatabase> {
   const database = await freshDatabase();
   onTestFinished(() => database.close());
-  const { pool } = database;
-  await migrate(pool, 'ledger', BEFORE);
+  const all = await ledgerMigrations();
+  await migrate(
+    database.pool,
+    'ledger',
+    all.filter(({ name }) => name < number),
+  );
+  return database;
+}
+
+test('a ledger of an earlier version keeps its links and runs under the tenant that the account belongs to', async () => {
+  const { pool } = await ledgerBefore('007');
   await pool.query(`
     insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase)
       values ('run-1', 'nightly', 'contacts', 'acme', 'customers', 'batch', false, '{}', 'paused', 'import-customers');
     insert into ledger.rows (run_id, source_id, n, state, action) values ('run-1', '1', 1, 'unknown', 'import');
     insert into ledger.links (account, kind, source_id, record_id, run_id) values ('acme', 'contact-customer', '1', '7', 'run-1');
     insert into ledger.tasks (account, sync, kind, task_id, version, state, hash) values ('other', 'm', 'task', '1', 1, '{}', '');`);
-  await migrate(pool, 'ledger', ledgerMigrations);
+  await migrate(pool, 'ledger', await ledgerMigrations());
 
   expect(await readRun(pool, 'run-1')).toMatchObject({ account: 'acme', scope: 'acme', status: 'paused' });
   expect((await pool.query('select scope, known from ledger.links')).rows).toEqual([{ scope: 'acme', known: null }]);
@@ -40,11 +47,11 @@ test('a ledger of an earlier version keeps its links and runs under the tenant t
   expect(await resolveScope(pool, 'acme', moved, nothingAsked)).toMatchObject({ status: 'unclear' });
 });
 
-test('a scope of an account gets a name of its own, and two names may share one', async () => {
+test('a scope of an account gets its own name, and two names can share one scope', async () => {
   const database = await freshDatabase();
   onTestFinished(() => database.close());
   const { pool } = database;
-  await migrate(pool, 'ledger', ledgerMigrations);
+  await migrate(pool, 'ledger', await ledgerMigrations());
   expect([await newScope(pool, 'a'), await newScope(pool, 'a')]).toEqual(['a', 'a~2']);
   await bindAccount(pool, 'a', 'a~2');
   await bindAccount(pool, 'b', 'a~2');
@@ -53,14 +60,9 @@ test('a scope of an account gets a name of its own, and two names may share one'
   expect(identity.fingerprint).not.toContain('a-key');
 });
 
-/** While a row was one record that was updated. */
-const WIDE_ROWS = ledgerMigrations.filter(({ name }) => name < '014');
-
-test('unfinished runs of an earlier version keep every row where it was, with what was sent for it', async () => {
-  const database = await freshDatabase();
-  onTestFinished(() => database.close());
+test('unfinished runs of an earlier version keep the state of every row, with what was sent for it', async () => {
+  const database = await ledgerBefore('014');
   const { pool } = database;
-  await migrate(pool, 'ledger', WIDE_ROWS);
   await pool.query(`
     insert into ledger.runs (id, sync, job, account, scope, resource, lane, dry_run, options, status, phase)
       values ('run-1', 'orders:1', 'orders', 'a', 'a', 'orders:1', 'batch', false, '{}', 'running', 'create-orders');
@@ -76,7 +78,7 @@ test('unfinished runs of an earlier version keep every row where it was, with wh
       ('run-1', '8', 8, 'ready', 'create', null, null, null, 'G', '7', '{}', null, null, 1, now() - interval '1 h', null, null),
       ('run-1', '9', 9, 'settled', 'create', 'created', null, null, 'H', '7', '{}', null, '18', 1, now() - interval '1 h', null, null),
       ('run-1', '10', 10, 'settled', null, 'invalid', 'AMOUNT_EMPTY', 'no amount', 'I', null, null, null, null, 0, null, null, '["I", ""]');`);
-  await migrate(pool, 'ledger', ledgerMigrations);
+  await migrate(pool, 'ledger', await ledgerMigrations());
 
   const found = await pool.query(
     'select n::int, state, action, verdict, reason, facts, client_id as client, record_id as record, sends, fields from ledger.rows order by n',
@@ -123,17 +125,36 @@ test('unfinished runs of an earlier version keep every row where it was, with wh
   expect(await openRows(pool, run.id)).toEqual({ staged: 1, ready: 0, intent: 3, acked: 1, unknown: 2, settled: 2 });
 });
 
+test('chunks of the previous version keep only the rows without a recorded outcome', async () => {
+  const { pool } = await ledgerBefore('015');
+  await pool.query(`
+    insert into ledger.runs (id, sync, job, account, scope, resource, lane, dry_run, options, status, phase)
+      values ('run-1', 'orders:1', 'orders', 'a', 'a', 'orders:1', 'batch', false, '{}', 'running', 'create-orders');
+    insert into ledger.claims (run_id, worker, exclusive, expires_at) values ('run-1', '{}', false, now());
+    insert into ledger.chunks (claim_id, run_id, rows) values (1, 'run-1', '{2, 3}'), (1, 'run-1', '{4}');
+    insert into ledger.attempts (run_id, n, chunk_id, outcome, sends)
+      values ('run-1', 3, 1, 'acked', 1), ('run-1', 4, 2, 'acked', 1), ('run-1', 2, 7, 'unsent', 0);`);
+  await migrate(pool, 'ledger', await ledgerMigrations());
+  expect((await pool.query('select rows from ledger.chunks')).rows).toEqual([{ rows: [2] }]);
+});
+
+test('an unfinished run of an earlier version reads its customers back in the phase of its new name', async () => {
+  const { pool } = await ledgerBefore('016');
+  await pool.query(`
+    insert into ledger.runs (id, sync, job, account, scope, resource, lane, dry_run, options, status, phase)
+      values ('run-1', 'nightly', 'contacts', 'a', 'a', 'customers', 'batch', false, '{}', 'running', 'settle-unknown');`);
+  await migrate(pool, 'ledger', await ledgerMigrations());
+  expect((await pool.query('select phase from ledger.runs')).rows).toEqual([{ phase: 'settle-customers' }]);
+});
+
 test('creations of an earlier version, which were links, are neither lost nor sent again', async () => {
-  const database = await freshDatabase();
-  onTestFinished(() => database.close());
-  const { pool } = database;
-  await migrate(pool, 'ledger', WIDE_ROWS);
+  const { pool } = await ledgerBefore('014');
   await pool.query(`
     insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, linked_at) values
       ('a', 'creating:out', 'task:1', 'lockstep-0123456789ab', null, '', now() - interval '1 h'),
       ('a', 'creating:out', 'task:2', 'lockstep-0123456789ac', 'taken', '', now() - interval '2 h'),
       ('a', 'item:out', 'task:3', '7', null, '', now())`);
-  await migrate(pool, 'ledger', ledgerMigrations);
+  await migrate(pool, 'ledger', await ledgerMigrations());
 
   const moved = await pool.query(
     `select concat_ws(' ', scope, target, source_id, is_taken) as one from ledger.creations order by at`,

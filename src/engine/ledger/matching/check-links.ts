@@ -1,16 +1,18 @@
 /**
- * Checks links before anything is written over them: a customer that is linked must still be the one it was, and so must
- * the contact. Ids say nothing about that where the service is another tenant, or was restored from a backup.
+ * Checks links before anything is written over them: a linked customer must still be the same person, and so must the
+ * contact. Ids do not prove that if the service is another tenant or was restored from a backup.
  */
-import type { Queryable, Run } from '../runs.ts';
-import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
+import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 
 const KEYS = ['email', 'phone', 'name'];
-/** Links of earlier versions do not say what their customer was: the contact is the best evidence of it. */
+/** Links of earlier versions did not store their customer's keys: the contact's keys are the best evidence. */
 const WAS = `coalesce(s.known, ${CONTACT('s')})`;
 const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
 
-/** That a customer names the contact it came from does not count: those ids are small integers at any service, too. */
+/** The contact id of a customer does not count as evidence: ids are small integers at every service. */
 const IS_SAME = `coalesce(num_nonnulls(${KEYS.map((key) => `${WAS}->>'${key}'`).join(', ')}) = 0
   or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')}, false)`;
 const COMPARABLE = KEYS.map((key) => `(${WAS}->>'${key}' is not null and s.${key} is not null)::int`).join(' + ');
@@ -19,26 +21,26 @@ const IS_ANOTHER_CONTACT = `(${COMPARABLE} >= 2 and not coalesce(${KEYS.map((key
 const LINKED = `deciding s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
   where s.is_linked`;
 
-/** Many linked customers are other people than before: it may be another tenant. */
+/** Many linked customers now are different people: it may be another tenant. */
 export interface LinksDisagree {
   readonly status: 'links disagree';
   readonly others: number;
   /** Links whose customer could be compared. */
   readonly all: number;
-  /** One of the customers, and what it was and is. */
+  /** One of the customers, with its earlier and current keys. */
   readonly example: { readonly customer: string; readonly was: readonly string[]; readonly is: readonly string[] };
 }
 
 /**
- * Where few links disagree, their contacts are for a person; after an operator has said that the tenant is the same, links
- * that disagree are dropped, and their contacts are matched again. `unchanged`: contacts without rows, whose links agree.
- * Answers where many disagree; then nothing must be decided.
+ * If few links disagree, their contacts go to manual review. After the operator has confirmed that the tenant is the same,
+ * links that disagree are dropped and their contacts are matched again. `unchanged`: contacts without rows, whose links
+ * agree. Returns a value if many disagree; then nothing may be decided.
  */
 export async function checkLinks(db: Queryable, run: Run, unchanged: number): Promise<LinksDisagree | undefined> {
   await dropStaleLinks(db, run);
   const counted = await db.query<{ all: number; others: number; example: LinksDisagree['example'] | null }>(
     `select count(*)::int as all, (count(*) filter (where not ${IS_SAME}))::int as others,
-       (array_agg(jsonb_build_object('customer', k.record_id, 'was', ${WORDS(WAS)}, 'is', ${WORDS(CUSTOMER('k'))})
+       (array_agg(jsonb_build_object('customer', k.record_id, 'was', ${WORDS(WAS)}, 'is', ${WORDS(LINKED_CUSTOMER('k'))})
          order by length(k.record_id), k.record_id) filter (where not ${IS_SAME}))[1] as example
      from ${LINKED} and s.known is not null`,
     [run.id],
@@ -51,7 +53,7 @@ export async function checkLinks(db: Queryable, run: Run, unchanged: number): Pr
   await db.query(
     `with stranger as (
        select s.n, not ${IS_SAME} as is_other, jsonb_build_object('customer', k.record_id, 'was', ${WORDS(WAS)},
-           'is', case when ${IS_SAME} then ${WORDS(CONTACT('s'))} else ${WORDS(CUSTOMER('k'))} end) as facts
+           'is', case when ${IS_SAME} then ${WORDS(CONTACT('s'))} else ${WORDS(LINKED_CUSTOMER('k'))} end) as facts
        from ${LINKED} and s.action = 'update' and (not ${IS_SAME} or ${IS_ANOTHER_CONTACT})
      )
      update deciding s set state = 'settled', action = null, verdict = 'review',
@@ -62,26 +64,26 @@ export async function checkLinks(db: Queryable, run: Run, unchanged: number): Pr
   return undefined;
 }
 
-/** Has links say what their contacts and customers are by now. */
+/** Updates links with the current keys of their contacts and customers. */
 export async function refreshLinks(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.links l set known = fresh.known, linked_at = clock_timestamp(),
        contact = case when l.hash = fresh.hash then fresh.contact else l.contact end
-     from (select s.source_id, s.hash, ${CUSTOMER('k')} as known, ${CONTACT('s')} as contact from ${LINKED} and ${IS_SAME}) fresh
+     from (select s.source_id, s.hash, ${LINKED_CUSTOMER('k')} as known, ${CONTACT('s')} as contact from ${LINKED} and ${IS_SAME}) fresh
      where l.scope = $2 and l.kind = $3 and l.source_id = fresh.source_id and (l.known is distinct from fresh.known
        or (l.hash = fresh.hash and l.contact is distinct from fresh.contact) or l.linked_at < ${REBOUND_AT})`,
     [run.id, run.scope, CONTACT_LINK],
   );
 }
 
-/** SQL: what people recognise it by. */
+/** SQL: the keys by which people recognise it. */
 function WORDS(known: string): string {
   return `to_jsonb(array_remove(array[${known}->>'name', ${known}->>'email', ${known}->>'phone'], null))`;
 }
 
 /**
- * After an operator has said that the tenant is the same: links whose customer is another one now, or is not there. Their
- * contacts are staged again, and matched by their keys.
+ * After the operator has confirmed that the tenant is the same: drops links whose customer is a different person now, or
+ * is missing. Their contacts are staged again and matched by their keys.
  */
 async function dropStaleLinks(db: Queryable, run: Run): Promise<void> {
   await db.query(

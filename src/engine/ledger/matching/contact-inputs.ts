@@ -1,5 +1,7 @@
 /** Contacts as inputs of a run. */
-import type { Queryable, Run } from '../runs.ts';
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
 
 export interface ContactInput {
   readonly id: string;
@@ -9,11 +11,11 @@ export interface ContactInput {
   readonly phone: string | undefined;
   readonly name: string | undefined;
   readonly org: string | undefined;
-  /** What is sent of it, in the customer's field names. */
+  /** The fields that are sent, with the customer's field names. */
   readonly fields: object;
 }
 
-/** Numbers are the run's, ascending as the contacts were seen. */
+/** Row numbers ascend in the order in which the contacts were seen. */
 export async function keepContacts(
   db: Queryable,
   { id }: Run,

@@ -1,5 +1,7 @@
-/** Links between contacts and customers: what they keep of both, and how the next run looks them up. */
-import type { Queryable, Run } from '../runs.ts';
+/** Links between contacts and customers: what they store of both, and how the next run looks them up. */
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
 
 /** The kind of link between a contact and the customer made from it. */
 export const CONTACT_LINK = 'contact-customer';
@@ -7,29 +9,29 @@ export const CONTACT_LINK = 'contact-customer';
 const KEYS = ['email', 'phone', 'name', 'org'];
 const object = (pairs: readonly string[]) => `jsonb_strip_nulls(jsonb_build_object(${pairs.join(', ')}))`;
 
-/** SQL: what customer `k` is recognised by, as its link keeps it. */
-export const CUSTOMER = (k: string): string =>
+/** SQL: the keys of customer `k`, as stored in its link. */
+export const LINKED_CUSTOMER = (k: string): string =>
   object([...KEYS.map((key) => `'${key}', ${k}.${key}`), `'contact', ${k}.contact_id`]);
 
-/** SQL: what contact `s` is, as its link keeps it beside its hash. */
+/** SQL: the keys of contact `s`, as stored in its link beside the hash. */
 export const CONTACT = (s: string): string => object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
 
-/** What a link keeps of its customer. */
+/** What a link stores of its customer. */
 export interface KnownCustomer {
   readonly email?: string;
   readonly phone?: string;
   readonly name?: string;
   readonly org?: string;
-  /** The contact it says it was imported from. */
+  /** The contact it was imported from, according to the service. */
   readonly contact?: string;
 }
 
 export interface ContactLink {
   readonly contact: string;
   readonly customer: string;
-  /** Of the contact that it was last brought in line with; null: never compared. */
+  /** Hash of the contact at the customer's last update; null: never compared. */
   readonly hash: string | null;
-  /** Undefined where the link has to be looked at again, as one of an earlier version. */
+  /** Undefined if the link has to be checked again, such as a link of an earlier version. */
   readonly known: KnownCustomer | undefined;
 }
 
@@ -48,7 +50,7 @@ export async function linksOf(
   return found.rows.map(({ known, ...link }) => ({ ...link, known: known ?? undefined }));
 }
 
-/** The end of a contact sync: links remember the contacts whose customers were updated. */
+/** Ends a contact sync: stores in the links the contacts whose customers were updated. */
 export async function linkUpdated(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.links l set hash = i.hash, run_id = $1, contact = ${CONTACT('i')},

@@ -1,28 +1,29 @@
 /**
- * What a contact and a customer are matched by, strongest first. A weaker key counts only where each stronger one is
- * missing on at least one side: two people with one switchboard number but different e-mails are two people.
+ * The keys that match a contact and a customer, strongest first. A weaker key counts only if each stronger one is missing
+ * on at least one side: two people with one switchboard number but different e-mails are two people.
  */
 
+import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../debts.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 
 /** `name` may be listed and always comes last. */
 export type MatchKey = 'email' | 'phone' | 'name';
 
 export interface Level {
-  /** What people read in a report. */
+  /** The name shown in reports. */
   readonly by: string;
   /** SQL: whether row `s` and record `k` agree at this level. */
   readonly agrees: string;
 }
 
-/** SQL: row `s` and record `k` are equal in all that recognises them: any of such rows may have any of such records. */
+/** SQL: row `s` and record `k` are equal in all keys: any of these rows may belong to any of these records. */
 export const SAME_PERSON = [
-  ...['email', 'phone', 'name', 'org'].map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`), // hashed, as "is not distinct from" is not
+  ...['email', 'phone', 'name', 'org'].map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`), // allows a hash join; "is not distinct from" does not
   'coalesce(s.email, s.phone, s.name) is not null',
 ].join(' and ');
 
-/** Adds audit debts for customers that a run is about to send although a run that has ended may have sent the same person. */
+/** Adds audit debts for customers that a run is about to send although an ended run may have sent the same person. */
 export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number): Promise<void> {
   const runs = `u.resource = 'customers'`;
   return oweForEarlierSends(db, run, { resource: 'customers', settleMs, runs, same: SAME_PERSON });
@@ -30,7 +31,10 @@ export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number
 
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 
-/** The levels for what a sync is to match by; name and organisation together are the last resort of a contact that has none of the keys. */
+/**
+ * The levels for the keys of a sync; name and organisation together are the last resort for a contact without any of
+ * the keys.
+ */
 export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
   const matchBy = wanted.filter((key) => key !== 'name');
   const keyed = matchBy.map((key, i) => ({
@@ -48,8 +52,8 @@ export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
 const IS_READ = (record: string) => `${record}.run_id = $1 and ${record}.last_pass = $2`;
 
 /**
- * SQL: the customers of a debt: its record, those that say they came from its contact, and those that are the same person
- * as its row, or as its record in the spelling of the service. A customer that another row of its run has is that row's.
+ * SQL: the customers of a debt: its record, customers with its contact id, and customers that are the same person as its
+ * row, or as its record in the spelling of the service. A customer that another row of its run has belongs to that row.
  */
 export const SAME_CUSTOMER = `select m.run_id, m.source_id, m.record_id from (
     select d.run_id, d.source_id, k.record_id from due d join ledger.records k on ${IS_READ('k')} and k.record_id = d.record_id

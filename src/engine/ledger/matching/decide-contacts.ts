@@ -1,32 +1,36 @@
 /**
- * Decides every contact of a run before the first write: it exists already (matched and linked), is ambiguous (named, never
- * guessed), or is to be imported. Set-based SQL over the run's contacts (`s`, of the temporary table `deciding`) and the
- * customers that its baseline kept (`k`).
+ * Decides every contact of a run before the first write: it exists (matched and linked), is ambiguous (reported, never
+ * guessed), or will be imported. Set-based SQL over the run's contacts (`s`, in the temporary table `deciding`) and the
+ * customers of its baseline (`k`).
  */
 
+import type { Queryable } from '../../../storage/queryable.ts';
 import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
-import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
+import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 
 export interface DecideOptions {
   readonly matchBy: readonly MatchKey[];
-  /** What a contact without a customer is sent as. */
+  /** How a contact without a customer is sent. */
   readonly action: 'import' | 'create';
   readonly onChange: 'update' | 'ignore';
-  /** Fields of a customer that its contact decides. */
+  /** Fields of a customer that come from its contact. */
   readonly mappedFields: readonly string[];
-  /** What the list of customers does not show is not there. */
+  /** True if a customer missing from the list does not exist. */
   readonly isWhole: boolean;
-  /** Contacts without rows: nothing about them has changed. */
+  /** Number of unchanged contacts, which have no rows. */
   readonly unchanged: number;
 }
 
-/** To be run in one transaction, once a run. In a dry run no link is kept. Contacts that turn out unchanged are no rows any more. */
+/**
+ * Run it in one transaction, once per run. A dry run stores no links. Rows of contacts that turn out unchanged are
+ * deleted.
+ */
 export async function decideContacts(
   db: Queryable,
   run: Run,
@@ -41,7 +45,7 @@ export async function decideContacts(
   await takeLinked(db, run);
   await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
   for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
-  await matchLevel(db, run, { by: 'e-mail, phone, name and organization', agrees: SAME_PERSON }); // whatever matchBy says
+  await matchLevel(db, run, { by: 'e-mail, phone, name and organization', agrees: SAME_PERSON }); // regardless of matchBy
   await reviewDuplicates(db, run);
   await reviewTheUnclear(db, run);
   if (!options.isWhole) await reviewTheUnproven(db);
@@ -53,7 +57,10 @@ export async function decideContacts(
 
 const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
 
-/** The contacts with what their links say. A state is a row's: `staged` is not decided yet, `ready` is to be sent. */
+/**
+ * The contacts with what their links say. The states are those of rows: `staged` is not decided yet, `ready` will be
+ * sent.
+ */
 async function openContacts(db: Queryable, run: Run, onChange: DecideOptions['onChange']): Promise<void> {
   await db.query(
     `create temp table deciding (n bigint primary key, source_id text, label text, email text, phone text, name text, org text,
@@ -74,7 +81,7 @@ async function openContacts(db: Queryable, run: Run, onChange: DecideOptions['on
   await db.query('analyze deciding');
 }
 
-/** A linked customer that is gone may have been made again, or merged into another one: its contact is matched again. */
+/** A missing linked customer may have been created again or merged into another one: its contact is matched again. */
 async function reopenLostLinks(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update deciding s set state = 'staged', action = null, verdict = null, reason = null
@@ -85,8 +92,9 @@ async function reopenLostLinks(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * A linked customer is its contact's, and no other's while that contact is there. One that was deleted and made again
- * has another id: its customer is found by its keys. A scan that may have missed contacts tells of none that it is gone.
+ * A linked customer belongs to its contact while that contact exists. A contact that was deleted and created again has
+ * another id: its customer is found by its keys. A scan that may have missed contacts does not prove that a contact is
+ * gone.
  */
 async function takeLinked(db: Queryable, run: Run): Promise<void> {
   await db.query(
@@ -99,12 +107,12 @@ async function takeLinked(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * Links pairs that are each other's only candidate, or, where several share the key (a family's mailbox), each other's
- * only candidate of the same name. What has candidates left after that is for a person, and so are those candidates: a
- * weaker key must not give away what a stronger one disputes.
+ * Links pairs that are each other's only candidate or, if several share the key (a family's mailbox), each other's only
+ * candidate of the same name. Contacts that still have candidates go to manual review with these candidates: a weaker key
+ * must not assign a customer that a stronger key disputes.
  *
- * Linked contacts and customers count as candidates although they cannot be had: else what is ambiguous today would look
- * certain tomorrow, when a link has taken the alternative away, and a second run would write.
+ * Linked contacts and customers count as candidates although they are taken. Otherwise an ambiguous match would look
+ * certain in the next run, after a link took the alternative away, and that run would write.
  */
 async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
   const agreeing = (among: string) => `
@@ -113,7 +121,8 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
        from deciding s join ledger.records k on ${IS_CUSTOMER} and ${level.agrees}
        where ${among} and (k.contact_id is null or k.contact_id = s.source_id or not exists
          (select from deciding o where o.source_id = k.contact_id))`;
-  // In two halves, each over few rows or few records: a thousand linked people with one switchboard are no million pairs.
+  // In two halves, each over few rows or few records, so that a thousand linked people with one switchboard do not form a
+  // million pairs.
   await db.query(
     `with pairs as (
        select *, count(*) over (partition by n) as customers, count(*) over (partition by record_id) as contacts
@@ -146,7 +155,7 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
   );
 }
 
-/** Of free customers, what is the same person as a contact that has its customer. */
+/** Reviews free customers that are the same person as a contact that has its customer. */
 async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
   const had = `select * from deciding where state = 'settled' and record_id is not null and verdict in ('existing', 'unchanged')`;
   const free = `select * from ledger.records k where ${IS_CUSTOMER} and k.taken_by is null and not k.is_disputed`;
@@ -158,7 +167,7 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** What is never sent: what a person has deleted there, and what could not be, or was not, recognised in the list. */
+/** Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list. */
 async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with earlier as (
@@ -179,7 +188,7 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** The list may lack their customers: created because of that, they might be there twice. */
+/** The list may be incomplete: creating these customers could create them twice. */
 async function reviewTheUnproven(db: Queryable): Promise<void> {
   await db.query(
     `update deciding set state = 'settled', verdict = 'review', reason = 'LIST_PARTIAL', facts = '{"what": "customer"}'
@@ -200,22 +209,22 @@ async function keepLinks(db: Queryable, run: Run): Promise<void> {
   );
   await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
-     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${CUSTOMER('k')}, ${CONTACT('s')}
+     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${LINKED_CUSTOMER('k')}, ${CONTACT('s')}
      from deciding s join ledger.records k on ${IS_CUSTOMER} and k.record_id = s.record_id where s.by is not null
      on conflict (scope, kind, record_id) do update set source_id = excluded.source_id, hash = excluded.hash,
        run_id = excluded.run_id, known = excluded.known, contact = excluded.contact, linked_at = now()`,
     values,
   );
   await db.query(
-    `update ledger.links l set contact = null from deciding s -- it is a row of the next run, too
+    `update ledger.links l set contact = null from deciding s -- so that it is a row of the next run, too
      where l.scope = $1 and l.kind = $2 and l.source_id = s.source_id and s.reason = 'CUSTOMER_GONE' and l.contact is not null`,
     [run.scope, CONTACT_LINK],
   );
 }
 
 /**
- * An update sends the customer as it is with the contact's fields over it; a field emptied at the contact is emptied there.
- * A dry run says what it would have done.
+ * An update sends the current customer with the contact's fields applied; a field emptied at the contact is emptied there.
+ * A dry run reports what it would have done.
  */
 async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged }: DecideOptions): Promise<void> {
   const isUnchanged = `verdict = 'unchanged' and reason is null`;

@@ -1,31 +1,33 @@
 /**
- * Decides every row that has its customer and its key, before the first order is sent: its order exists, is to be created or
- * updated, or is for a person. One pass over the rows of the run (`s`) and the orders that its baseline kept (`k`).
+ * Decides every row that has its customer and its key, before the first order is sent: its order exists, will be created
+ * or updated, or needs manual review. One pass over the rows of the run (`s`) and the orders of its baseline (`k`).
  */
+
+import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { differ, differences } from './differences.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
 export interface Planned {
-  /** Rows that are to be sent, by what is done with them. */
+  /** Rows to send, by action. */
   readonly create: number;
   readonly update: number;
-  /** Rows that stay undecided because they have no customer, and because another load holds their key. */
+  /** Rows that stay undecided: without a customer, and with a key that another load holds. */
   readonly withoutCustomer: number;
   readonly waiting: number;
 }
 
-/** `isWhole`: what the list of orders does not show does not exist. */
+/** `isWhole`: an order missing from the list does not exist. */
 export interface Deciding {
   readonly existing: 'skip' | 'update' | 'fail';
   readonly isWhole: boolean;
 }
 
 /**
- * Decides; to be run in one transaction, safe to repeat. Rows without a customer, or whose key another load holds, stay
+ * Decides; run it in one transaction; safe to repeat. Rows without a customer, or whose key another load holds, stay
  * undecided.
  */
 export async function decideOrders(db: Queryable, run: Run, { existing, isWhole }: Deciding): Promise<Planned> {
@@ -55,8 +57,8 @@ export async function decideOrders(db: Queryable, run: Run, { existing, isWhole 
 }
 
 /**
- * Orders that other loads have sent and no list has shown: sent again they would exist twice, and no list would tell. Few of
- * all rows, so they are looked up one by one before `prepareSetWork` forbids that.
+ * Orders that other loads sent and no list has shown. Sending them again would create duplicates that no list shows. They
+ * are few, so they are looked up one by one before `prepareSetWork` disables nested loops.
  */
 async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query(
@@ -71,7 +73,7 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query('analyze invisible');
 }
 
-/** An update sends the order that exists with what the row says over it: what the row leaves out is not emptied. */
+/** An update sends the existing order with the row's values applied: values missing from the row are not emptied. */
 const DECIDE = `create temp table decided on commit drop as
   with staged as (${STAGED}), doubled as (
     select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
@@ -108,12 +110,12 @@ const DECIDE = `create temp table decided on commit drop as
       when not $4::boolean then 'LIST_PARTIAL'
       else 'create' end as fate) f`;
 
-/** Takes back what was planned and not sent: it is decided again from what exists by then. */
+/** Removes plans that were not sent: the rows are decided again later from the then current data. */
 export async function undecide(db: Queryable, { id }: Run): Promise<void> {
   await unplanRows(db, id, { sql: 'select n from ledger.plans where run_id = $1' });
 }
 
-/** A dry run says what it would have done; an order without a customer would have been created after that. */
+/** A dry run reports what it would have done; for an order without a customer it would have created the customer first. */
 export async function planOnly(db: Queryable, { id }: Run): Promise<void> {
   await settleRows(db, id, {
     sql: `select i.n, case p.action when 'update' then 'updated' else 'created' end as verdict, 'PLANNED' as reason,

@@ -1,9 +1,9 @@
-/** Customers that are there more than once, which a person has to remove: the service has no call for it. */
+/** Duplicate customers, which the operator has to remove: the service has no call for it. */
 import { SAME_PERSON } from './customer-levels.ts';
 
 /**
- * SQL: `n, ids` of contacts which have their customer, and the free customers that are the same person: a commit that came
- * later than `settle`, or made by others. `had`: SQL, the contacts with their `record_id`; `free`: SQL, the customers.
+ * SQL: `n, ids` of contacts that have their customer, and the free customers that are the same person: committed later
+ * than `settle`, or created by others. `had`: SQL of the contacts with their `record_id`; `free`: SQL of the customers.
  */
 export function duplicates(had: string, free: string): string {
   return `with free as materialized (${free}), had as materialized (${had}), pairs as (

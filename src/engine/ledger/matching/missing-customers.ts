@@ -1,31 +1,32 @@
 /**
- * Customers that a load needs and that are not there: created by a run of their own, which writes the account's customers
- * as a contact sync does, so that one of them waits for the other and nobody is created twice.
+ * Creates customers that a load needs and that do not exist. A separate run creates them and locks the account's customers
+ * like a contact sync, so that the two wait for each other and no customer is created twice.
  */
 
+import type { Queryable } from '../../../storage/queryable.ts';
 import { unsettledForMs } from '../horizon.ts';
 import { prepareSetWork } from '../records.ts';
-import { type NewRun, type Queryable, type Run, startRun } from '../runs.ts';
+import { type NewRun, type Run, startRun } from '../runs.ts';
 import { planRows, settleRows } from '../transitions.ts';
 import { oweForEarlierCustomers } from './customer-levels.ts';
 import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
 
-/** SQL: what a row's customer is called in the run that creates it: one customer for all rows that say this. */
+/** SQL: the name of a row's customer in the run that creates it: all rows with the same name share one customer. */
 const NAME = (row: string) =>
   `coalesce('email ' || ${row}.email, 'phone ' || ${row}.phone, 'name ' || ${row}.name || coalesce(', ' || ${row}.org, ''))`;
 
-/** What a contact sync writes, too. */
+/** The resource that a contact sync also writes. */
 export const CUSTOMERS = 'customers';
 
 export type Creating =
   /** A run creates them. */
   | { readonly status: 'started'; readonly run: Run; readonly customers: number }
-  /** Another run writes the account's customers at this moment. */
+  /** Another run is writing the account's customers. */
   | { readonly status: 'busy'; readonly run: Run }
-  /** Another run has written customers since they were read: who is missing has to be read again. */
+  /** Another run has written customers since they were read: the missing customers have to be determined again. */
   | { readonly status: 'stale' };
 
-/** How many customers the rows that have none would need. */
+/** How many customers would be created for the rows without one. */
 export async function countMissing(db: Queryable, run: Run): Promise<number> {
   const counted = await db.query<{ n: number }>(
     `select count(distinct ${NAME('i')})::int as n from ${ORDERS}
@@ -37,9 +38,9 @@ export async function countMissing(db: Queryable, run: Run): Promise<number> {
 }
 
 /**
- * Starts the run that creates the customers of all rows that have none, to be called in one transaction; nothing is written
- * unless it answers `started`. Rows that may turn out to mean one of these (a phone without an e-mail that another row gives
- * with one) wait for what it finds. `readAt`: when the customers were read, on the database's clock.
+ * Starts the run that creates the customers of all rows that have none, call it in one transaction; it writes only if it
+ * returns `started`. Rows that may refer to one of these customers (a phone without an e-mail that another row gives with
+ * one) wait for the result. `readAt`: when the customers were read, on the database's clock.
  */
 export async function createMissing(
   db: Queryable,
@@ -86,7 +87,7 @@ export async function createMissing(
   return { status: 'started', run: creator, customers };
 }
 
-/** A run that ended while the customers were read may have had a call on its way that they do not show. */
+/** A run that ended while the customers were read may have had a call in flight that the list does not show. */
 async function haveCustomersChanged(db: Queryable, creator: Run, readAt: Date, settleMs: number): Promise<boolean> {
   const others = await db.query(
     `select 1 from ledger.runs where scope = $1 and resource = $2 and id <> $3 and not dry_run and ended_at >= $4 limit 1`,
@@ -95,12 +96,12 @@ async function haveCustomersChanged(db: Queryable, creator: Run, readAt: Date, s
   return others.rowCount !== 0 || (await unsettledForMs(db, creator, settleMs)) > 0;
 }
 
-/** The name that runs creating customers for a load go by. */
+/** The name of runs that create customers for a load. */
 export function creatorSync({ sync }: Pick<Run, 'sync'>): string {
   return sync.replace(/^orders:/, 'customers:');
 }
 
-/** Puts the customers that were created beside those that were read, to be found like them. */
+/** Adds the created customers to the customers that were read, so that both are found. */
 export async function takeCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, email, phone, name, org, fields, first_pass, last_pass)
@@ -111,7 +112,7 @@ export async function takeCreated(db: Queryable, run: Run, creatorId: string): P
   );
 }
 
-/** Rows whose customer was to be created and does not exist after all: there is no customer to send the order for. */
+/** Settles rows whose customer was not created: their order cannot be sent without a customer. */
 export async function settleNotCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select s.n, case v.verdict when 'rejected' then 'rejected' else 'review' end as verdict,

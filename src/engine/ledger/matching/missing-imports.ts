@@ -1,5 +1,7 @@
-/** Imported contacts that a read of the customers does not show, while it shows customers that no contact accounts for. */
-import type { Queryable, Run } from '../runs.ts';
+/** Imported contacts that are missing from a read of the customers while the read shows customers without a contact. */
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
 import { gatherSent } from '../settling.ts';
 import { NEW_CUSTOMER } from './settle-contacts.ts';
 
@@ -9,7 +11,7 @@ export interface ReadBack {
   readonly settleMs: number;
 }
 
-/** At most `limit` of them, in the order they were seen; to be run in a transaction of its own. */
+/** At most `limit` of them, in the order they were seen; run it in its own transaction. */
 export async function missingImports(
   db: Queryable,
   run: Run,

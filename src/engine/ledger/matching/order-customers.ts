@@ -1,45 +1,71 @@
 /**
- * Finds the customer of each row among those the run has read: by id, else by what names people, strongest first. Many
- * rows may name one customer; a row that may mean several is for a person. Set-based: each name is looked up once, however
- * many rows give it.
+ * Finds the customer of each row among those the run has read: by id, otherwise by personal keys, strongest first. Many
+ * rows may name one customer; a row that matches several goes to manual review. Set-based: each name is looked up once for
+ * all its rows.
  */
+
+import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
 import { type Level, levelsFor } from './customer-levels.ts';
 import { STAGED } from './staged-orders.ts';
 
-/** SQL: two rows `a` and `b` name a customer in the same words. */
+/** SQL: two rows `a` and `b` name a customer with the same text. */
 const SAME_WORDS = (a: string, b: string) =>
   ['email', 'phone', 'name', 'org'].map((key) => `coalesce(${a}.${key}, '') = coalesce(${b}.${key}, '')`).join(' and ');
 
-/** SQL: what an id looks like, in words. */
+/** SQL: the form of an id, as text. */
 const ID_FORM = (id: string) => `case when ${id} ~ '^[0-9]+$' then 'numbers'
   when ${id} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then 'UUIDs' else 'words' end`;
 
 /** SQL: the customers `k` that the run has read. */
 const CUSTOMERS = `(select * from ledger.records where run_id = $1 and kind = 'customer') k`;
 
-/** A file seldom tells the organization: a name alone is enough where one customer has it. */
+/** A file seldom has the organization: a name alone is enough if only one customer has it. */
 const BY_NAME: Level = {
   by: 'name',
   agrees: 's.name = k.name and (s.org is null or k.org is null) and s.email is null and s.phone is null',
 };
 
-/** Of several candidates, the one that agrees in all the row says is meant. */
+/** Of several candidates, the row means the one that agrees in all its keys. */
 const AGREES_IN_ALL = ['email', 'phone', 'name', 'org']
   .map((key) => `(s.${key} is null or s.${key} = k.${key})`)
   .join(' and ');
 
-/** `isWhole`: what the list of customers does not show does not exist. `keepMissing`: missing customers are to be created. */
+/** `isWhole`: a customer missing from the list does not exist. `keepMissing`: missing customers will be created. */
 export interface Resolving {
   readonly keepMissing: boolean;
   readonly isWhole: boolean;
 }
 
+/** The keys by which rows of a load name their customers. */
+export interface CustomerNames {
+  readonly id: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string | null;
+}
+
+const ROWS_AT_ONCE = 10_000;
+
+/** The keys of all undecided rows, in batches; a customer that shares one of them may be meant. */
+export async function* namedCustomers(db: Queryable, run: Run): AsyncGenerator<readonly CustomerNames[]> {
+  for (let after = -1; ; ) {
+    const page = await db.query<CustomerNames & { n: number }>(
+      `select n::float8 as n, client_id as id, email, phone, name from (${STAGED}) s
+       where n > $2 order by n limit ${ROWS_AT_ONCE}`,
+      [run.id, after],
+    );
+    yield page.rows;
+    after = page.rows.at(-1)?.n ?? after;
+    if (page.rows.length < ROWS_AT_ONCE) return;
+  }
+}
+
 /**
- * Resolves all undecided rows; to be run in one transaction, safe to repeat. Rows whose customer is missing are rejected,
- * or left undecided where missing customers are to be created. Answers how many those are.
+ * Resolves all undecided rows; run it in one transaction; safe to repeat. Rows whose customer is missing are rejected, or
+ * left undecided if missing customers will be created. Returns how many are left undecided.
  */
 export async function resolveCustomers(db: Queryable, run: Run, resolving: Resolving): Promise<number> {
   await prepareSetWork(db, run.id);
@@ -55,7 +81,7 @@ export async function resolveCustomers(db: Queryable, run: Run, resolving: Resol
   return missing.rows[0]?.n ?? 0;
 }
 
-/** Ids are compared as text. A spreadsheet may have put zeros before a number, and nothing else has that form. */
+/** Ids are compared as text. A spreadsheet may have added leading zeros to a number. */
 async function checkIds(db: Queryable, run: Run, isWhole: boolean): Promise<void> {
   await matchRows(db, run.id, {
     sql: `select s.n, 'customer' as kind, k.record_id, 'id' as by
@@ -110,7 +136,7 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
   );
 }
 
-/** A customer that an incomplete list does not show may exist: made again, it would exist twice. */
+/** A customer missing from an incomplete list may exist: creating it could create a duplicate. */
 async function keepFound(db: Queryable, run: Run, { keepMissing, isWhole }: Resolving): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select s.n, f.fate as reason, case f.fate when 'CUSTOMER_UNKNOWN' then 'rejected' else 'review' end as verdict,

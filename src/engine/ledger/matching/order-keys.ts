@@ -1,31 +1,33 @@
 /**
- * An order's key is its customer and its order_id. While a load is unfinished its keys are its own, so that loads side by
- * side never create one order twice; the keys of a load that has ended are anybody's.
+ * An order's key is its customer and its order_id. An unfinished load owns its keys, so that concurrent loads never create
+ * one order twice; the keys of an ended load are free.
  */
+
+import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../debts.ts';
 import { endedUnsettledForMs } from '../horizon.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
-/** So many new keys change the plans of statements. */
+/** This many new keys change the query plans. */
 const MANY = 1_000;
 
-/** Whose keys they are: the scope's, or the run's own where it only plans. */
+/** The owner of the keys: the scope, or the run itself for a dry run. */
 export function keyScopeOf({ scope, dryRun, id }: Run): string {
   return dryRun ? id : scope;
 }
 
 /**
- * Takes the keys of all rows that have a customer and are undecided, and settles those whose key is not theirs alone; to be
- * run in one transaction. What ended loads had left to be sent under these keys is theirs no more. Answers how long what an
- * earlier load has sent may still appear, in milliseconds: where that is not 0, nothing was taken, and no baseline can be read.
+ * Takes the keys of all undecided rows with a customer, and settles rows whose key is shared; run it in one transaction.
+ * Ended loads lose unsent rows with these keys. Returns how long orders sent by an earlier load may still appear, in
+ * milliseconds: if that is not 0, nothing was taken, and no baseline can be read.
  */
 export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promise<number> {
   await db.query('savepoint before_keys');
-  // A failed load that is being resumed at this moment waits, and then finds its rows settled below. One that fails only
-  // now keeps its keys: it may be resumed before its rows are settled.
+  // A failed load that is being resumed waits, and then finds its rows settled below. A load that fails only now keeps its
+  // keys: it may be resumed before its rows are settled.
   const failed = await db.query<{ id: string }>(
     `select id from ledger.runs where scope = $1 and job = $2 and status = 'failed' and phase is not null
      order by id for update`,
@@ -39,20 +41,25 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
        left join ledger.runs u on u.id = held.run_id where u.id is null or u.status in ('done', 'cancelled'))`,
     [keyScopeOf(run)],
   );
-  // In one order for all, so that two loads never wait for each other.
+  // One load at a time takes keys of a scope, so free keys are inserted without `on conflict`.
+  await db.query(`select pg_advisory_xact_lock(hashtextextended('order_keys ' || $1, 0))`, [keyScopeOf(run)]);
   const counted = await db.query<{ rows: number; taken: number }>(
-    `with staged as materialized (select client_id, label from (${STAGED}) s where client_id is not null), taken as (
+    `with staged as materialized (select client_id, label from (${STAGED}) s where client_id is not null), known as (
+       update ledger.order_keys k set run_id = $1 from (select distinct * from staged) s
+       where k.scope = $2 and k.client_id = s.client_id and k.label = s.label and (k.run_id = any($3)
+         or exists (select from ledger.runs u where u.id = k.run_id and u.phase is null))
+       returning 1
+     ), free as (
        insert into ledger.order_keys (scope, client_id, label, run_id)
-       select distinct $2, client_id, label, $1 from staged order by client_id, label
-       on conflict (scope, client_id, label) do update set run_id = excluded.run_id
-         where ledger.order_keys.run_id = any($3)
-           or exists (select 1 from ledger.runs u where u.id = ledger.order_keys.run_id and u.phase is null)
+       select distinct $2, client_id, label, $1 from staged s where not exists (select from ledger.order_keys k
+         where k.scope = $2 and k.client_id = s.client_id and k.label = s.label) order by client_id, label
        returning 1
      )
-     select (select count(*) from staged)::int as rows, (select count(*) from taken)::int as taken`,
+     select (select count(*) from staged)::int as rows,
+       ((select count(*) from known) + (select count(*) from free))::int as taken`,
     [run.id, keyScopeOf(run), failedIds],
   );
-  // After the keys: a load that was cancelled meanwhile has given its keys away, and its calls may be on their way.
+  // After the keys: a load that was cancelled meanwhile has released its keys, and its calls may be in flight.
   const inMs = await endedUnsettledForMs(db, run, settleMs);
   if (inMs > 0) {
     await db.query('rollback to savepoint before_keys');
@@ -60,16 +67,17 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   }
   if (!run.dryRun) await settleDisowned(db, run, failedIds);
   const [count] = counted.rows;
-  // Keys that the planner knows nothing of are joined by going through all of them for each row.
+  // Without statistics the planner scans all keys for each row.
   if (count && count.taken > MANY) await db.query('analyze ledger.order_keys');
-  const isEachItsOwn = !run.dryRun && count?.taken === count?.rows; // new keys, as many of them as rows
+  const isEachItsOwn = !run.dryRun && count?.taken === count?.rows; // as many new keys as rows
   if (!isEachItsOwn) await reviewForeignKeys(db, run);
   return 0;
 }
 
 /**
- * Rows whose key a load holds that makes no progress, for a person (of a dry run, which cannot wait, any unfinished load's);
- * and of rows with one key all but one: what is decided stays. Rows whose key a running load holds wait for it.
+ * Sends rows to manual review if a load without progress holds their key (for a dry run, which cannot wait, any unfinished
+ * load), and all but one of the rows that share a key; decided rows stay decided. Rows whose key a running load holds wait
+ * for it.
  */
 async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
   await settleRows(db, run.id, {
@@ -92,8 +100,8 @@ async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * Whether every key of what is to be decided is held, by this load or by a running one that is waited for: a load that has
- * failed and was resumed may have lost some.
+ * Whether every key of the undecided rows is held by this load, or by a running load that it waits for. A load that failed
+ * and was resumed may have lost keys.
  */
 export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
   const lost = await db.query(
@@ -107,8 +115,8 @@ export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
 }
 
 /**
- * The load that rows of this one wait for, because it is sending their orders; `ended` where it is over by now and their keys
- * can be taken; undefined where none waits.
+ * The load that rows of this one wait for, because it is sending their orders; `ended` if it has ended and their keys can
+ * be taken; undefined if no row waits.
  */
 export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | undefined> {
   const found = await db.query<{ id: string | null }>(
@@ -122,7 +130,7 @@ export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | u
   return waiting && (waiting.id ?? 'ended');
 }
 
-/** Whether all that is undecided waits for loads that are sending: then there is nothing to read the orders for. */
+/** Whether all undecided rows wait for loads that are sending: then reading the orders is not needed. */
 export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
   const found = await db.query<{ is: boolean }>(
     `select count(*) > 0 and coalesce(bool_and(u.id is not null), false) as is from (${STAGED}) s
@@ -145,7 +153,7 @@ export async function releaseKeys(db: Queryable, run: Run): Promise<void> {
   await db.query('delete from ledger.order_keys where run_id = $1', [run.id]);
 }
 
-/** `failed`: loads that could be resumed; one at a time, for what the planner then knows of each. */
+/** `failed`: loads that could be resumed; one at a time, so that the planner has their statistics. */
 async function settleDisowned(db: Queryable, run: Run, failed: readonly string[]): Promise<void> {
   for (const id of failed) {
     await settleRows(db, id, {

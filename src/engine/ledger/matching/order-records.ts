@@ -1,17 +1,20 @@
-/** The orders of a list that a load asks for: those whose key it holds, and those that an audit is owed for. */
-import { addNote, type Queryable, type Run } from '../runs.ts';
+/** The orders of a list that a load needs: orders whose key it holds, and orders with a due audit. */
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import { prepareSetWork } from '../records.ts';
+import { addNote, type Run } from '../runs.ts';
 import { keyScopeOf } from './order-keys.ts';
 
 export interface SeenOrder {
   readonly recordId: string;
   readonly clientId: string | undefined;
   readonly label: string;
-  /** The label came as a number: zeros before it are lost. */
+  /** The label came as a number: leading zeros are lost. */
   readonly isNumber: boolean;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Which read keeps them. `isAudit`: audits are due. */
+/** The read that stores them. `isAudit`: audits are due. */
 export interface KeepingOrders {
   readonly run: Run;
   readonly pass: number;
@@ -50,78 +53,74 @@ export async function* wantedOrders(
   yield owed.rows;
 }
 
-/**
- * Keeps the orders among these that the load asks for, under the key it knows them by: a service that makes a number of an
- * order_id shows 0012 as 12. One whose order_id is a key in other letters is kept under its own, and counted in the
- * answer. Safe to repeat. Each key is looked up by itself: an `exists` would be joined, and go through all keys of a large
- * load for every batch. Orders that are kept for an audit alone are of the baseline's pass, whenever they are seen: the
- * load has not created them.
- */
+/** Stores orders as the list shows them. After the read, `takeAsked` decides which of them the load needs. Safe to repeat. */
 export async function keepOrders(
   db: Queryable,
-  { run, pass, isAudit }: KeepingOrders,
+  { run, pass }: KeepingOrders,
   orders: readonly SeenOrder[],
-): Promise<number> {
-  const distinct = [...new Map(orders.map((order) => [order.recordId, order])).values()];
-  if (distinct.length === 0) return 0;
-  const column = <K extends keyof SeenOrder>(name: K) => distinct.map((order) => order[name]);
-  const kept = await db.query<{ n: number }>(
-    `with asked as materialized (select t.*, coalesce(
-         (select k.label from ledger.order_keys k
-          where k.scope = $7 and k.client_id = t.client_id and k.label = t.label and k.run_id = $1),
-         case when t.is_number then (select k.label from ledger.order_keys k
-           where k.scope = $7 and k.client_id = t.client_id and k.run_id = $1
-             and k.label ~ '^0+[0-9]+$' and ltrim(k.label, '0') = t.label limit 1) end) as held,
-         lower(t.label) <> upper(t.label) and exists (select from ledger.order_keys k
-           where k.scope = $7 and k.client_id = t.client_id and lower(k.label) = lower(t.label) and k.run_id = $1 offset 0)
-           as is_known,
-         case when $9 then (select d.label from ledger.audit_debts d where d.scope = $10 and d.resource = 'orders'
-           and d.paid_at is null and d.client_id = t.client_id and (d.label = t.label
-             or (t.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = t.label)) limit 1) end as owed
-       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $8::bool[]) t (record_id, client_id, label, fields, is_number)
-     ), kept as (
-       insert into ledger.records (run_id, kind, record_id, client_id, label, name, fields, first_pass, last_pass)
-       select $1, 'order', record_id, client_id, coalesce(held, owed, label), case when held is null and is_known then label end, fields,
-         case when held is null and not is_known then 0 else $2 end, $2
-       from asked where held is not null or is_known or owed is not null
-       on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
-         label = excluded.label, name = excluded.name, fields = excluded.fields
-       returning name
-     )
-     select count(name)::int as n from kept`,
-    [
-      run.id,
-      pass,
-      column('recordId'),
-      column('clientId'),
-      column('label'),
-      distinct.map(({ fields }) => JSON.stringify(fields)),
-      keyScopeOf(run),
-      column('isNumber'),
-      isAudit,
-      run.scope,
-    ],
+): Promise<void> {
+  const distinct = new Map(
+    orders.map(({ recordId, clientId, label, isNumber, fields }) => [
+      recordId,
+      { record_id: recordId, client_id: clientId, label, is_number: isNumber, fields },
+    ]),
   );
-  return kept.rows[0]?.n ?? 0;
+  await db.query(
+    `with shown as materialized (
+       select * from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb)
+     ), known as (
+       update ledger.records r set last_pass = $2, client_id = s.client_id, label = s.label, is_number = s.is_number,
+         name = null, fields = s.fields
+       from shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id returning r.record_id
+     )
+     insert into ledger.records (run_id, kind, record_id, client_id, label, is_number, fields, first_pass, last_pass)
+     select $1, 'order', record_id, client_id, label, is_number, fields, $2, $2 from shown
+     where record_id not in (select record_id from known)`,
+    [run.id, pass, JSON.stringify([...distinct.values()])],
+  );
 }
 
 /**
- * A service may write an order_id in other letters than it was sent in (o-1 as O-1): such an order is taken for the row's
- * where none has exactly its key. Not found, the row would be sent again. `name` keeps what the service shows.
+ * Assigns the load's keys to the stored orders, and deletes orders that are not needed. A service that turns an order_id
+ * into a number shows 0012 as 12, and a service may change its case (o-1 to O-1). Such an order counts as the row's if no
+ * order has exactly its key; otherwise the row would be sent again. `name` stores the spelling of the service. Orders that
+ * only an audit needs belong to the baseline's pass, because the load has not created them.
  */
-export async function takeOtherLetters(db: Queryable, run: Run, pass: number): Promise<void> {
-  const taken = await db.query<{ asked: string; shown: string }>(
-    `update ledger.records r set label = k.label from ledger.order_keys k
-     where r.run_id = $1 and r.kind = 'order' and r.last_pass = $2 and r.name is not null and k.scope = $3 and k.run_id = $1
-       and k.client_id = r.client_id and lower(k.label) = lower(r.name)
-       and not exists (select from ledger.records e where e.run_id = $1 and e.kind = 'order' and e.last_pass = $2
-         and e.client_id = r.client_id and e.label = k.label and e.name is null)
-     returning k.label as asked, r.name as shown`,
-    [run.id, pass, keyScopeOf(run)],
+export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOrders): Promise<void> {
+  await prepareSetWork(db, run.id, 'records');
+  const taken = await db.query<{ asked: string; shown: string | null }>(
+    `with shown as materialized (
+       select r.record_id, r.client_id, r.label, r.is_number from ledger.records r
+       where r.run_id = $1 and r.kind = 'order' and r.last_pass = $2 and not exists (select from ledger.order_keys k
+         where k.scope = $3 and k.run_id = $1 and k.client_id = r.client_id and k.label = r.label)
+     ), asked as materialized (
+       select distinct on (record_id) * from (
+         select s.record_id, 'number' as by, k.label, false as is_there from shown s join ledger.order_keys k
+           on k.scope = $3 and k.run_id = $1 and k.client_id = s.client_id and ltrim(k.label, '0') = s.label
+         where s.is_number and k.label ~ '^0+[0-9]+$'
+         union all select s.record_id, 'other letters', k.label, e.record_id is not null from shown s join ledger.order_keys k
+             on k.scope = $3 and k.run_id = $1 and k.client_id = s.client_id and lower(k.label) = lower(s.label)
+           left join ledger.records e on e.run_id = $1 and e.kind = 'order' and e.last_pass = $2 and e.client_id = k.client_id
+             and e.label = k.label
+         where not s.is_number
+         union all select s.record_id, 'owed', d.label, false from shown s join ledger.audit_debts d
+           on d.scope = $4 and d.resource = 'orders' and d.paid_at is null and d.client_id = s.client_id and (d.label = s.label
+             or (s.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = s.label))
+         where $5) each
+       order by record_id, array_position(array['number', 'other letters', 'owed'], by), is_there
+     ), forgotten as (
+       delete from ledger.records r using shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id
+         and s.record_id not in (select record_id from asked)
+     )
+     update ledger.records r set label = case when a.is_there then r.label else a.label end,
+       name = case by when 'other letters' then r.label end, first_pass = case by when 'owed' then 0 else r.first_pass end
+     from asked a where r.run_id = $1 and r.kind = 'order' and r.record_id = a.record_id
+     returning r.label as asked, r.name as shown`,
+    [run.id, pass, keyScopeOf(run), run.scope, isAudit],
   );
-  const [first] = taken.rows;
-  if (first)
-    await addNote(db, run.id, `the service shows order_ids in other letters, such as ${first.asked} as ${first.shown}`);
+  const other = taken.rows.find(({ asked, shown }) => shown !== null && shown !== asked);
+  if (other)
+    await addNote(db, run.id, `the service shows order_ids in other letters, such as ${other.asked} as ${other.shown}`);
 }
 
 /** SQL: the orders of a debt, by its key. */

@@ -1,18 +1,20 @@
 /**
- * Makes rows of unchanged contacts after all, where the customers that were kept concern them: from what their links say.
- * With them the kept customers are decided as all contacts and all customers would be.
+ * Creates rows for unchanged contacts that the stored customers concern, from their links. With these rows the decision is
+ * the same as with all contacts and all customers.
  */
-import type { Queryable, Run } from '../runs.ts';
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 
-/** What a scan of the contacts, and the read of the customers after it, have seen. */
+/** What the scan of the contacts, and the later read of the customers, have seen. */
 export interface Sightings {
   /** How many contacts have no rows. */
   readonly unchanged: number;
   /** The highest number of a row. */
   readonly lastN: number;
   hasContact(id: string): boolean;
-  /** How many customers are linked with contacts that have no rows, and not in the list. */
+  /** How many customers of contacts without rows are missing from the list. */
   readonly lost: number;
   isLost(customer: string): boolean;
 }
@@ -24,7 +26,7 @@ interface Link {
 
 const KEPT = `k.run_id = $1 and k.kind = 'customer'`;
 
-/** To be run before the contacts are decided, in the same transaction. Answers how many contacts have no rows still. */
+/** Run it before the contacts are decided, in the same transaction. Returns how many contacts still have no rows. */
 export async function recallContacts(db: Queryable, run: Run, sightings: Sightings): Promise<number> {
   if (sightings.unchanged === 0) return 0;
   const isThere = ({ contact }: Link) => sightings.hasContact(contact);
@@ -92,13 +94,16 @@ async function lostLinks(db: Queryable, run: Run, { hasContact, isLost }: Sighti
   }
 }
 
-/** Linked customers are no candidates of a contact that has lost its own, but rivals of the candidates: they count. */
+/**
+ * Linked customers are not candidates for a contact whose customer is gone, but they compete with the candidates, so
+ * they count.
+ */
 function rivalsOf(db: Queryable, run: Run, lost: readonly Link[]): Promise<readonly Link[]> {
   const others = 'ledger.inputs k where k.run_id = $1 and k.source_id = any($4)';
   return linksAlike(db, run, { others, in: 'known', values: [lost.map(({ contact }) => contact)] });
 }
 
-/** Keeps customers that were in the list as their links know them. */
+/** Stores customers of the list with the keys of their links. */
 async function keepLinked(db: Queryable, run: Run, links: readonly Link[]): Promise<void> {
   if (links.length === 0) return;
   await db.query(
@@ -109,7 +114,7 @@ async function keepLinked(db: Queryable, run: Run, links: readonly Link[]): Prom
   );
 }
 
-/** Contacts that are rows already stay as they are. */
+/** Contacts that already have rows stay unchanged. */
 async function recall(db: Queryable, run: Run, lastN: number, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const recalled = await db.query(

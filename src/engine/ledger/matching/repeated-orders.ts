@@ -1,5 +1,5 @@
-/** Rows whose order_id the file has twice: known only when all of it is staged, and settled then, before anything is sent. */
-import type { Queryable } from '../runs.ts';
+/** Rows whose order_id occurs twice in the file: settled once the whole file is staged, before anything is sent. */
+import type { Queryable } from '../../../storage/queryable.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 
 /** A row that differs from the `other` line with the same order_id. */
@@ -9,10 +9,10 @@ export interface Repeat {
 }
 
 /**
- * Settles rows that repeat an order_id: a row with the content of the first one is its copy; where rows differ, it is
- * unclear which is meant, and none is sent. Content is what would be sent, and the customer that is named. An invalid row counts too,
- * and keeps its own verdict. `labels`: what the names of orders begin with that the file gives none. Answers the first `shown`
- * of the rows that differ.
+ * Settles rows that repeat an order_id: a row with the content of the first one is its copy; if rows differ, it is unclear
+ * which is meant, and none is sent. The content is the fields to send and the named customer. An invalid row counts too,
+ * and keeps its own verdict. `labels`: the prefix of generated names for orders without an order_id. Returns the first
+ * `shown` of the rows that differ.
  */
 export async function settleRepeats(
   db: Queryable,
@@ -44,7 +44,7 @@ export async function settleRepeats(
   return differing.rows;
 }
 
-/** A copy of a row shares the fate of the row that was decided: an order that failed does not exist under its copy either. */
+/** A copy gets the verdict of the decided row: if that order failed, the order of its copy does not exist either. */
 export async function settleCopies(db: Queryable, runId: string): Promise<void> {
   await reviseRows(db, runId, {
     sql: `select * from (

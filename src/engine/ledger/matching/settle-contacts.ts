@@ -1,12 +1,14 @@
 /**
- * Settles what was sent, from one read of the customers: which contacts are there, under which id, and which are not.
- * Customers that the baseline saw are none of this run's; of the others each is given to one contact, by what it says of
- * itself, strongest evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
+ * Settles what was sent, from one read of the customers: which contacts exist, with which id, and which do not. Customers
+ * of the baseline were not created by this run; each other customer is assigned to one contact by its keys, strongest
+ * evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
  */
+
+import type { Queryable } from '../../../storage/queryable.ts';
 import { readLearnt } from '../learnt.ts';
 import { prepareSetWork } from '../records.ts';
 import { MAX_SENDS } from '../rows.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import {
   decideMissing,
   gatherSent,
@@ -18,28 +20,28 @@ import {
 } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
-import { CONTACT, CONTACT_LINK, CUSTOMER } from './contact-links.ts';
+import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 
 export interface SettleOptions {
   readonly matchBy: readonly MatchKey[];
-  /** The pass of the read, as kept with the records. */
+  /** The pass of the read, as stored with the records. */
   readonly pass: number;
   /** When the read began, on the database's clock. */
   readonly readAt: Date;
-  /** What the list does not show is not there. */
+  /** True if a customer missing from the list does not exist. */
   readonly isWhole: boolean;
-  /** How long the service may take to commit or show a request (assumptions A1 and A2). */
+  /** How long the service may take to commit or show a request (assumptions A1 and A2 in docs/protocol.md). */
   readonly settleMs: number;
-  /** Contacts that were edited after the scan: the service imports what they say by then. */
+  /** Contacts edited after the scan: the service imports their current values. */
   readonly edited?: readonly ContactInput[];
 }
 
-/** The reason of an attempt to import that was refused, until the read-back. */
+/** The reason of a refused import, until the read-back. */
 export const IMPORT_REFUSED = 'IMPORT_REFUSED';
 
-/** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
+/** Settles; run it in one transaction; safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   const { pass, edited = [], settleMs } = options;
   await prepareSetWork(db, run.id);
@@ -71,7 +73,7 @@ const FREE = NEW_CUSTOMER('$1', '$2');
 /** A service may write a phone or an organization in another form; a customer new since the baseline still has its name. */
 const SAME_NAME = 's.name = k.name and (s.email is null or k.email is null)';
 
-/** The contacts that were sent, with the customer they turn out to have. */
+/** The contacts that were sent, with the customer that is found for them. */
 async function openUnsettled(db: Queryable, run: Run, edited: readonly ContactInput[]): Promise<void> {
   await db.query(
     `create temp table unsettled on commit drop as
@@ -90,7 +92,7 @@ async function openUnsettled(db: Queryable, run: Run, edited: readonly ContactIn
   );
 }
 
-/** What the run has given to contacts before, where a crash of the database has emptied the records since. */
+/** Restores the customers that the run assigned to contacts, if a crash of the database has emptied the records since. */
 async function rememberTaken(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.records k set taken_by = i.source_id
@@ -101,7 +103,7 @@ async function rememberTaken(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** The service says itself which contact a customer came from: nothing is surer. */
+/** The service reports which contact a customer came from: this is the strongest evidence. */
 async function takeByContactId(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
     `with found as (
@@ -118,8 +120,8 @@ async function takeByContactId(db: Queryable, run: Run, pass: number): Promise<v
 }
 
 /**
- * Gives free records to contacts that agree with them, the n-th to the n-th, acknowledged ones first. Where several stand
- * against several, the count is right but who is who is not known (`by-count`): such contacts are created but not linked.
+ * Assigns free records to matching contacts, the n-th to the n-th, acknowledged contacts first. If several contacts match
+ * several records, the count is right but the pairs are unknown (`by-count`): such contacts are created but not linked.
  */
 async function takeInOrder(
   db: Queryable,
@@ -128,7 +130,7 @@ async function takeInOrder(
   agrees: string,
   evidence: 'certain' | 'by-count',
 ): Promise<void> {
-  // Again while it gives: where agreement is no equivalence, two groups may have wanted the same record.
+  // Repeats while it assigns records: if agreement is not an equivalence, two groups may compete for the same record.
   for (let given = 1; given > 0; ) given = await takeOnce(db, run, pass, agrees, evidence);
 }
 
@@ -169,7 +171,10 @@ async function takeOnce(
   return given.rowCount ?? 0;
 }
 
-/** Verdicts, matches and links of the contacts that are there. Customers made for a load of orders come from no contact. */
+/**
+ * Stores verdicts, matches and links of the contacts that were found. Customers created for a load of orders have no
+ * contact.
+ */
 async function keepFound(db: Queryable, run: Run): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select n, 'created' as verdict, case when not is_certain then 'LINK_UNCERTAIN' end as reason, null::jsonb as facts,
@@ -183,14 +188,14 @@ async function keepFound(db: Queryable, run: Run): Promise<void> {
   if (run.job !== 'contacts') return;
   await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
-     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${CUSTOMER('k')}, ${CONTACT('s')}
+     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${LINKED_CUSTOMER('k')}, ${CONTACT('s')}
      from unsettled s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
      where s.is_certain on conflict do nothing`,
     [run.id, run.scope, CONTACT_LINK],
   );
 }
 
-/** Free customers that are the same person as a contact which has its customer. */
+/** Reviews free customers that are the same person as a contact that has its customer. */
 async function reviewDuplicates(db: Queryable, run: Run, pass: number): Promise<void> {
   const free = `select * from ledger.records k where ${FREE}`;
   if ((await db.query(`${free} limit 1`, [run.id, pass])).rowCount === 0) return;
@@ -206,8 +211,8 @@ async function reviewDuplicates(db: Queryable, run: Run, pass: number): Promise<
 }
 
 /**
- * Contacts whose import was refused, and which are not there: rejected where importing works for others, else their customers
- * are created.
+ * Contacts whose import was refused and whose customer does not exist: rejected if importing works for others; otherwise
+ * their customers are created.
  */
 async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
   const learnt = await readLearnt(db, run.scope);
@@ -228,8 +233,8 @@ async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * Absent although the read began late enough: sent again, unless it might be there under another face, or the list lacks
- * much of what the service took, which says more about the list than about the rows. Sending again would double them.
+ * Missing although the read began late enough: sent again, unless the customer might exist with other keys, or the list
+ * lacks many accepted rows. Then the list is not reliable, and sending again could create duplicates.
  */
 function judgeMissing(db: Queryable, run: Run, { pass, readAt, isWhole, settleMs }: SettleOptions): Promise<void> {
   return decideMissing(db, run, readAt, {
@@ -255,7 +260,7 @@ function judgeMissing(db: Queryable, run: Run, { pass, readAt, isWhole, settleMs
   });
 }
 
-/** An edited contact that is sent again is audited by what it says now. */
+/** An edited contact that is sent again is audited by its current values. */
 async function oweAsEdited(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.audit_debts d set label = s.label, email = s.email, phone = s.phone, name = s.name, org = s.org

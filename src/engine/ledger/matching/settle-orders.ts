@@ -1,11 +1,12 @@
 /**
- * Settles what was sent, from one read of the orders: each row is looked for by its key, gets the id that create did not
- * answer, and is compared with what the order says.
+ * Settles what was sent, from one read of the orders: each row is found by its key, gets the id that create did not
+ * return, and is compared with the order.
  */
-import { absenceAfterMs } from '../../../absence.ts';
+import { absenceAfterMs } from '../../../base/absence.ts';
+import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import { MAX_SENDS } from '../rows.ts';
-import type { Queryable, Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import {
   decideMissing,
   gatherSent,
@@ -19,26 +20,26 @@ import { reviseRows, settleRows } from '../transitions.ts';
 import { differ, differences, WRITTEN } from './differences.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
-/** What one read of the orders has found. */
+/** The result of one read of the orders. */
 export interface OrdersRead {
   /** When the read began, on the database's clock. */
   readonly readAt: Date;
-  /** How many orders there are in all; undefined where the list came in pages. */
+  /** Number of all orders; undefined if the list came in pages. */
   readonly records: number | undefined;
-  /** What the list does not show does not exist: its pages are proven, and its witnesses are in it. */
+  /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
   readonly isWhole: boolean;
 }
 
 export interface SettleOptions extends OrdersRead {
-  /** The pass of the read, as kept with the records. */
+  /** The pass of the read, as stored with the records. */
   readonly pass: number;
-  /** How many orders there were before the first write, as far as is known. */
+  /** Number of orders before the first write, if known. */
   readonly recordsBefore: number | undefined;
-  /** How long the service may take to commit or show a request (assumptions A1 and A2). */
+  /** How long the service may take to commit or show a request (assumptions A1 and A2 in docs/protocol.md). */
   readonly settleMs: number;
 }
 
-/** Settles; to be run in one transaction, safe to repeat with the same or a later read. */
+/** Settles; run it in one transaction; safe to repeat with the same or a later read. */
 export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   await prepareSetWork(db, run.id);
   await gatherSent(db, run.id);
@@ -67,7 +68,7 @@ async function findDoubled(db: Queryable, run: Run, pass: number): Promise<void>
   await db.query('analyze doubled');
 }
 
-/** An order shows what an update has sent; a list that lags is given its time first. */
+/** Settles updates by the values that the list shows, after the time the list may lag. */
 async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select s.n, case when k.record_id is null or ${differ(WRITTEN)} then 'review' else 'updated' end as verdict,
@@ -87,7 +88,7 @@ function contentDiffers(action: 'created' | 'updated', order: string): string {
   return `jsonb_build_object('order', ${order}, 'action', '${action}', 'differences', ${differences(WRITTEN)})`;
 }
 
-/** SQL: what rows `s (n, client_id, label, fields)` are that were created, by the orders that the read has shown. */
+/** SQL: the verdicts of created rows `s (n, client_id, label, fields)`, by the orders of the read. */
 const FOUND = (rows: string) => `
   select s.n, case when d.ids is not null or ${differ(WRITTEN)} then 'review' else 'created' end as verdict,
     case when d.ids is not null then 'DUPLICATE' when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' end as reason,
@@ -104,8 +105,8 @@ async function settleCreated(db: Queryable, run: Run, pass: number): Promise<voi
 }
 
 /**
- * Looks again at what was settled: what was given up may have come later than the service promised, and a second order of a
- * row may have come late.
+ * Checks settled rows again: an order that was given up may have appeared later than the service promised, and a second
+ * order of a row may have appeared late.
  */
 async function reviseSettled(db: Queryable, run: Run, pass: number): Promise<void> {
   const settled = (only: string) => `select i.n, ${CUSTOMER} as client_id, i.label, i.fields, v.reason as was
@@ -125,8 +126,8 @@ async function reviseSettled(db: Queryable, run: Run, pass: number): Promise<voi
 }
 
 /**
- * Absent although the read began late enough: sent again, unless it may exist under another name, or the list lacks much of
- * what the service accepted, which says more about the list than about the rows. Sending again would double them.
+ * Missing although the read began late enough: sent again, unless the order may exist under another name, or the list
+ * lacks many accepted rows. Then the list is not reliable, and sending again could create duplicates.
  */
 function judgeMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
   const { pass, records, recordsBefore, isWhole, readAt, settleMs } = options;

@@ -1,16 +1,16 @@
-/** The rows of a load: staged as its file is read, decided, and paged through for its results. */
+/** The rows of a load: staged while its file is read, decided, and read in pages for its results. */
 import type pg from 'pg';
-import { absenceAfterMs } from '../../../absence.ts';
-import type { Facts } from '../../../reasons/reason.ts';
+import { absenceAfterMs } from '../../../base/absence.ts';
+import type { Facts } from '../../../base/reasons/reason.ts';
+import type { Queryable } from '../../../storage/queryable.ts';
 import type { RowState, Verdict } from '../rows.ts';
-import type { Queryable } from '../runs.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
 
-/** A row of a file, as the ledger names its columns. */
+/** A row of a file, with the ledger's column names. */
 export interface StagedOrder {
-  /** The line where it begins. */
+  /** The line where the row begins. */
   readonly n: number;
-  /** JSON; text, because it may hold what jsonb cannot. */
+  /** JSON as text, because it may contain characters that jsonb cannot store. */
   readonly cells: string;
   readonly label: string | undefined;
   readonly client_id: string | undefined;
@@ -20,18 +20,18 @@ export interface StagedOrder {
   readonly org: string | undefined;
   readonly fields: Readonly<Record<string, unknown>> | undefined;
   readonly customer: Readonly<Record<string, unknown>> | undefined;
-  /** Where nothing is left to decide. */
+  /** Set if nothing is left to decide. */
   readonly verdict: Verdict | undefined;
   readonly reason: string | undefined;
   readonly facts: Facts | undefined;
 }
 
-/** A row with what became of it, for the results. */
+/** A row with its outcome, for the results. */
 export interface LoadedRow {
   readonly line: number;
   readonly cells: readonly string[];
   readonly state: RowState;
-  /** Undefined while nothing is decided. */
+  /** Undefined while the row is not decided. */
   readonly verdict: Verdict | undefined;
   readonly reason: string | undefined;
   readonly facts: Facts | undefined;
@@ -39,7 +39,7 @@ export interface LoadedRow {
   readonly recordId: string | undefined;
 }
 
-/** SQL: the customer of row `i`: whom it was matched with, else whom the file names; `m` is its match. */
+/** SQL: the customer of row `i`: its match `m`, otherwise the customer id of the file. */
 export const CUSTOMER = 'coalesce(m.record_id, i.client_id)';
 
 /** SQL: the inputs `i` of run `$1`, each with the match `m` of its customer. */
@@ -51,12 +51,12 @@ const HAS = (table: string) => `exists (select from ledger.${table} t where t.ru
 /** SQL: row `i` is settled. */
 export const IS_SETTLED = HAS('verdicts');
 
-/** SQL: rows of run `$1` that nothing is decided about, with their customer in `client_id`; `given_id` is the file's own. */
+/** SQL: undecided rows of run `$1`, with their customer in `client_id`; `given_id` is the id from the file. */
 export const STAGED = `select i.n, i.label, i.fields, i.customer, i.email, i.phone, i.name, i.org, i.client_id as given_id,
     ${CUSTOMER} as client_id
   from ${ORDERS} where i.run_id = $1 and not ${IS_SETTLED} and not ${HAS('plans')}`;
 
-/** Adds rows to a load that is being received; false where it is not received any more, and nothing was added. */
+/** Adds rows to a load that is being received; false if it is no longer received, and nothing was added. */
 export async function stageOrders(db: Queryable, runId: string, rows: readonly StagedOrder[]): Promise<boolean> {
   const kept = await db.query(
     `with load as (
@@ -93,8 +93,8 @@ export async function isAnyStaged(db: Queryable, runId: string): Promise<boolean
 const PAGE = 1_000;
 
 /**
- * All rows in the order of the file, a page at a time, from one connection that is held meanwhile: the rows are sorted once,
- * where a query for each page would go through all of them each time.
+ * All rows in the order of the file, in pages, over one connection held meanwhile: a cursor sorts the rows once, while a
+ * query for each page would scan all of them each time.
  */
 export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<LoadedRow> {
   const db = await pool.connect();
@@ -126,15 +126,15 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
   } finally {
     const broken = await db.query('rollback').then(
       () => undefined,
-      (error: Error) => error, // the reader has its own error; this connection cannot be used any more
+      (error: Error) => error, // the reader has its own error; this connection is unusable
     );
     db.release(broken);
   }
 }
 
 /**
- * Rows to be decided again. Duplicates and orders that were sent and differ exist, and orders that the list cannot show may
- * exist: sending them again helps nothing. Copies of a row follow it.
+ * Rows to decide again. Not included: duplicates and differing orders, which exist, and orders that the list cannot show,
+ * which may exist. Sending them again does not help. Copies of a row follow it.
  */
 const FAILED = (more = ''): Selection => ({
   sql: `select i.n, 'customer' as kind from ledger.inputs i
@@ -144,8 +144,8 @@ const FAILED = (more = ''): Selection => ({
 });
 
 /**
- * Has the failed rows of a load decided again, and counts what is still settled. A name that gave a row its customer is looked
- * up again; an id that the file gave stays. Answers how many rows.
+ * Reopens the failed rows of a load, and counts the rows that are still settled. A customer found by name is looked up
+ * again; an id from the file stays. Returns the number of reopened rows.
  */
 export async function reopenOrders(db: Queryable, runId: string): Promise<number> {
   await unmatchRows(db, runId, FAILED('and i.customer is not null'));
@@ -158,7 +158,7 @@ export async function reopenOrders(db: Queryable, runId: string): Promise<number
   return reopened;
 }
 
-/** How long until what the undecided rows of a load have sent before has settled: milliseconds, 0 when it has. */
+/** Milliseconds until the earlier calls of a load's undecided rows have settled; 0 if they have. */
 export async function sentBeforeUnsettledForMs(db: Queryable, runId: string, settleMs: number): Promise<number> {
   const found = await db.query<{ ms: number }>(
     `select coalesce(greatest(0, extract(epoch from max(i.at) - clock_timestamp()) * 1000 + $2), 0)::float8 as ms

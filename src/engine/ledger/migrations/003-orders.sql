@@ -34,7 +34,7 @@ create index records_by_order on ledger.records (run_id, client_id, label) where
 
 -- Which load an order's key belongs to while it is unfinished: loads side by side never send one order twice.
 create table ledger.order_keys (
-  -- The account; of a dry run, which blocks no other run, the run.
+  -- The account; of a dry run, which stands in nobody's way, the run.
   scope text not null,
   client_id text not null,
   label text not null,

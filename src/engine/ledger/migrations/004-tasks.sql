@@ -41,7 +41,7 @@ create table ledger.deliveries (
   target text not null,
   account text not null,
   sync text not null,
-  -- The run that has seen the change; where that run is gone, no run's.
+  -- The run that has seen the change; of a run that is gone, nobody's.
   run_id text,
   kind text not null,
   task_id text not null,

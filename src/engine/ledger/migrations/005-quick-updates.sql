@@ -2,7 +2,7 @@
 -- A row changes its state four times. While no index knows the state, none has to be written for it, and the new
 -- version stays on the row's page (a HOT update): with an index of the open rows each change cost twice as much.
 drop index ledger.rows_open;
--- Room for every row of a page a second time: a load decides about all its rows at once.
+-- Room for the whole of a page once more: a load decides about all its rows at once.
 alter table ledger.rows set (fillfactor = 45);
 create index rows_in_order on ledger.rows (run_id, n);
 drop index ledger.records_by_order;

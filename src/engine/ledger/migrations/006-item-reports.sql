@@ -23,7 +23,7 @@ create table ledger.item_reports (
   held_until timestamptz,
   holds int not null default 0,
   ended_at timestamptz,
-  -- What the item certainly was when we last looked, and when that was; null: it was never looked at.
+  -- What the item certainly was when we last looked, and when that was; null: nobody has looked.
   seen_completed boolean,
   seen_at timestamptz,
   -- When a run last read it back, in turn.

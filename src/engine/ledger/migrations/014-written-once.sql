@@ -59,7 +59,7 @@ create table ledger.attempts (
   chunk_id bigint,
   at timestamptz not null default clock_timestamp(),
   action text,
-  -- acked: the service took it; refused: it did not; unknown: it may have arrived; lost: claimed by a process that is gone;
+  -- acked: the service took it; refused: it did not; unknown: nobody knows; lost: claimed by a process that is gone;
   -- unsent: not sent, or answered with "slow down".
   outcome text not null check (outcome in ('acked', 'refused', 'unknown', 'lost', 'unsent')),
   -- How often the row was sent since it was planned, this time included where it may have arrived.
@@ -257,30 +257,6 @@ create view ledger.rows as
     left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' and u.job = 'orders'
     left join ledger.matches o on o.run_id = i.run_id and o.n = i.n and (o.kind = 'order' or u.job <> 'orders');
 
--- Appends what became of rows that a claim holds, once each, and answers how many. Nothing where the claim is gone.
-create function ledger.record_attempts(p_claim bigint, p_run text, p_n bigint[], p_chunk bigint[], p_outcome text[], p_action text[],
-    p_sends int[], p_http int[], p_ms int[], p_verdict text[], p_reason text[], p_facts jsonb[])
-  returns int
-  language sql
-  set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off
-  set enable_hashjoin = off set enable_mergejoin = off as $$
-  with held as materialized (select id from ledger.claims where id = p_claim for share),
-  t as materialized (
-    select u.* from held, unnest(p_n, p_chunk, p_outcome, p_action, p_sends, p_http, p_ms, p_verdict, p_reason, p_facts)
-      as u(n, chunk_id, outcome, action, sends, http, ms, verdict, reason, facts)
-    where (select c.claim_id from ledger.chunks c where c.id = u.chunk_id) = held.id
-      and not exists (select from ledger.attempts a where a.run_id = p_run and a.n = u.n and a.chunk_id = u.chunk_id)
-  ), written as (
-    insert into ledger.attempts (run_id, n, chunk_id, outcome, action, sends, http, ms, reason, facts)
-    select p_run, n, chunk_id, outcome, action, sends, http, ms, reason, facts from t returning 1
-  ), again as (
-    insert into ledger.again (run_id, n) select p_run, n from t where outcome = 'unsent' on conflict do nothing
-  ), settled as (
-    insert into ledger.verdicts (run_id, n, verdict, reason, facts)
-    select p_run, n, verdict, reason, facts from t where verdict is not null on conflict do nothing
-  )
-  select count(*)::int from written $$;
-
 -- Takes the next rows of a run that are ready, into a chunk of a claim that is held: first those to be sent again, then the
 -- next of the plan. The plan of each statement is settled here: without statistics a join reads the whole run for a claim.
 create function ledger.claim_rows(p_claim bigint, p_run text, p_most int)
@@ -316,14 +292,12 @@ create function ledger.claim_rows(p_claim bigint, p_run text, p_most int)
       where not exists (select from ledger.verdicts v where v.run_id = p_run and v.n = r.n);
     if v_rows is null then return query select * from ledger.claim_rows(p_claim, p_run, p_most); return; end if;
     insert into ledger.chunks (claim_id, run_id, rows) values (p_claim, p_run, v_rows) returning id into v_chunk;
-    -- Each row looked up by its number: joined, a planner without statistics goes through the whole run for each of them.
     return query select v_chunk, i.n, coalesce(i.source_id, i.n::text), p.action, coalesce(p.fields, i.fields), p.record_id,
-        coalesce((select m.record_id from ledger.matches m where m.run_id = p_run and m.n = r.n and m.kind = 'customer'), i.client_id),
-        coalesce((select a.sends from ledger.attempts a where a.run_id = p_run and a.n = r.n and a.id > p.attempts_before
+        coalesce((select m.record_id from ledger.matches m where m.run_id = p_run and m.n = i.n and m.kind = 'customer'), i.client_id),
+        coalesce((select a.sends from ledger.attempts a where a.run_id = p_run and a.n = i.n and a.id > p.attempts_before
           order by a.id desc limit 1), 0)
-      from unnest(v_rows) r (n)
-        cross join lateral (select * from ledger.inputs i where i.run_id = p_run and i.n = r.n offset 0) i
-        cross join lateral (select * from ledger.plans p where p.run_id = p_run and p.n = r.n offset 0) p;
+      from unnest(v_rows) r (n) join ledger.inputs i on i.run_id = p_run and i.n = r.n
+        join ledger.plans p on p.run_id = p_run and p.n = r.n;
   end $$;
 
 -- What the contact with this content hash was: label, email, phone, name, org. Null: the contact becomes a row of the next run.

@@ -1,0 +1,91 @@
+/** Makes dist/, the built package: the program in a few files, which load much faster than the sources, and its types. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+const root = path.join(import.meta.dirname, '..');
+const sources = path.join(root, 'src');
+
+/** What is run and imported from outside, by the name of its file in dist/. */
+const ENTRIES = {
+  main: 'src/cli/main.ts',
+  workspace: 'src/cli/start-workspace.ts',
+  client: 'src/client/typed-client.ts',
+};
+
+/** What the program reads from its own folder at run time. */
+const ASSETS = /\.(sql|sh)$/;
+
+/**
+ * Makes dist/ from the sources as they are now; an earlier one is replaced once the new one is complete.
+ * @throws where a source cannot be read
+ */
+export async function buildPackage(): Promise<void> {
+  const startedAt = new Date();
+  const made = path.join(root, `dist-${process.pid}`);
+  await mkdir(made);
+  try {
+    await Promise.all([bundle(made), copyAssets(made), emitTypes(path.join(made, 'types'))]);
+    await utimes(path.join(made, 'main.js'), startedAt, startedAt); // a source that changed meanwhile is newer
+    await rm(path.join(root, 'dist'), { recursive: true, force: true });
+    await rename(made, path.join(root, 'dist'));
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+}
+
+/** dist/ stands in for src/: a module finds its assets under the URL that its source would have there. */
+async function bundle(outdir: string): Promise<void> {
+  const urlOf = (file: string) => {
+    const inSources = path.relative(sources, file).replaceAll(path.sep, '/');
+    return `new URL(${JSON.stringify(`./${inSources}`)}, import.meta.url).href`;
+  };
+  await build({ ...BUNDLE, entryPoints: ENTRIES, outdir, plugins: [ownUrls(urlOf)] });
+}
+
+/** Bundles programs that tests start, by their files; they find their assets beside their sources. */
+export async function bundlePrograms(files: readonly string[], outdir: string): Promise<void> {
+  const urlOf = (file: string) => JSON.stringify(pathToFileURL(file).href);
+  await build({ ...BUNDLE, entryPoints: [...files], outdir, outbase: root, plugins: [ownUrls(urlOf)] });
+}
+
+const BUNDLE: BuildOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  logLevel: 'warning',
+};
+
+/** Gives each source the URL, an expression, that `urlOf` says: in a bundle `import.meta.url` is that of the bundle. */
+function ownUrls(urlOf: (file: string) => string): Plugin {
+  return {
+    name: 'own-urls',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
+        const text = await readFile(file, 'utf8');
+        return { contents: text.replaceAll('import.meta.url', urlOf(file)), loader: 'ts' };
+      });
+    },
+  };
+}
+
+async function copyAssets(outdir: string): Promise<void> {
+  const files = (await readdir(sources, { recursive: true })).filter((file) => ASSETS.test(file));
+  await Promise.all(files.map((file) => cp(path.join(sources, file), path.join(outdir, file))));
+}
+
+/** Errors are for `npm run types` to find. */
+async function emitTypes(outDir: string): Promise<void> {
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  const emit = ['--project', 'tsconfig.types.json', '--outDir', outDir];
+  await promisify(execFile)(process.execPath, [tsc, ...emit], { cwd: root });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildPackage();

@@ -1,0 +1,49 @@
+/**
+ * Reads the customers back and settles every row that was sent: a row whose customer exists gets its id and its link; the
+ * others are sent again after the time a customer may take to appear.
+ */
+
+import { readBaseline } from '../src/engine/ledger/baselines.ts';
+import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
+import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
+import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
+import { openRows } from '../src/engine/ledger/rows.ts';
+import { exclusively } from '../src/engine/worker/exclusive.ts';
+import { defineJob } from '../src/engine/worker/job.ts';
+import { readEdited } from '../src/syncs/contacts/edited.ts';
+import { contactsOptions } from '../src/syncs/contacts/options.ts';
+import { Baseline } from '../src/syncs/customers/baseline.ts';
+import { readCustomers } from '../src/syncs/customers/read-customers.ts';
+
+/** A read starts this long after it is due. */
+const MARGIN_MS = 20;
+
+export const settleCustomers = defineJob({
+  name: 'settle-customers',
+  summary: 'reads customers back and settles what was sent',
+  options: contactsOptions,
+  waitsInPlace: true,
+  run: (context) =>
+    exclusively(context, async (exclusive) => {
+      const { pool, run, account, options } = context;
+      const sent = await openRows(pool, run.id);
+      if (sent.acked + sent.unknown > 0) {
+        const pass = await nextPass(pool, run.id);
+        const before = await readBaseline(pool, run.id);
+        const baseline = before && Baseline.of(before);
+        const isNew = ({ recordId }: { readonly recordId: string }) => !baseline?.has(recordId);
+        const { readAt, isWhole } = await readCustomers(context, exclusive, pass, isNew);
+        const { settleMs } = account;
+        const edited = isWhole ? await readEdited(context, exclusive, { pass, readAt, settleMs }) : [];
+        const how = { matchBy: options.matchBy, pass, readAt, isWhole, settleMs, edited };
+        const settled = await exclusive.transaction(async (db) =>
+          (await checkRead(db, run.id, { kind: 'customer', pass })) ? settleContacts(db, run, how) : undefined,
+        );
+        if (!settled) return { status: 'again', inMs: 0 };
+        if (settled.ready > 0) return { status: 'next', job: 'import-customers' };
+        if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
+      } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'import-customers' };
+      await exclusive.transaction((db) => linkUpdated(db, run));
+      return { status: 'finished' };
+    }),
+});

@@ -1,8 +1,0 @@
-/**
- * When a record that a read does not show is absent: only if the read started at least this long after the outcome of the
- * call became unknown. The service may take `settle` to commit (assumption A1), and a read may take as long again to show the
- * commit (A2).
- */
-export function absenceAfterMs(settleMs: number): number {
-  return 2 * settleMs;
-}

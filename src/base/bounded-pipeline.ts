@@ -1,0 +1,47 @@
+/** A bounded pipeline: the caller prepares the next piece of work while earlier pieces are being saved. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export interface BoundedPipeline {
+  /**
+   * Waits until there is room and no work in progress has one of `ids`, then starts `work` and returns. Two pieces with the
+   * same id are therefore saved in order. @throws what any earlier work threw
+   */
+  begin(work: () => Promise<void>, ids?: readonly string[]): Promise<void>;
+  /** Waits for all work that was started. @throws what any of it threw */
+  end(): Promise<void>;
+}
+
+/** Postgres processes one piece while another is being sent to it. */
+const MOST = 2;
+
+/** Pieces without a common id may finish in any order. */
+export function boundedPipeline(): BoundedPipeline {
+  const underWay = new Map<Promise<void>, ReadonlySet<string>>();
+  let failure: { readonly error: unknown } | undefined;
+
+  function throwFailure(): void {
+    if (failure) throw failure.error;
+  }
+
+  function mustWait(ids: readonly string[]): boolean {
+    return underWay.size >= MOST || [...underWay.values()].some((others) => ids.some((id) => others.has(id)));
+  }
+
+  return {
+    async begin(work, ids = []) {
+      while (mustWait(ids)) await Promise.race(underWay.keys());
+      throwFailure();
+      const working = work()
+        .catch((error: unknown) => {
+          failure ??= { error };
+        })
+        .finally(() => underWay.delete(working));
+      underWay.set(working, new Set(ids));
+      await nextTurn(); // the caller's preparation blocks the event loop: this piece must be sent before that
+    },
+    async end() {
+      await Promise.all(underWay.keys());
+      throwFailure();
+    },
+  };
+}

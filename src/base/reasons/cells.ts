@@ -1,0 +1,142 @@
+/**
+ * Why a row of a CSV is not valid. Facts: `line`; for a cell also `columnNumber` (from 1), `column` (as in the header) and
+ * `cell` (at most 40 characters). They are printed before the sentence.
+ */
+import type { Reasons } from './reason.ts';
+
+export const CELL_REASONS = {
+  AMOUNT_EMPTY: { meaning: 'The amount is empty.', sentence: 'is empty.', remedy: 'Give an amount, or 0.' },
+  AMOUNT_NOT_A_NUMBER: {
+    meaning: 'The amount is not a number.',
+    sentence: 'is not a number[ with the decimal sign "{decimal}", as in the rest of the file].',
+    remedy: 'Write digits such as 1234.50.',
+  },
+  AMOUNT_AMBIGUOUS: {
+    meaning: 'The amount can be read as two different numbers.',
+    sentence: 'may be {either} or {or}.',
+    remedy: 'Set the decimal sign with `--decimal .` or `--decimal ,`.',
+  },
+  AMOUNT_IS_DATE: {
+    meaning: 'The amount looks like a date or time.',
+    sentence: 'looks like a date or time.',
+    remedy: 'Map the right column, or format the cell as a number in the spreadsheet and export it again.',
+  },
+  AMOUNT_EXPONENT: {
+    meaning: 'The amount is written with an exponent, which loses digits.',
+    sentence: 'is written with an exponent, which loses digits.',
+    remedy: 'Write all digits.',
+  },
+  AMOUNT_PARENTHESES: {
+    meaning: 'The amount uses the accounting form of minus, which is not enabled.',
+    sentence: 'uses the accounting form of minus, which is not enabled.',
+    remedy: 'Write -12.00, or load the file with `--accounting`.',
+  },
+  AMOUNT_NEGATIVE_ZERO: {
+    meaning: 'The amount is minus zero.',
+    sentence: 'is minus zero.',
+    remedy: 'Write 0 if that is meant.',
+  },
+  AMOUNT_TOO_PRECISE: {
+    meaning: 'The amount has too many decimals.',
+    sentence: 'has {decimals} decimals; at most {most} are accepted.',
+    remedy: 'Round it.',
+  },
+  AMOUNT_OUT_OF_BOUNDS: {
+    meaning: 'The amount has more digits than a number can hold exactly.',
+    sentence: 'has more than {most} digits.',
+    remedy: 'Correct it.',
+  },
+  ORDER_ID_CUT_SHORT: {
+    meaning: 'A spreadsheet shortened a long order_id, so different orders may have the same one.',
+    sentence: 'is a long number that a spreadsheet shortened, so other rows may have the same one.',
+    remedy: 'Export it as text.',
+  },
+  CLIENT_ID_CUT_SHORT: {
+    meaning: 'A spreadsheet shortened a long customer id, so different customers may have the same one.',
+    sentence: 'is a long number that a spreadsheet shortened, so other rows may have the same one.',
+    remedy: 'Export it as text.',
+  },
+  CLIENT_ID_INVALID: {
+    meaning: 'The cell is not a customer id.',
+    sentence: 'is not a customer id.',
+    remedy: 'Give the id as the service shows it, without spaces, or leave the cell empty.',
+  },
+  EMAIL_INVALID: {
+    meaning: 'The cell is not an e-mail address.',
+    sentence: 'is not an e-mail address.',
+    remedy: 'Give exactly one address, such as ann@example.com.',
+  },
+  PHONE_INVALID: {
+    meaning: 'The cell is not a phone number.',
+    sentence:
+      '[?isNumber was turned into a number by a spreadsheet.][!isNumber is not a phone number: it has no digits.]',
+    remedy: 'Give it as text, with all its digits.',
+  },
+  PICTURE_URL_INVALID: {
+    meaning: 'The cell is not a web address.',
+    sentence: 'is not a web address.',
+    remedy: 'Give one that begins with https://.',
+  },
+  TOO_LONG: {
+    meaning: 'The cell is too long.',
+    sentence: 'has {length} characters; at most {most} are accepted.',
+    remedy: 'Shorten it.',
+  },
+  CONTROL_CHARACTER: {
+    meaning: 'The cell has a control character.',
+    sentence: 'has a control character ({character}).',
+    remedy: 'Remove it.',
+  },
+  INVISIBLE_CHARACTER: {
+    meaning: 'The cell has a character that is not visible.',
+    sentence: 'has a character that is not visible (such as U+200B).',
+    remedy: 'Type it again.',
+  },
+  UNREADABLE_CHARACTER: {
+    meaning: 'The cell has a character that could not be read.',
+    sentence: 'has a character that could not be read (shown as �).',
+    remedy: 'Check the encoding of the file.',
+  },
+  NO_CUSTOMER: {
+    meaning: 'The row names no customer.',
+    remedy: 'Fill in one of the customer columns[: {columns}].',
+  },
+  TOTALS_ROW: {
+    meaning: 'The row looks like a totals row.',
+    remedy: 'Remove it, or name its customer by an e-mail, a phone or an id.',
+  },
+  RAGGED: {
+    meaning: 'The row has more or fewer cells than the header.',
+    sentence: 'The row has {cells} cells; the header has {header}.',
+    remedy: 'Add or remove delimiters.',
+  },
+  UNCLOSED_QUOTE: {
+    meaning: 'A quoted cell is not closed.',
+    remedy: 'Close the quote, or double it ("") if it is part of the text.',
+  },
+  BAD_QUOTES: {
+    meaning: 'A quote inside a quoted cell is not doubled.',
+    remedy: 'Write each such quote as "".',
+  },
+  ROW_TOO_LONG: {
+    meaning: 'The row is too long.',
+    sentence: 'The row has more than {most} characters.',
+    remedy: 'Shorten it.',
+  },
+  NUL_BYTE: {
+    meaning: 'The row contains a NUL byte, which text must not contain.',
+    remedy: 'Check how the file was made, and remove it.',
+  },
+  DUP_IN_FILE: {
+    meaning: 'The same order is on an earlier line of the file; it is sent once.',
+    sentence: 'The same order is on line {other} already.[ That row was not loaded: {because}]',
+  },
+  ORDER_ID_REPEATED: {
+    meaning: 'Another line of the file has the same order_id with other content, so neither is sent.',
+    sentence: 'Line {other} has the same order_id with other content.',
+    remedy: 'Keep one, or give this one its own order_id.',
+  },
+  INVALID: { meaning: 'The row is not valid.', remedy: 'Correct the row.' },
+} as const satisfies Reasons;
+
+export type CellCode = keyof typeof CELL_REASONS;

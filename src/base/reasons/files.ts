@@ -1,0 +1,98 @@
+/** Reasons of files in a watched folder, and of files that cannot be loaded at all. */
+import { REMEDIES, type Reasons } from './reason.ts';
+
+const AGAIN = 'then put it into the folder again.';
+
+export const FILE_REASONS = {
+  LOADED: { meaning: 'All rows of the file were loaded.', sentence: 'Run {load} loaded all {rows} rows.' },
+  LOADED_BEFORE: { meaning: 'The same file was loaded before.', sentence: 'Run {load} loaded this file before.' },
+  ROWS_LEFT: {
+    meaning: 'Some rows of the file were not loaded.',
+    sentence:
+      '[?before The same file was loaded before. ]Run {load} did not load {left} of {rows} rows[ ({reasons})]; they are in the files beside it.',
+    remedy: 'Correct those rows, and put their files into the folder; or retry the run: `lockstep runs retry {load}`.',
+  },
+  LOADED_WITH_OTHER_OPTIONS: {
+    meaning: 'The same file was loaded before with other options; the results are from that load.',
+    sentence: 'Run {load} loaded the same file without {options}; the results are from that run.',
+    remedy: 'Load it again: `lockstep orders load FILE --account {account} {options} --again`.',
+  },
+  LOAD_PAUSED: {
+    meaning: 'The load of the file is paused until a person resumes it.',
+    sentence: 'Run {load}, which loads it, is paused[: {said}]',
+    remedy: 'Fix that, then resume it: `lockstep runs resume {load}`.',
+  },
+  LOAD_CANCELLED: {
+    meaning: 'The load of the file was cancelled.',
+    sentence: 'Run {load}, which loaded it, was cancelled[: {said}]',
+    remedy: 'To load the rest: `lockstep orders load FILE --account {account}`.',
+  },
+  FILE_CHANGED: {
+    meaning: 'The file was written to while it was being loaded.',
+    sentence: 'The file was written to while it was being loaded; run {load} loaded what it held before.',
+    remedy: 'Compare them, and load what is missing: `lockstep orders load FILE --account {account}`.',
+  },
+  NOT_A_PLAIN_FILE: {
+    meaning: 'The entry of the folder is a link, a folder, a pipe or a device, and is not opened.',
+    sentence: 'It {is}, so it was not opened.',
+    remedy: 'Put a plain file in its place.',
+  },
+  UNEXPECTED: {
+    meaning: 'The file could not be loaded because of a defect in Lockstep.',
+    sentence: '{error}',
+    remedy: REMEDIES.DEFECT,
+  },
+  CSV_BINARY: {
+    meaning: 'The file is a spreadsheet, an archive or another binary file.',
+    remedy: `Export it as CSV, ${AGAIN}`,
+  },
+  CSV_CHANGED: {
+    meaning: 'The file changed while it was being read.',
+    remedy: 'Wait until it is written, then load it again.',
+  },
+  CSV_COLUMNS_AMBIGUOUS: {
+    meaning: 'Several columns look like the same field.',
+    remedy: 'Say which one with `--map field=Column`.',
+  },
+  CSV_DUPLICATE_HEADER: { meaning: 'Two columns have the same name.', remedy: 'Rename one.' },
+  CSV_EMPTY: { meaning: 'The file is empty or has blank lines only.', remedy: 'Give it a header and a row.' },
+  CSV_GZIP_BROKEN: { meaning: 'The gzip file is broken.', remedy: `Compress it again, ${AGAIN}` },
+  CSV_HEADER_INVALID: { meaning: 'The first line cannot be read as a header.', remedy: 'Correct the first line.' },
+  CSV_IS_DIRECTORY: { meaning: 'The path is a directory.', remedy: 'Name one CSV file.' },
+  CSV_NOT_FOUND: { meaning: 'There is no such file.', remedy: 'Check its name.' },
+  CSV_NO_CUSTOMER_COLUMN: {
+    meaning: 'No column identifies the customers of the orders.',
+    remedy: 'Say which one with `--map customer_email=Column`.',
+  },
+  CSV_NO_LINK_COLUMN: {
+    meaning: 'No column names the tasks or the items of the links.',
+    remedy: 'Say which one with `--map`.',
+  },
+  CSV_NO_ROWS: { meaning: 'The file has a header and no rows.' },
+  CSV_TOO_LARGE: { meaning: 'The file is too large.', remedy: 'Split it.' },
+  CSV_TOO_MANY_COLUMNS: {
+    meaning: 'The file has too many columns.',
+    remedy: 'Remove columns, or check the delimiter.',
+  },
+  CSV_TOO_MANY_LINES: { meaning: 'The file has too many lines.', remedy: 'Split it.' },
+  CSV_TOO_SLOW: {
+    meaning: 'The file takes too long to read, mostly because of its quotes.',
+    remedy: 'Export it again.',
+  },
+  CSV_UNKNOWN_COLUMN: {
+    meaning: 'A column that --map names is not in the file.',
+    remedy: 'Name a column of the file.',
+  },
+  CSV_UNREADABLE: { meaning: 'The file cannot be read.', remedy: REMEDIES.PERMISSIONS },
+  DISK_FULL: { meaning: 'The disk is full.', remedy: 'Free some space, and run it again.' },
+  FOLDER_UNREADABLE: { meaning: 'The watched folder cannot be read.', remedy: REMEDIES.PERMISSIONS },
+  FOLDER_UNSAFE: {
+    meaning: 'The watched folder is a link, or was replaced while it was in use.',
+    remedy: 'Check who may write there.',
+  },
+  FOLDER_UNWRITABLE: { meaning: 'Files cannot be moved within the watched folder.', remedy: REMEDIES.PERMISSIONS },
+  RESULTS_NOT_WRITTEN: {
+    meaning: 'The results of a load could not be written.',
+    remedy: 'Check the directory and its permissions.',
+  },
+} as const satisfies Reasons;

@@ -1,0 +1,190 @@
+/** Reasons for the state of a task change on its way to a target, and of a report from a target. */
+import { REMEDIES, type Reasons } from './reason.ts';
+
+const REPLAY = 'then deliver it again: `lockstep deliveries replay --id {delivery}`.';
+const ENABLE = 'then enable the target: `lockstep deliveries enable {target}`.';
+
+export const MIRROR_REASONS = {
+  NO_DELIVERY: {
+    meaning: 'No delivery of this change is in the ledger any more.',
+    remedy: 'Nothing is known about it; the next change of the task is delivered as usual.',
+  },
+  RETRYING: {
+    meaning: 'The change is not delivered yet; the delivery is retried.',
+    sentence:
+      '{target}: [{said}][?unserved no worker serves this target]; {attempts} attempts so far, the next one at {due}.',
+    remedy: 'Look at it with `lockstep deliveries --target {target}`; a worker (`lockstep start`) retries it.',
+  },
+  TARGET_DISABLED: {
+    meaning: 'The target is disabled, so the change waits.',
+    sentence: '{target} is disabled: {said}',
+    remedy: `Fix that, ${ENABLE}`,
+  },
+  SUPERSEDED: {
+    meaning: 'A newer change of the same task replaced this one before it was delivered.',
+    sentence: 'Superseded by delivery {by}.',
+  },
+  BROKE_OFF: {
+    meaning: 'A delivery failed because of a defect in Lockstep.',
+    remedy: 'See the log of the worker, and report the defect.',
+  },
+  ABORTED: { meaning: 'A shutdown interrupted the call. It is repeated.' },
+  BUDGET: { meaning: 'The rate budget had no call left in time. No attempt is spent.' },
+  HELD_BACK: { meaning: 'Calls to the account are paused after several failures in a row. No attempt is spent.' },
+  LIMITED: { meaning: 'The target asked to slow down. No attempt is spent.' },
+  LEDGER_AWAY: { meaning: 'The ledger could not be read, so nothing was sent. No attempt is spent.' },
+  ADDRESS_REFUSED: {
+    meaning: 'The target’s address is in a private network, which its settings do not allow.',
+    remedy: `Set allowPrivate: true for the target if it runs in your own network, ${REPLAY}`,
+  },
+  URL_INVALID: { meaning: 'The target’s URL is wrong.', remedy: REMEDIES.IN_SETTINGS },
+  UNREACHABLE: {
+    meaning: 'No connection to the target was made.',
+    remedy: 'Check the target’s address and network; the delivery is retried.',
+  },
+  CERTIFICATE: {
+    meaning: 'The server’s certificate is not accepted.',
+    remedy: 'Renew it, or set NODE_EXTRA_CA_CERTS to its authority.',
+  },
+  TLS: { meaning: 'The server did not accept the TLS settings.', remedy: 'Set sslmode in the target’s URL.' },
+  TIMEOUT: { meaning: 'The target did not answer in time. It may have taken the change; the delivery is retried.' },
+  BROKEN_OFF: { meaning: 'The connection closed before the whole answer arrived. The delivery is retried.' },
+  TOO_LARGE: { meaning: 'The answer is larger than the limit. The delivery is retried.' },
+  SERVER_ERROR: { meaning: 'The target answered with a server error. The delivery is retried.' },
+  UNAVAILABLE: { meaning: 'The database does not accept work at the moment. The delivery is retried.' },
+  CONFLICT: { meaning: 'The target answered that the change conflicts with another one. The delivery is retried.' },
+  REDIRECT: {
+    meaning: 'The service answered with a redirect, which is not followed.',
+    remedy: 'Correct the base URL.',
+  },
+  REDIRECTED: {
+    meaning: 'The target answered with a redirect, which is not followed.',
+    remedy: 'Set the target’s URL to the address it redirects to.',
+  },
+  HTML: { meaning: 'The service answered with a web page instead of JSON.', remedy: 'Check the base URL.' },
+  NO_LIST: { meaning: 'The answer holds no list where one was expected.', remedy: REMEDIES.DOCTOR },
+  UNREADABLE: { meaning: 'The answer could not be read. The delivery is retried.', remedy: 'Check the target’s URL.' },
+  UNKNOWN: { meaning: 'The outcome of the call is unknown. The delivery is retried.' },
+  NOT_ACCEPTED: {
+    meaning: 'The webhook’s receiver answered with an error.',
+    remedy: `Fix the receiver, ${REPLAY}`,
+  },
+  GONE: {
+    meaning: 'The webhook’s receiver answered 410: the target is disabled.',
+    remedy: `Correct the URL, ${ENABLE}`,
+  },
+  DISABLED: { meaning: 'The target is disabled.', remedy: `Fix the cause that is shown with it, ${ENABLE}` },
+  TOKEN_REFUSED: {
+    meaning: 'The target refused the token, key or password: the target is disabled.',
+    remedy: `Put the right one where the settings read it from, ${ENABLE}`,
+  },
+  KEY_UNCLEAR: { meaning: 'The service refused the call, and whether it refuses the key is unclear. It is retried.' },
+  NOT_ALLOWED: {
+    meaning: 'The token may not change this item.',
+    remedy: `Give the token the permission, ${REPLAY}`,
+  },
+  REJECTED: {
+    meaning: 'The target refused the change and says why.',
+    remedy: `Fix what it says, ${REPLAY}`,
+  },
+  READ_ONLY: { meaning: 'The repository is read-only.', remedy: 'Make it writable, or remove the target.' },
+  PLACE_MISSING: {
+    meaning: 'The repository, project or team in the settings does not exist, or the token may not see it.',
+    remedy: `Correct the settings or the token, ${REPLAY}`,
+  },
+  DATABASE_MISSING: {
+    meaning: 'The database of the target does not exist: the target is disabled.',
+    remedy: `Create it, or correct its name in the URL, ${ENABLE}`,
+  },
+  TABLE_MISSING: {
+    meaning: 'The table or schema of the target does not exist.',
+    remedy: `Create it, or set createTable: true, ${REPLAY}`,
+  },
+  COLUMN_MISSING: { meaning: 'The target’s table has no column of the expected name.', remedy: `Add it, ${REPLAY}` },
+  KEY_MISSING: {
+    meaning: 'The target’s table does not have the primary key (account, kind, task_id).',
+    remedy: `Add it, ${REPLAY}`,
+  },
+  ITEM_ID_INVALID: {
+    meaning: 'The link names no item of this target.',
+    remedy: 'Import the link again with a right id: `lockstep links import`.',
+  },
+  ITEM_MISSING: {
+    meaning: 'The linked item does not exist, or the token may not see it.',
+    remedy: `Link the task with another item (\`lockstep links import\`), ${REPLAY}`,
+  },
+  ITEM_UNREADABLE: { meaning: 'The linked task could not be read at the other account.' },
+  NOT_AN_ISSUE: {
+    meaning: 'The linked item is a pull request.',
+    remedy: 'Link the task with an issue: `lockstep links import`.',
+  },
+  TOO_MANY_ITEMS: { meaning: 'The parent cannot take more subtasks.' },
+  NO_STATE: {
+    meaning: 'The team has no workflow state of the wanted type.',
+    remedy: `Add one, or name it in the settings, ${REPLAY}`,
+  },
+  NO_TRANSITION: {
+    meaning: 'The workflow has no transition to the wanted status.',
+    remedy: `Name the status in the settings, or add the transition, ${REPLAY}`,
+  },
+  MOVED: { meaning: 'The item has moved.', remedy: 'Link it by its new name, or set the target’s url.' },
+  RECURRING: { meaning: 'The item recurs: completing it would start its next occurrence, so it was left alone.' },
+  NOT_LINKED: {
+    meaning: 'The task is linked with no item, and the target creates none.',
+    remedy: 'Link it (`lockstep links import`), or set create: true for the target.',
+  },
+  NOT_SHOWN_YET: { meaning: 'An item was created, and the target does not show it yet. The delivery is retried.' },
+  CREATED_UNSEEN: {
+    meaning: 'A task may have been created and is not in the list yet. No other one is created meanwhile.',
+  },
+  CREATED_NOT_SHOWN: {
+    meaning: 'The account accepted a new task, and its list does not show it.',
+    remedy: 'Look for it there, and link it by hand: `lockstep links import`.',
+  },
+  CREATED_TWICE: {
+    meaning: 'The account has several tasks for this one.',
+    remedy: `Delete all but one of them, ${REPLAY}`,
+  },
+  IS_A_COPY: { meaning: 'The task was itself created by Lockstep for a task elsewhere, so it is not copied again.' },
+  LIST_UNSTEADY: {
+    meaning:
+      'Several reads of the list did not agree, so it is unknown what is missing from it. The delivery is retried.',
+  },
+  LIST_ENDLESS: { meaning: 'The end of the list could not be found.', remedy: REMEDIES.DOCTOR },
+  RECORD_WITHOUT_ID: { meaning: 'The list has a record without an id.', remedy: REMEDIES.DOCTOR },
+  LINK_AMBIGUOUS: {
+    meaning: 'The text of the task names several items.',
+    remedy: `Link it with one (\`lockstep links import\`), ${REPLAY}`,
+  },
+  LINK_TAKEN: {
+    meaning: 'The text of the task names an item that is linked with another task.',
+    remedy: 'Name the item in the text of one task only, or run `lockstep links import --replace`.',
+  },
+  SECRET_MISSING: { meaning: 'The target’s secret is not set.', remedy: 'Set it where the settings read it from.' },
+  SECRET_INVALID: { meaning: 'The target’s secret cannot be used.', remedy: REMEDIES.AT_ITS_SOURCE },
+  TARGET_SECRET_INVALID: {
+    meaning: 'The secret of the webhook is not in a known form.',
+    remedy: REMEDIES.AT_ITS_SOURCE,
+  },
+  TARGET_SECRET_SHORT: { meaning: 'The secret of the webhook is too short.', remedy: 'Use a longer one.' },
+  TARGET_UNKNOWN: { meaning: 'The settings name no such target.', remedy: 'Add it to the settings.' },
+  DATABASE_URL_INVALID: { meaning: 'The URL of the database is wrong.', remedy: REMEDIES.IN_SETTINGS },
+  ONLY_TASKS: {
+    meaning: 'The item is linked with a subtask or card, and the service has no call that completes one.',
+    sentence: '{task} is not a task: the service has no call that completes a {kind}.',
+  },
+  NOT_SCANNED: {
+    meaning: 'No scan of the sync has seen the task yet. The report is applied later.',
+    sentence: 'No scan of sync "{sync}" has seen {task} yet.',
+  },
+  ON_ITS_WAY: {
+    meaning: 'A delivery of the task is on its way; the report is applied after it.',
+    sentence: 'A delivery of {task} is on its way.',
+  },
+  TASK_GONE: { meaning: 'The task is gone from the service.', sentence: '{task} is gone from the service.' },
+  TASK_MISSING: {
+    meaning: 'The service does not find the task that the item is linked with.',
+    sentence: 'The service does not find {task}, which {item} wants {wanted}.',
+  },
+  SERVICE_AWAY: { meaning: 'The service did not answer, or asked for a pause. It is retried.' },
+} as const satisfies Reasons;

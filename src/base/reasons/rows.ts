@@ -1,0 +1,158 @@
+/** Reasons for the verdict on a row that a run decided or sent: contacts, customers and orders. */
+import { REMEDIES, type Reasons } from './reason.ts';
+
+export const ROW_REASONS = {
+  PLANNED: {
+    meaning: 'A dry run would write this row. Nothing was sent.',
+    sentence: 'Planned, not sent[: {event}].[?createsCustomer  Its customer would be created first.]',
+  },
+  REFUSED_BY_SERVICE: {
+    meaning: 'The service refused the record, and its answer says so clearly. Nothing was written.',
+    sentence: 'The service refused it[ (HTTP {http})]: {answer}',
+    remedy:
+      'Correct the record as the answer says and send it again; if the cause has passed, retry the run: `lockstep runs retry {run}`.',
+  },
+  GAVE_UP: {
+    meaning: 'The row was sent as often as allowed, and no answer or read of the list confirmed it.',
+    sentence: 'It was sent {sends} times[ and is not in the list of {what}s][. The last answer: {answer}].',
+    remedy: 'Look for it at the service by hand; if it is not there, retry the run: `lockstep runs retry {run}`.',
+  },
+  NOT_RECOGNISED: {
+    meaning: 'The service accepted the row, but no new record in its list has the values of the row.',
+    sentence:
+      '[Run {earlier} sent it. ][!earlier The service accepted it. ]No new {what} in the list has the values of this row.',
+    remedy: REMEDIES.BY_HAND,
+  },
+  NOT_IN_LIST: {
+    meaning: 'The row may have been sent, and the list is too incomplete to tell whether the record exists.',
+    sentence:
+      '[Run {earlier} may have sent it][!earlier It may have been sent]; the list of {what}s cannot tell whether it exists.',
+    remedy: REMEDIES.BY_HAND,
+  },
+  LIST_PARTIAL: {
+    meaning: 'The record is not in the list, and the list does not show everything, so nothing was created.',
+    sentence:
+      'The {what}[ {customer}] is not in the list of {what}s, and the list does not show everything. Nothing was created.',
+    remedy: 'Look for it at the service by hand.',
+  },
+  DUPLICATE: {
+    meaning: 'The service has more than one record of this row.',
+    sentence:
+      'There is more than one {what}[?before  (there was before this run)][?audit  (found by an audit after the run)]: {ids}.',
+    remedy: 'Delete all but one by hand.',
+  },
+  LOST: {
+    meaning: 'An audit after the run did not find a record that the run had created.',
+    sentence: 'An audit after the run did not find {what} {id} in the list any more.',
+    remedy:
+      'Check whether it was deleted by hand; if not, retry the run, which creates it again: `lockstep runs retry {run}`.',
+  },
+  MATCHED: {
+    meaning: 'The contact was matched with a customer that exists, and linked with it.',
+    sentence: 'Matched by {by}.',
+  },
+  AMBIGUOUS_MATCH: {
+    meaning: 'The contact matches several customers, or shares its customer with other contacts. Nothing was written.',
+    sentence: 'By {by} it could be customer {customers}; other contacts or customers share it.',
+    remedy:
+      'Make the contact or the customers distinguishable, or merge duplicates at the service, then run the sync again.',
+  },
+  LINK_DISAGREES: {
+    meaning: 'The customer that the contact is linked with is now another person. Nothing was written.',
+    sentence: 'Customer {customer}, which the contact is linked with, was {was} and is {is}.',
+    remedy: 'Check the customer at the service, and correct whichever of the two is wrong.',
+  },
+  CONTACT_REPLACED: {
+    meaning: 'The contact now describes another person than its linked customer. Nothing was written.',
+    sentence: 'The contact was {was} and is {is}; an update would make customer {customer} another person.',
+    remedy: 'Check the contact. A new person needs a contact of their own.',
+  },
+  CUSTOMER_GONE: {
+    meaning: 'The customer that the contact was imported as is gone from the service.',
+    sentence: 'Customer {customer}, which this contact was imported as, is gone[: {answer}].',
+    remedy: 'If it was deleted on purpose, delete the contact too; else create the customer again by hand.',
+  },
+  NO_KEY: {
+    meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',
+    sentence: 'The contact has no e-mail, phone or name: a customer made from it could not be recognised.',
+    remedy: 'Add one of them to the contact.',
+  },
+  CHANGE_IGNORED: {
+    meaning: 'The contact has changed, and the settings say that changes are ignored (onChange: ignore).',
+    sentence: 'The contact has changed, and the settings ignore changes (onChange: ignore).',
+  },
+  LINK_UNCERTAIN: {
+    meaning: 'The customer was created, but several contacts and customers look the same, so no link was kept.',
+    sentence: 'Created, but other contacts share its e-mail or phone, so it is unclear which new customer is whose.',
+    remedy: 'Make the contacts distinguishable; the next run of the sync links them.',
+  },
+  IMPORT_REFUSED: {
+    meaning:
+      'The service refused to import the contact; what happens next depends on whether other contacts can be imported.',
+    sentence: 'The service refused the import[ (HTTP {http})]: {answer}',
+  },
+  EXISTS: {
+    meaning: 'The order exists with the content of the row.',
+    sentence:
+      'Order {order} exists with this content[?hidesAmount ; the service does not show its amount, which was not compared].',
+  },
+  DIFFERS: {
+    meaning: 'The order exists with other content, and existing orders are skipped (--existing skip).',
+    sentence: 'Order {order} exists and differs: {differences}.',
+    remedy: 'To overwrite it: `lockstep orders load {file} --account {account} --existing update --again`.',
+  },
+  ORDER_EXISTS: {
+    meaning: 'The order exists, and existing orders are rejected (--existing fail).',
+    sentence: 'Order {order} exists[ and differs: {differences}].',
+    remedy: 'Remove the row, or load with `--existing skip` or `--existing update`.',
+  },
+  ORDER_GONE: {
+    meaning: 'The order to update is gone, or the list does not show it.',
+    sentence: 'Order {order} [?updated was updated, and the list does not show it][!updated is gone][: {answer}].',
+    remedy: 'Look for the order at the service; if it is gone, retry the run: `lockstep runs retry {run}`.',
+  },
+  CONTENT_DIFFERS: {
+    meaning: 'The service accepted the order but shows different content.',
+    sentence: 'Order {order} was {action}, but the service shows different content: {differences}.',
+    remedy: 'Correct the order at the service by hand.',
+  },
+  OTHER_LETTERS: {
+    meaning: 'The customer has an order whose order_id differs only in upper and lower case.',
+    sentence: 'Order {order} of this customer has the order_id {name}.',
+    remedy: 'If it is the same order, write the order_id that way; if not, give this one another order_id.',
+  },
+  ORDER_REPEATED: {
+    meaning: 'Two rows of the file turned out to be the same order of the same customer.',
+    sentence: 'Line {other} is the same order of the same customer.',
+    remedy: 'Keep one of the rows, or give this order another order_id.',
+  },
+  ORDER_IN_ANOTHER_LOAD: {
+    meaning: 'Another load holds this order, so this load did not send it.',
+    sentence:
+      '[?taken This load had failed, and load {load} has taken the order over.][!taken Load {load}, which is unfinished, has this order of customer {customer} too.]',
+    remedy: 'When that load has ended, retry this run: `lockstep runs retry {run}`.',
+  },
+  AMBIGUOUS_CUSTOMER: {
+    meaning: 'The row may mean several customers. Nothing was written.',
+    sentence: 'By {by} it could be customer {customers}.',
+    remedy: 'Add the customer’s id (client_id) or e-mail to the row.',
+  },
+  CUSTOMER_UNKNOWN: {
+    meaning: 'The service does not have the customer that the row names.',
+    sentence:
+      '[There is no customer {customer}.][!customer The row does not say enough to recognise a customer.][ The ids of this service are {idsAre}, so the ids of the file belong to another system.]',
+    remedy:
+      '[?idsAre Load the file without its ids: add `--map client_id=`.][!idsAre Correct the customer (an id, an e-mail, a phone of six digits or a name), or add `--create-customers`.]',
+  },
+  CUSTOMER_CONTRADICTS: {
+    meaning: 'The customer with the id of the row has another e-mail than the row says.',
+    sentence: 'Customer {customer} has the e-mail {is}, and the row says {expected}.',
+    remedy:
+      'Correct the row. If its ids belong to another system, add `--map client_id=`; if its e-mails do not matter, `--map customer_email= --map email=`.',
+  },
+  CUSTOMER_NOT_CREATED: {
+    meaning: 'The customer of the order could not be created.',
+    sentence: 'Its customer was not created (run {creator})[: {because}]',
+    remedy: 'Fix that, then retry the load: `lockstep runs retry {run}`.',
+  },
+} as const satisfies Reasons;

@@ -1,0 +1,58 @@
+/** Why a run paused or failed. A file that the run was loading gets the same reason. */
+import { REMEDIES, type Reasons } from './reason.ts';
+
+const RESUME = 'then resume the run: `lockstep runs resume {load}`.';
+
+export const RUN_REASONS = {
+  KEY_REFUSED: {
+    meaning: 'The service refused the API key.',
+    remedy: `Put the right key where the settings read it from, ${RESUME}`,
+  },
+  SERVICE_REFUSED: {
+    meaning: 'The service refused a call that the run needs.',
+    remedy: `Fix what it says, ${RESUME}`,
+  },
+  SERVICE_UNREADABLE: { meaning: 'An answer of the service could not be read.', remedy: REMEDIES.DOCTOR },
+  SERVICE_CERTIFICATE: {
+    meaning: 'The certificate of the service is not accepted.',
+    remedy: `Renew it, or set NODE_EXTRA_CA_CERTS to its authority, ${RESUME}`,
+  },
+  SERVICE_WENT_BACK: {
+    meaning: 'Records that were confirmed are missing from the list: the service may have been restored from a backup.',
+    remedy: 'Check the service; the message of the run says how to continue.',
+  },
+  CANNOT_BE_CHECKED: {
+    meaning: 'The outcome of a call is unknown, and no read can determine it.',
+    remedy: 'Look at the service by hand.',
+  },
+  OPERATION_FORBIDDEN: {
+    meaning: 'The API key may not make a call that the run needs.',
+    remedy: `Give it the permission, ${RESUME}`,
+  },
+  IDENTITY_CHANGED: { meaning: 'The account is another tenant than before.', remedy: REMEDIES.URL_AND_KEY },
+  IDENTITY_UNCLEAR: {
+    meaning: 'Many known ids now belong to other records: it may be another tenant.',
+    remedy: REMEDIES.URL_AND_KEY,
+  },
+  DIALECT_DRIFTED: { meaning: 'The service answers in another form than before.', remedy: REMEDIES.DOCTOR },
+  ID_NOT_UNIQUE: { meaning: 'Several records of a list have the same id.', remedy: REMEDIES.DOCTOR },
+  CUSTOMERS_PAUSED: { meaning: 'The run that creates customers for the load is paused.', remedy: 'Resume that run.' },
+  CUSTOMERS_FAILED: {
+    meaning: 'The run that creates customers for the load failed.',
+    remedy: 'Fix that, then retry the load: `lockstep runs retry {load}`.',
+  },
+  LOAD_NOT_RECEIVED: {
+    meaning: 'The file was not read to its end, so nothing of it was sent.',
+    remedy: 'Load it again with the same command.',
+  },
+  SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
+  JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
+  AWAITS_CONFIRMATION: {
+    meaning: 'The load is planned and waits for approval.',
+    remedy: 'Run the same command with `--yes`.',
+  },
+  WAITS_FOR_RUN: { meaning: 'The run waits for another run.', remedy: 'See that run with `lockstep runs`.' },
+  API_KEY_INVALID: { meaning: 'The API key cannot be sent as a header.', remedy: REMEDIES.AT_ITS_SOURCE },
+  AUTHORIZATION_INVALID: { meaning: 'The authorization cannot be sent as a header.', remedy: REMEDIES.AT_ITS_SOURCE },
+  BASE_URL_INVALID: { meaning: 'The base URL of the account is wrong.', remedy: REMEDIES.IN_SETTINGS },
+} as const satisfies Reasons;

@@ -1,0 +1,73 @@
+/** Fills the templates of reasons (reason.ts says how they are written) with facts. */
+import type { Cause, Difference, Fact, Facts } from './reason.ts';
+
+export interface Filling {
+  readonly facts: Facts;
+  /** A command to copy, from one without `lockstep`. */
+  command(command: string): string;
+  /** The statement about a cause. */
+  said(cause: Cause): string;
+}
+
+/** Names at most so many items of a list. */
+const MOST_NAMED = 10;
+const PART = /\[(?:([?!])(\w+) ?)?([^\]]*)\]/g;
+const NAME = /\{(\w+)\}/g;
+const NAME_OR_COMMAND = /`lockstep ([^`]*)`|\{(\w+)\}/g;
+
+/** If a command needs a fact that is missing, its name is printed in capitals, for the reader to fill in. */
+export function fill(template: string, filling: Filling): string {
+  const { facts } = filling;
+  const text = template.replace(PART, (_, sign: '?' | '!' | undefined, name: string, part: string) => {
+    const isWanted = sign === undefined || isSet(facts[name]) === (sign === '?');
+    return isWanted && namesIn(part).every((one) => isSet(facts[one])) ? part : '';
+  });
+  return text.replace(NAME_OR_COMMAND, (_, command: string | undefined, name: string) =>
+    command === undefined ? wordsOf(facts[name], filling) : `\`${filling.command(argumentsOf(command, facts))}\``,
+  );
+}
+
+/** Whether a fact that the template requires is missing. */
+export function lacks(template: string, facts: Facts): boolean {
+  return namesIn(template.replace(PART, '')).some((name) => !isSet(facts[name]));
+}
+
+/** The facts that a template uses. */
+export function namesIn(template: string): readonly string[] {
+  const conditions = [...template.matchAll(PART)].flatMap(([, , name]) => name ?? []);
+  return [...new Set([...conditions, ...[...template.matchAll(NAME)].map(([, name = '']) => name)])];
+}
+
+/** As one word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function argumentsOf(command: string, facts: Facts): string {
+  return command.replace(NAME, (_, name: string) => {
+    const fact = facts[name];
+    if (!isSet(fact)) return name.toUpperCase();
+    return (Array.isArray(fact) ? fact : [fact]).map((one) => shellWord(String(one))).join(' ');
+  });
+}
+
+function isSet(fact: Fact | undefined): boolean {
+  if (Array.isArray(fact)) return fact.length > 0;
+  return fact !== undefined && fact !== null && fact !== false && fact !== '';
+}
+
+function wordsOf(fact: Fact | undefined, filling: Filling): string {
+  if (Array.isArray(fact)) {
+    const more = fact.length > MOST_NAMED ? ` and ${fact.length - MOST_NAMED} more` : '';
+    return `${fact
+      .slice(0, MOST_NAMED)
+      .map((one) => wordsOf(one, filling))
+      .join(', ')}${more}`;
+  }
+  if (typeof fact !== 'object' || fact === null) return String(fact ?? '');
+  return 'code' in fact ? filling.said(fact) : inWords(fact as Difference); // of the objects, only these two are facts
+}
+
+function inWords({ field, is, expected }: Difference): string {
+  return is === undefined || expected === undefined ? `another ${field}` : `${field} ${is} instead of ${expected}`;
+}

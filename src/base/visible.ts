@@ -1,0 +1,25 @@
+/** Escapes characters in foreign text that a terminal would interpret or not show, for messages, names and logs. */
+
+/** Control characters, line separators, and the marks that reverse the direction of text. */
+const UNSEEN = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+/** The same without tabs and line ends. */
+const OBEYED = /\r(?!\n)|(?![\t\r\n])[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** For text of several lines. The characters are escaped as in JSON, so JSON keeps its meaning. */
+export function printable(text: string): string {
+  return text.replace(OBEYED, escaped);
+}
+
+/** For one line of text, such as a message. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, escaped);
+}
+
+/** For a file's name: the result is itself usable as a file name. */
+export function visibleName(name: string): string {
+  return name.replace(UNSEEN, encodeURIComponent);
+}
+
+function escaped(letter: string): string {
+  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,39 @@
+/** Why a budget cannot be taken from. */
+import { LockstepError, messageOf } from '../../base/errors.ts';
+import type { BudgetStore } from './budget.ts';
+
+export function closedError(key: string): LockstepError {
+  return new LockstepError('BUDGET_CLOSED', `The budget of "${key}" is closed: this process is shutting down.`);
+}
+
+/** Throws BUDGET_COST. */
+export function assertCost(key: string, cost: number, burst: number): void {
+  if (Number.isInteger(cost) && cost >= 1 && cost <= burst) return;
+  const message = `A call of cost ${cost} does not fit the budget of "${key}": expected a whole number from 1 to its burst, ${burst}.`;
+  throw new LockstepError('BUDGET_COST', message);
+}
+
+/**
+ * The store's answer. Throws BUDGET_STORE_AWAY for any error and after `timeoutMs` without an answer: the budget fails
+ * closed.
+ */
+export async function orStoreAway<T>(
+  answer: Promise<T>,
+  key: string,
+  store: BudgetStore,
+  timeoutMs: number,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } catch (cause) {
+    const what = `The rate budget of "${key}" cannot be asked, so nothing is sent`;
+    const message = `${what}: ${store.name} is away (${messageOf(cause)}). Remedy: ${store.remedy}.`;
+    throw new LockstepError('BUDGET_STORE_AWAY', message, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Turns one exchange into an outcome (docs/protocol.md, "Outcomes"). Pure, and the only file that decides whether a call
+ * was applied. If in doubt, the outcome is `unknown`: reading a row back needlessly costs a read; treating it as not
+ * applied by mistake costs a duplicate.
+ */
+import { asText, failureIn } from '../../contract/envelope.ts';
+import { type Operation, type OperationName, operations } from '../../contract/operations.ts';
+import { encodingOf, packingOf } from '../http/content-encoding.ts';
+import type { Exchanged, Head } from '../http/exchange.ts';
+import { retryAfterMs } from '../http/retry-after.ts';
+import { decodeBody, looksLike, unwrap } from './decode.ts';
+import { isJsonObject } from './dialect.ts';
+import { whyNotSent, whyUnknown } from './failures.ts';
+import type { Json } from './json.ts';
+import type { Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
+
+/** Successes: the contract shows only 200; other services use the others as well. */
+const SUCCESS = new Set([200, 201, 202, 204]);
+/** Answers that a service gives before it changes anything (assumption A3 in docs/protocol.md). For 429 see `isLimited`. */
+const NOT_APPLIED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]);
+const MAX_MESSAGE_LENGTH = 500;
+
+export interface Call {
+  readonly operation: OperationName;
+  /** Method and URL, for messages. */
+  readonly label: string;
+}
+
+/**
+ * True if the operation changes nothing at the service. Two reads of the contract are POSTs (pipelines), and one GET
+ * writes (mark-complete).
+ */
+export function isRead(operation: OperationName): boolean {
+  const { result }: Operation = operations[operation];
+  return result !== undefined;
+}
+
+export function isSuccess(httpStatus: number): boolean {
+  return SUCCESS.has(httpStatus);
+}
+
+export function classify(call: Call, exchanged: Exchanged): Outcome {
+  const { head, error } = exchanged;
+  if (head === undefined && !exchanged.dispatched) {
+    const { reason, words } = whyNotSent(error);
+    return { status: 'not-sent', message: `${call.label}: ${words}`, reason };
+  }
+  if (head === undefined) {
+    const { reason, words } = whyUnknown(error);
+    return unknown(call, reason, words);
+  }
+  if (isLimited(call.operation, head)) {
+    const headers = { retryAfter: headerOf(head, 'retry-after'), date: headerOf(head, 'date') };
+    return { status: 'limited', httpStatus: head.httpStatus, retryAfterMs: retryAfterMs(headers, head.arrivedAtMs) };
+  }
+  if (SUCCESS.has(head.httpStatus)) return classifySuccess(call, exchanged, head);
+  if (NOT_APPLIED.has(head.httpStatus)) return refusal(call, head, exchanged.body);
+  return classifyDoubt(call, head);
+}
+
+function isLimited(operation: OperationName, head: Head): boolean {
+  if (head.httpStatus === 429) return true;
+  // On a write, a 503 may come from a gateway while the service behind it still applies the call.
+  return head.httpStatus === 503 && isRead(operation) && headerOf(head, 'retry-after') !== undefined;
+}
+
+function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome {
+  const { httpStatus } = head;
+  if (packingOf(head) === 'unknown') {
+    return unknown(
+      call,
+      'unreadable',
+      `answers in the content encoding ${encodingOf(head)}, which is not supported: gzip, deflate and br are`,
+      httpStatus,
+    );
+  }
+  if (exchanged.error !== undefined) {
+    const { reason, words } = whyUnknown(exchanged.error);
+    return unknown(call, reason, words, httpStatus);
+  }
+  const decoded = decodeBody(exchanged.body);
+  if (decoded.status === 'empty') return { status: 'applied', httpStatus, content: undefined };
+  if (decoded.status === 'unreadable') {
+    const words = `answers ${decoded.looks} where JSON was expected: check the base URL`;
+    return unknown(call, decoded.html ? 'html' : 'unreadable', words, httpStatus);
+  }
+  const message = failureIn(decoded.value);
+  if (message !== undefined) return { status: 'refused', httpStatus, message: shorten(message), json: true };
+  return { status: 'applied', httpStatus, content: unwrap(decoded.value) };
+}
+
+function refusal(call: Call, { httpStatus }: Head, body: Uint8Array): Refused {
+  const decoded = decodeBody(body);
+  const said = decoded.status === 'json' ? wordsIn(decoded.value) : undefined;
+  const json = decoded.status === 'json';
+  if (said !== undefined) return { status: 'refused', httpStatus, message: shorten(said), json };
+  const came = decoded.status === 'unreadable' ? whatCame(body) : 'no message';
+  return { status: 'refused', httpStatus, message: `${call.label} answers HTTP ${httpStatus} with ${came}`, json };
+}
+
+function classifyDoubt(call: Call, head: Head): Unknown {
+  const { httpStatus } = head;
+  if (httpStatus >= 300 && httpStatus < 400) {
+    const to = redirectTarget(headerOf(head, 'location'));
+    const words = `answers HTTP ${httpStatus}, a redirect${to}, and redirects are not followed: check the base URL`;
+    return unknown(call, 'redirect', words, httpStatus);
+  }
+  return unknown(call, 'server-error', `answers HTTP ${httpStatus}`, httpStatus);
+}
+
+function unknown(call: Call, reason: UnknownReason, words: string, httpStatus?: number): Unknown {
+  const message = `${call.label}: ${words}`;
+  return { status: 'unknown', message, reason, ...(httpStatus !== undefined && { httpStatus }) };
+}
+
+/** The service's own words in the body of a refusal. */
+function wordsIn(body: Json): string | undefined {
+  const failure = failureIn(body);
+  if (failure !== undefined) return failure;
+  if (typeof body === 'string') return body === '' ? undefined : body;
+  if (!isJsonObject(body)) return undefined;
+  for (const name of ['message', 'detail', 'title', 'reason', 'description', 'error_description', 'error', 'errors']) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return Object.keys(body).length === 0 ? undefined : asText(body);
+}
+
+/** Plain text may be the service's message; of a web page, only its type is reported. */
+function whatCame(body: Uint8Array): string {
+  const text = Buffer.from(body).toString();
+  const looks = looksLike(text);
+  return looks.startsWith('text') ? `“${shorten(text.trim(), 200)}”` : looks;
+}
+
+/** Without the query, which may contain secrets. */
+function redirectTarget(location: string | undefined): string {
+  const target = location?.split(/[?#]/, 1)[0] ?? '';
+  return target === '' ? '' : ` to ${shorten(target, 200)}`;
+}
+
+export function shorten(text: string, length = MAX_MESSAGE_LENGTH): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+function headerOf(head: Head, name: string): string | undefined {
+  const value = head.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

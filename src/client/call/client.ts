@@ -1,0 +1,243 @@
+/**
+ * Calls one account's service. Every call takes one path: budget → undici → decode → outcome.
+ *
+ * The client retries only a missing route, under the other prefix (prefix.ts); the caller decides what follows from an
+ * outcome. A call rejects only for a mistake of ours (a missing path parameter) and when `onRecords` rejects; everything
+ * the network or the service does is an outcome.
+ */
+
+import { elapsedMs } from '../../base/clock.ts';
+import { LockstepError, messageOf } from '../../base/errors.ts';
+import { type Operation, type OperationName, operations, type Prefix } from '../../contract/operations.ts';
+import type { Budget, Lane, Taken } from '../budget/budget.ts';
+import { unpacked } from '../http/content-encoding.ts';
+import { type BodySink, type Exchanged, exchange } from '../http/exchange.ts';
+import { openPool } from '../http/pool.ts';
+import { createListSink, type OnRecords } from '../lists/list-sink.ts';
+import { type Call, classify } from './classify.ts';
+import type { Dialect } from './dialect.ts';
+import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
+import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
+import { createPrefixes, type LearntPrefixes } from './prefix.ts';
+import { rateHintOf } from './rate-headers.ts';
+import { buildRequest, endpointOf, redact, type Wire } from './request.ts';
+
+type Ended = Outcome | StreamOutcome;
+
+export interface CallEvent {
+  readonly operation: OperationName;
+  readonly outcome: Ended;
+  /** From the moment the budget granted the call. */
+  readonly durationMs: number;
+}
+
+export interface ClientConfig {
+  /** The account's name in the settings, for messages. */
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Sent as Authorization beside the API key; the contract shows it but does not say whether it is required. */
+  readonly authorization?: { readonly scheme: string; readonly token: string };
+  readonly prefix: 'auto' | Prefix;
+  /** For a whole call, including connecting; for a streamed list, for each pause without data. */
+  readonly timeoutMs: number;
+  /** Maximum connections; at least as many as the calls the budget allows in flight. */
+  readonly concurrency: number;
+  /** Not closed by the client. */
+  readonly budget: Pick<Budget, 'take'>;
+  readonly dialect: Dialect;
+  /** Limit for an answer that is not streamed. Default 8 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Tokens a call takes. Default 1. */
+  readonly costOf?: (operation: OperationName) => number;
+  /** Called for each call that the budget granted. */
+  readonly onCall?: (event: CallEvent) => void;
+  /** What `learntPrefixes` returned in an earlier process. */
+  readonly knownPrefixes?: LearntPrefixes;
+}
+
+export interface CallOptions {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+  readonly lane: Lane;
+  /** Ends the wait for the budget and aborts a call that was sent. */
+  readonly signal?: AbortSignal;
+  /** Ends only the wait for the budget; a write that was sent still gets its answer. Use instead of `signal`. */
+  readonly stopWaiting?: AbortSignal;
+  /** How long to wait for the budget; after that the outcome is `not-sent` with `retryAfterMs`. */
+  readonly maxWaitMs?: number;
+  /** On the `elapsedMs` scale: after this time nothing is written to a socket. */
+  readonly dispatchBefore?: number;
+  readonly timeoutMs?: number;
+  /** This call was made before and failed: an open breaker pauses it even if a person waits for it. */
+  readonly isRetry?: boolean;
+}
+
+export interface StreamOptions extends CallOptions {
+  /** Batches of up to 1,000 records, one after another; the next is read when the promise resolves. */
+  readonly onRecords: OnRecords;
+}
+
+export interface Client {
+  call(operation: OperationName, options: CallOptions): Promise<Outcome>;
+  /**
+   * Reads a whole list in constant memory. Unless the outcome is `applied`, discard the records handed over: the answer
+   * was incomplete, or its envelope reports a failure.
+   */
+  stream(operation: OperationName, options: StreamOptions): Promise<StreamOutcome>;
+  /** One request, under one prefix, and everything that came back; see inspect.ts. */
+  inspect(operation: OperationName, options: CallOptions & InspectOptions): Promise<Inspected>;
+  /** `calls` counts requests that left; `limited` those answered with 429, or 503 and Retry-After. */
+  stats(): { readonly calls: number; readonly limited: number };
+  learntPrefixes(): LearntPrefixes;
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+type Allowed = Extract<Taken, { status: 'taken' }>;
+
+/** How `call`, `stream` and `inspect` process the answer to one request. */
+interface Taking<T> {
+  /** Receives the body as it arrives. */
+  readonly sink?: BodySink;
+  /** Turns the exchange into a result. */
+  finish(exchanged: Exchanged, call: Call, durationMs: number): T | Promise<T>;
+}
+
+type Take<T> = (call: Call) => Taking<T>;
+
+const SORTED: Taking<Outcome> = { finish: (exchanged, call) => classify(call, exchanged) };
+
+/** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID if the settings cannot be used. */
+export function createClient(config: ClientConfig): Client {
+  const { budget, dialect } = config;
+  const endpoint = endpointOf(config);
+  const prefixes = createPrefixes(config.prefix, config.knownPrefixes);
+  const counts = { calls: 0, limited: 0 };
+  const pool = openPool(endpoint.origin, { timeoutMs: config.timeoutMs, connections: config.concurrency });
+  let closing: Promise<void> | undefined;
+
+  /** Calls under the known prefix and, if that has no such route, under the other. */
+  async function callAnyPrefix<T extends Ended>(
+    operation: OperationName,
+    options: CallOptions,
+    take: Take<T>,
+  ): Promise<T | NotSent> {
+    const prefix = prefixes.first(operation);
+    const first = await callOnce(operation, options, { endpoint, dialect, prefix }, take);
+    const other = prefixes.other(operation, prefix, first);
+    if (other === undefined) return first;
+    const second = await callOnce(operation, options, { endpoint, dialect, prefix: other }, take);
+    const bothLackIt = prefixes.other(operation, other, second) !== undefined;
+    // Of two refusals, prefer the service's own message to a framework's page.
+    return bothLackIt && !saysJson(second) ? first : second;
+  }
+
+  async function callOnce<T extends Ended>(
+    operation: OperationName,
+    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
+    wire: Wire,
+    take: Take<T>,
+  ): Promise<T | NotSent> {
+    const call = buildRequest(operation, options, wire);
+    const waited = await takePermit(operation, options, call.label);
+    if (waited.status !== 'taken') return withoutSecrets(waited);
+    const { permit } = waited;
+    const startedAt = performance.now();
+    try {
+      const { timeoutMs = config.timeoutMs, maxBodyBytes = config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES } = options;
+      const { signal, dispatchBefore } = options;
+      const taking = take(call);
+      const { sink } = taking;
+      const exchanged = await exchange(pool, call.request, { timeoutMs, maxBodyBytes, signal, dispatchBefore, sink });
+      if (exchanged.dispatched) counts.calls++;
+      const hint = exchanged.head && rateHintOf(exchanged.head);
+      // If the budget's store is unreachable, the next `take` reports it; the outcome of this call is known anyway.
+      if (hint !== undefined) await permit.hinted(hint).catch(() => {});
+      const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
+      const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
+      const outcome = withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt));
+      prefixes.saw(operation, wire.prefix, outcome);
+      if (outcome.status === 'limited') {
+        counts.limited++;
+        await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
+      }
+      if (outcome.status === 'applied') permit.succeeded();
+      config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
+      return outcome;
+    } finally {
+      permit.release();
+    }
+  }
+
+  async function takePermit(operation: OperationName, options: CallOptions, label: string): Promise<Allowed | NotSent> {
+    const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
+    const signal = options.stopWaiting ?? options.signal;
+    const leftMs = dispatchBefore - elapsedMs();
+    if (leftMs <= 0) return notSent(label, 'deadline', 'its send deadline has passed');
+    if (signal?.aborted) return notSent(label, 'aborted', 'aborted');
+    try {
+      const cost = config.costOf?.(operation) ?? 1;
+      const taken = await budget.take({ lane, cost, signal, maxWaitMs: Math.max(0, Math.min(maxWaitMs, leftMs)) });
+      if (taken.status === 'taken') return taken;
+      return {
+        ...notSent(label, 'budget', 'the rate budget granted no token in time'),
+        retryAfterMs: taken.retryAfterMs,
+      };
+    } catch (error) {
+      if (signal?.aborted) return notSent(label, 'aborted', 'aborted while it waited for the rate budget');
+      // Fails closed: without the store, this process cannot know how many calls the others made.
+      return notSent(label, 'budget-away', `the rate budget is unavailable: ${messageOf(error)}`);
+    }
+  }
+
+  function withoutSecrets<T extends Ended>(outcome: T): T {
+    if (!('message' in outcome)) return outcome;
+    return { ...outcome, message: redact(outcome.message, endpoint.secrets) };
+  }
+
+  return {
+    call: (operation, options) => callAnyPrefix(operation, options, () => SORTED),
+    async stream(operation, options) {
+      assertList(operation);
+      return callAnyPrefix(operation, options, (call) => createListSink(call, dialect, options.onRecords));
+    },
+    async inspect(operation, options) {
+      const wire: Wire = {
+        endpoint: withCredentials(endpoint, options.credentials),
+        dialect: { ...dialect, completeMethod: options.completeMethod ?? dialect.completeMethod },
+        prefix: options.prefix ?? prefixes.first(operation),
+      };
+      let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
+      const outcome = await callOnce<Outcome>(operation, options, wire, () => ({
+        finish(exchanged, call, durationMs) {
+          found = seen(exchanged, { endpoint, durationMs });
+          return classify(call, exchanged);
+        },
+      }));
+      return { ...found, outcome };
+    },
+    stats: () => ({ ...counts }),
+    learntPrefixes: () => prefixes.learnt(),
+    async close() {
+      closing ??= pool.close();
+      await closing;
+    },
+  };
+}
+
+function notSent(label: string, reason: NotSentReason, why: string): NotSent {
+  return { status: 'not-sent', message: `${label}: not sent: ${why}`, reason };
+}
+
+function saysJson(outcome: Ended): boolean {
+  return outcome.status === 'refused' && outcome.json === true;
+}
+
+function assertList(name: OperationName): void {
+  const operation: Operation = operations[name];
+  if (operation.list !== undefined) return;
+  throw new LockstepError('NOT_A_LIST', `${name} answers no list: only lists can be streamed`);
+}

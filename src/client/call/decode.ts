@@ -1,0 +1,203 @@
+/**
+ * Decodes an answer: the JSON, the content without its envelope, the list or the record in it.
+ */
+import { isUtf8 } from 'node:buffer';
+import { failureIn } from '../../contract/envelope.ts';
+import {
+  chooseList,
+  explicitPath,
+  isCalledRecords,
+  type ListSpot,
+  MAX_LIST_DEPTH,
+  mayHoldRecords,
+  spellingsOf,
+} from '../lists/list-choice.ts';
+import {
+  autoDialect,
+  type Dialect,
+  idFieldOf,
+  idOf,
+  isJsonArray,
+  isJsonObject,
+  type Kind,
+  whyNoId,
+} from './dialect.ts';
+import { type Json, type JsonObject, parseJson } from './json.ts';
+
+export type Decoded =
+  | { readonly status: 'empty' }
+  | { readonly status: 'json'; readonly value: Json }
+  /** `looks` describes the body: "an HTML page", "text that is not JSON". */
+  | { readonly status: 'unreadable'; readonly looks: string; readonly html: boolean };
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Decodes a whole body. A blank body counts as empty; a byte order mark is skipped. */
+export function decodeBody(body: Uint8Array): Decoded {
+  if (!isUtf8(body)) return { status: 'unreadable', looks: 'bytes that are not UTF-8', html: false };
+  const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+  if (text.trim() === '') return { status: 'empty' };
+  try {
+    return { status: 'json', value: parseJson(text) };
+  } catch {
+    return { status: 'unreadable', looks: looksLike(text), html: text.trimStart().startsWith('<') };
+  }
+}
+
+/** Describes a body that is not JSON, for a message. */
+export function looksLike(text: string): string {
+  if (/^\s*<(!doctype\s+html|html|head|body|title|h1)\b/i.test(text)) return 'an HTML page';
+  if (/^\s*</.test(text)) return 'markup (XML or HTML)';
+  if (/^\s*[[{"]/.test(text)) return 'broken or truncated JSON';
+  return 'text that is not JSON';
+}
+
+/**
+ * The answer without its envelope. An envelope is an object without an id that has a `content` member (or `data`,
+ * `result`), alone or beside a member that reports on the call.
+ */
+export function unwrap(body: Json): Json {
+  if (!isJsonObject(body) || Object.hasOwn(body, 'id')) return body;
+  const reports = ['status', 'success', 'ok', 'message', 'code', 'error', 'errors'].some((name) =>
+    Object.hasOwn(body, name),
+  );
+  if (!reports && Object.keys(body).length !== 1) return body;
+  for (const name of ['content', 'data', 'result']) {
+    const inner = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return body;
+}
+
+/**
+ * The list of records in an answer, with or without its envelope; undefined if there is none or if two lists fit equally
+ * well. The caller reports that and never treats it as an empty list. `of`: the whole answer, or the content of its
+ * envelope.
+ */
+export function listIn(
+  body: unknown,
+  dialect: Dialect,
+  kind: Kind,
+  of: 'answer' | 'content' = 'answer',
+): readonly Json[] | undefined {
+  return arrayIn(body, dialect, kind) ?? (saysEmpty(body, kind, of) ? [] : undefined);
+}
+
+function arrayIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] | undefined {
+  const explicit = explicitPath(dialect, kind);
+  if (explicit !== undefined) {
+    for (const path of spellingsOf(explicit)) {
+      const found = memberAt(body, path);
+      if (isJsonArray(found)) return found;
+    }
+    return undefined;
+  }
+  const found = arraysIn(body).filter(({ list }) => list.length === 0 || isJsonObject(list[0]));
+  const spots = found.map(({ path, list }): ListSpot => ({ path, holds: holdingOf(list[0], kind, dialect) }));
+  const choice = chooseList(spots, kind);
+  const chosen = choice === undefined ? undefined : found[choice];
+  if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind))) return undefined;
+  return chosen.list;
+}
+
+/** True for a list under another name while the member that should hold the records is null. */
+export function isDisputed(path: readonly string[], body: unknown, kind: Kind): boolean {
+  return !isCalledRecords(path, kind) && hasNullRecords(body, [], kind);
+}
+
+function hasNullRecords(value: unknown, path: readonly string[], kind: Kind): boolean {
+  if (value === null) return path.length > 0 && isCalledRecords(path, kind);
+  if (!isJsonObject(value) || path.length === MAX_LIST_DEPTH) return false;
+  return Object.entries(value).some(([name, member]) => hasNullRecords(member, [...path, name], kind));
+}
+
+/**
+ * True if an answer shows an empty list by a null, or by omitting it: it contains only flags, zero counts and text about
+ * the call. Text counts only beside a sign of success: an error message does not mean that there are no records.
+ */
+export function saysEmpty(body: unknown, kind: Kind, of: 'answer' | 'content'): boolean {
+  if (body === null) return true;
+  if (!isJsonObject(body) || failureIn(body) !== undefined) return false;
+  const values = Object.values(body);
+  const hasWords = values.some((value) => typeof value === 'string' && value.trim() !== '');
+  const isBare = of === 'answer' && !values.some((value) => value === null || isJsonObject(value));
+  if ((hasWords || isBare) && !values.some(saysGood)) return false;
+  return Object.entries(body).every(([name, value]) =>
+    typeof value === 'string'
+      ? value.trim() === '' || !isCalledRecords([name], kind)
+      : holdsNothing(name, value, kind, 1),
+  );
+}
+
+function holdsNothing(name: string, value: Json | undefined, kind: Kind, depth: number): boolean {
+  if (value === null || value === '' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return value === 0 || !isCount(name);
+  if (isJsonArray(value)) return value.length === 0;
+  if (!isJsonObject(value) || depth > MAX_LIST_DEPTH || idFieldOf(value, kind, autoDialect) !== undefined) return false;
+  return Object.entries(value).every(([inner, within]) => holdsNothing(inner, within, kind, depth + 1));
+}
+
+function isCount(name: string): boolean {
+  return /total|count|records|rows$|found|elements|items/i.test(name) && !/page/i.test(name);
+}
+
+function saysGood(value: Json | undefined): boolean {
+  if (typeof value === 'string') return /^(success|succeeded|ok|okay|true)$/i.test(value.trim());
+  return value === true || value === 1 || value === 200;
+}
+
+/** Why `listIn` finds no records: what is wrong with the likely candidates; undefined if there are none. */
+export function whyNoRecords(body: unknown, dialect: Dialect, kind: Kind): string | undefined {
+  const meant = arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0);
+  const first = meant?.list[0];
+  const hasId = idOf(first, kind, dialect) !== undefined;
+  return meant === undefined || hasId ? undefined : `in the first record, ${whyNoId(first, kind, dialect)}`;
+}
+
+/** What a list contains, judged by its first element. */
+export function holdingOf(first: unknown, kind: Kind, dialect: Dialect): ListSpot['holds'] {
+  if (first === undefined) return 'nothing';
+  return idOf(first, kind, dialect) === undefined ? 'objects without ids' : 'records';
+}
+
+/** The one record in an answer to a get or a create: the outermost object with an id, or a list's only element. */
+export function recordIn(body: unknown, dialect: Dialect, kind: Kind): JsonObject | undefined {
+  let level: unknown[] = [body];
+  for (let depth = 0; depth <= MAX_LIST_DEPTH; depth++) {
+    const candidates = level.map((value) => (isJsonArray(value) && value.length === 1 ? value[0] : value));
+    const found = candidates.filter(isJsonObject);
+    const record = found.find((value) => idOf(value, kind, dialect) !== undefined);
+    if (record !== undefined) return record;
+    level = found.flatMap((value) => Object.values(value));
+  }
+  return undefined;
+}
+
+interface FoundArray {
+  readonly path: readonly string[];
+  readonly list: readonly Json[];
+}
+
+/** Every array that may hold records, with its path. */
+export function arraysIn(body: unknown): FoundArray[] {
+  const arrays: FoundArray[] = [];
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (isJsonArray(value)) {
+      if (mayHoldRecords(path)) arrays.push({ path, list: value });
+    } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {
+      for (const [name, member] of Object.entries(value)) visit(member, [...path, name]);
+    }
+  };
+  visit(body, []);
+  return arrays;
+}
+
+function memberAt(body: unknown, path: readonly string[]): unknown {
+  let value = body;
+  for (const name of path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}

@@ -1,0 +1,96 @@
+/**
+ * A client with a breaker: while the breaker is open, batch calls and retries return at once as `not-sent` with the time
+ * to retry. After the pause one read tests whether the service works again; a create is never used as the test. The first
+ * try of an interactive call is sent anyway.
+ */
+import type { OperationName } from '../../contract/operations.ts';
+import { type Admission, type Breaker, FAILURES_TO_OPEN, type Health } from './breaker.ts';
+import { isRead } from './classify.ts';
+import type { CallOptions, Client } from './client.ts';
+import type { NotSent, Outcome, StreamOutcome, UnknownReason } from './outcome.ts';
+
+export interface Guard {
+  readonly breaker: Breaker;
+  /** A cheap read. */
+  readonly probe: (options: CallOptions) => Promise<Outcome>;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+}
+
+/** The longest a caller waits for another caller's probe. */
+const PROBE_MS = 1_000;
+
+const GO: Admission = { status: 'go' };
+
+const FAILING: ReadonlySet<UnknownReason | undefined> = new Set(['server-error', 'timeout', 'broken-off']);
+
+/** `client` with a breaker in front of its calls. */
+export function guardClient(client: Client, { breaker, probe, now }: Guard): Client {
+  let isProbing = false;
+  let lastFailure = '';
+
+  async function guarded<T extends Outcome | StreamOutcome>(
+    operation: OperationName,
+    options: CallOptions,
+    send: () => Promise<T>,
+  ): Promise<T | NotSent> {
+    const isFirstTryOfPerson = options.lane === 'interactive' && options.isRetry !== true;
+    const admission = isFirstTryOfPerson ? GO : breaker.admit(now());
+    if (admission.status === 'wait') return pausedFor(admission.forMs);
+    if (admission.status === 'go') return watch(await send());
+    if (isProbing) return pausedFor(PROBE_MS);
+    isProbing = true;
+    try {
+      if (isRead(operation)) return watch(await send());
+      watch(await probe(options));
+    } finally {
+      isProbing = false;
+    }
+    const after = breaker.admit(now());
+    if (after.status === 'go') return watch(await send());
+    return pausedFor(after.status === 'wait' ? after.forMs : 0); // 0: the probe had no answer, for example because the budget had no token
+  }
+
+  function watch<T extends Outcome | StreamOutcome>(outcome: T): T {
+    const health = healthIn(outcome);
+    if (health === 'fails' && 'message' in outcome) lastFailure = outcome.message;
+    if (health !== undefined) breaker.saw(health, now());
+    return outcome;
+  }
+
+  function pausedFor(forMs: number): NotSent {
+    return {
+      status: 'not-sent',
+      reason: 'breaker',
+      message: `paused after ${FAILURES_TO_OPEN} failed calls in a row; last failure: ${lastFailure}`,
+      retryAfterMs: Math.max(1, Math.ceil(forMs)),
+    };
+  }
+
+  return {
+    ...client,
+    call: (operation, options) => guarded(operation, options, () => client.call(operation, options)),
+    stream: (operation, options) => guarded(operation, options, () => client.stream(operation, options)),
+  };
+}
+
+/**
+ * A failure is a call that a working service would have answered: 5xx, no answer, a broken or refused connection. Every
+ * other answer, including a refusal or a 429, shows that the service works. Undefined: the outcome says nothing about the
+ * service.
+ */
+function healthIn(outcome: Outcome | StreamOutcome): Health | undefined {
+  switch (outcome.status) {
+    case 'applied':
+    case 'refused':
+    case 'limited':
+      return 'answers';
+    case 'unknown':
+      if (outcome.reason === 'aborted') return undefined;
+      return FAILING.has(outcome.reason) ? 'fails' : 'answers';
+    case 'not-sent':
+      return outcome.reason === 'unreachable' ? 'fails' : undefined;
+    default:
+      return outcome satisfies never;
+  }
+}

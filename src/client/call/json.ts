@@ -1,0 +1,109 @@
+/**
+ * JSON as services write it: integers beyond 2^53 keep their digits. JSON.parse rounds them, so that two ids become one.
+ * They are read as `LongInteger` and written back into a body as the same number.
+ */
+import { randomUUID } from 'node:crypto';
+
+export type Json = null | boolean | number | string | LongInteger | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+/** An integer that a float cannot represent. In text and in our own JSON it is a string of digits. */
+export class LongInteger {
+  readonly digits: string;
+
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+
+  toString(): string {
+    return this.digits;
+  }
+
+  toJSON(): string {
+    return this.digits;
+  }
+}
+
+/** A long integer as stored in JSON: `wireJson` turns it into a number again. */
+export function storedForm(value: number | string | LongInteger): number | string | { readonly $integer: string } {
+  return value instanceof LongInteger ? { $integer: value.digits } : value;
+}
+
+/**
+ * Any value as text. Postgres stores neither NUL nor half a surrogate pair, such as a form leaves when it cuts an emoji
+ * in two.
+ */
+export function textOf(value: unknown): string {
+  if (typeof value === 'number' || value instanceof LongInteger) return String(value);
+  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed().trim() : '';
+}
+
+/** No text of a service begins with this mark. */
+const MARK = `${randomUUID()}:`;
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
+const MANY_DIGITS = /\d{16}/;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const WHOLE = /^-?[1-9]\d{15,}$/;
+
+/** @throws SyntaxError as JSON.parse does */
+export function parseJson(text: string): Json {
+  const marked = MANY_DIGITS.test(text) ? withMarks(text) : text;
+  // JSON.parse returns JSON only.
+  if (marked === text) return JSON.parse(text) as Json;
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? new LongInteger(value.slice(MARK.length)) : value,
+  ) as Json;
+}
+
+/** The JSON of a request's body: long integers are written as numbers with all their digits. */
+export function wireJson(body: unknown): string {
+  if (!holdsLong(body)) return JSON.stringify(body);
+  const text = JSON.stringify(body, function (this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
+    const digits = longDigits(this[name]);
+    return digits === undefined ? value : `${MARK}${digits}`;
+  });
+  return text.replace(MARKED, '$1');
+}
+
+/** Checked first: almost no body contains one, and a replacer makes JSON.stringify several times slower. */
+function holdsLong(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return longDigits(value) !== undefined || Object.values(value).some(holdsLong);
+}
+
+function longDigits(value: unknown): string | undefined {
+  if (value instanceof LongInteger) return value.digits;
+  if (typeof value !== 'object' || value === null || !('$integer' in value)) return undefined;
+  const { $integer: digits } = value;
+  return typeof digits === 'string' && WHOLE.test(digits) ? digits : undefined;
+}
+
+/** The text with a marked string in place of each long integer; what is within strings stays as it is. */
+function withMarks(text: string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const open = text.indexOf('"', at);
+    const outside = text.slice(at, open === -1 ? text.length : open);
+    parts.push(MANY_DIGITS.test(outside) ? outside.replace(NUMBER, marked) : outside);
+    if (open === -1) break;
+    at = stringEnd(text, open + 1);
+    parts.push(text.slice(open, at));
+  }
+  return parts.join('');
+}
+
+function marked(number: string): string {
+  return WHOLE.test(number) && !Number.isSafeInteger(Number(number)) ? `"${MARK}${number}"` : number;
+}
+
+/** The index behind the quote that ends a string. */
+function stringEnd(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return at + 1;
+  }
+  return text.length;
+}

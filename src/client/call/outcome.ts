@@ -1,0 +1,99 @@
+/**
+ * The outcome of one call. classify.ts assigns every answer to one of these classes; the caller (retry policy, ledger)
+ * decides what to do next. Messages name the method and the URL, and never a query value, an id from the path, or a
+ * secret.
+ */
+
+import type { ListShape } from './shape.ts';
+
+/** The service applied it. `content` is the decoded body without its envelope; undefined if the body was empty. */
+export interface Applied {
+  readonly status: 'applied';
+  readonly httpStatus: number;
+  readonly content: unknown;
+}
+
+/**
+ * The service refused the call, so nothing changed there: 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501, or a 200
+ * whose envelope reports an error.
+ */
+export interface Refused {
+  readonly status: 'refused';
+  readonly httpStatus: number;
+  /** The service's own words, shortened. */
+  readonly message: string;
+  /** False if the body was not JSON: then it probably comes from a proxy or an unknown route, not from the service. */
+  readonly json?: boolean;
+}
+
+/** Over the rate: 429, or 503 with Retry-After on a read. Nothing changed there, and no attempt was spent. */
+export interface Limited {
+  readonly status: 'limited';
+  readonly httpStatus: number;
+  readonly retryAfterMs: number;
+}
+
+/**
+ * Why a call was not sent. `unreachable` is temporary or needs the operator; `certificate` needs the operator. The others
+ * are on our side: no token in time, the budget's store unreachable, the breaker open after several failures, past
+ * `dispatchBefore`, aborted, or this client is closed.
+ */
+export type NotSentReason =
+  | 'budget'
+  | 'budget-away'
+  | 'breaker'
+  | 'deadline'
+  | 'aborted'
+  | 'closed'
+  | 'unreachable'
+  | 'certificate';
+
+/**
+ * The call never left this process: refused connection, DNS, connect timeout, aborted or past its deadline before
+ * dispatch.
+ */
+export interface NotSent {
+  readonly status: 'not-sent';
+  readonly message: string;
+  readonly reason?: NotSentReason;
+  /** When to retry: set if the budget had no token within the caller's limit, and if the breaker is open. */
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * Why the outcome is unknown. A retry may help after the first four; for the others the settings or the service must
+ * change.
+ */
+export type UnknownReason =
+  | 'server-error'
+  | 'timeout'
+  | 'aborted'
+  | 'broken-off'
+  | 'redirect'
+  /** A web page where JSON was expected. */
+  | 'html'
+  | 'unreadable'
+  | 'too-large'
+  | 'no-list';
+
+/** Sent, and it is unknown whether it was applied: 5xx, 408, 3xx, reset, timeout, a truncated or unreadable 200. */
+export interface Unknown {
+  readonly status: 'unknown';
+  readonly httpStatus?: number;
+  readonly message: string;
+  readonly reason?: UnknownReason;
+}
+
+export type Outcome = Applied | Refused | Limited | NotSent | Unknown;
+
+/** A list read to its end; `records` counts the records handed over. */
+export interface Streamed {
+  readonly status: 'applied';
+  readonly httpStatus: number;
+  readonly records: number;
+  /** Absent if the list was empty. */
+  readonly shape?: ListShape;
+}
+
+/** The outcome of a streamed list. Unless it is `applied`, discard the records handed over so far. */
+export type StreamOutcome = Streamed | Refused | Limited | NotSent | Unknown;

@@ -1,0 +1,77 @@
+/**
+ * Which of the two documented prefixes an operation answers under. The contract lists some operations under /api/v1, some
+ * under /v1, some under both (docs/contract.md, "Endpoints"), so `auto` detects it for each operation.
+ *
+ * A 404 that may mean "no such route" is tried once under the other prefix, and so is a 200 whose envelope says so; that
+ * is safe for writes too, since a refusal applied nothing (assumption A3 in docs/protocol.md). Only an answer that must
+ * come from a route decides the prefix of an operation: a record's 404 never does.
+ */
+import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../../contract/operations.ts';
+import { kindOf } from './dialect.ts';
+import type { Outcome, StreamOutcome } from './outcome.ts';
+
+export type LearntPrefixes = Readonly<Partial<Record<OperationName, Prefix>>>;
+
+export interface Prefixes {
+  /** The prefix to call an operation under. */
+  first(operation: OperationName): Prefix;
+  /** Records the outcome of a call under a prefix. */
+  saw(operation: OperationName, prefix: Prefix, outcome: Outcome | StreamOutcome): void;
+  /** The prefix to try once after this outcome; undefined if the outcome is final. */
+  other(operation: OperationName, prefix: Prefix, outcome: Outcome | StreamOutcome): Prefix | undefined;
+  /** What is certain so far, for the caller to store. */
+  learnt(): LearntPrefixes;
+}
+
+/** `known` is what an earlier process learnt: the starting point, corrected if it is wrong. */
+export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes = {}): Prefixes {
+  if (setting !== 'auto') {
+    return { first: () => setting, saw: () => {}, other: () => undefined, learnt: () => ({}) };
+  }
+  const settled = new Map<OperationName, Prefix>();
+  return {
+    first: (operation) =>
+      settled.get(operation) ?? known[operation] ?? ofList(operation, settled, known) ?? PREFIXES[0],
+    saw(operation, prefix, outcome) {
+      if (provesRoute(outcome)) settled.set(operation, prefix);
+    },
+    other(operation, prefix, outcome) {
+      if (settled.has(operation) || !mayLackRoute(operation, outcome)) return undefined;
+      return PREFIXES.find((candidate) => candidate !== prefix);
+    },
+    learnt: () => Object.fromEntries(settled),
+  };
+}
+
+/** A resource's list shows the prefix of its other operations; customers/import, listed separately, does not. */
+function ofList(
+  operation: OperationName,
+  settled: ReadonlyMap<OperationName, Prefix>,
+  known: LearntPrefixes,
+): Prefix | undefined {
+  const list: OperationName = `${kindOf(operation)}.getall`;
+  return settled.get(list) ?? known[list];
+}
+
+/** 401, 403 and 429 may come from a gateway that knows no routes. */
+function provesRoute(outcome: Outcome | StreamOutcome): boolean {
+  if (outcome.status === 'applied') return true;
+  return outcome.status === 'refused' && outcome.json === true && [400, 409, 422].includes(outcome.httpStatus);
+}
+
+function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome): boolean {
+  const operation: Operation = operations[name];
+  if (outcome.status === 'unknown') {
+    // Some servers answer every unknown path with a 200 and their start page.
+    return operation.method === 'GET' && operation.result !== undefined && outcome.reason === 'html';
+  }
+  if (outcome.status !== 'refused') return false;
+  if (outcome.httpStatus === 405) return true;
+  const namesNoRecord = operation.list !== undefined || name === 'customers.import' || name.endsWith('.create');
+  // A service that answers every error with a 200 reports an unknown path only in its message.
+  if (outcome.httpStatus === 200) return namesNoRecord && MISSING_ROUTE.test(outcome.message);
+  return outcome.httpStatus === 404 && (namesNoRecord || outcome.json === false);
+}
+
+const MISSING_ROUTE =
+  /\b404\b|\bnot[ _-]?found\b|\bno such\b|\bno route\b|\bunknown (operation|route|path|endpoint|resource|url)\b|\bcannot (get|post|put)\b|\bdoes(n.t| not) exist\b/i;

@@ -1,0 +1,148 @@
+/**
+ * Builds the HTTP request from an operation of the contract, its parameters and an account's credentials.
+ */
+
+import { LockstepError } from '../../base/errors.ts';
+import { version } from '../../base/version.ts';
+import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../../contract/operations.ts';
+import type { WireRequest } from '../http/exchange.ts';
+import { type Dialect, isJsonObject } from './dialect.ts';
+import { wireJson } from './json.ts';
+
+export interface Account {
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly authorization?: { readonly scheme: string; readonly token: string };
+}
+
+export interface Parameters {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+}
+
+export interface Endpoint {
+  readonly origin: string;
+  /** Without a trailing slash. */
+  readonly basePath: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same for a request with a body. */
+  readonly bodyHeaders: Readonly<Record<string, string>>;
+  /** Must not appear in any message. */
+  readonly secrets: readonly string[];
+}
+
+/** Where a request goes, and how. */
+export interface Wire {
+  readonly endpoint: Endpoint;
+  readonly prefix: Prefix;
+  readonly dialect: Dialect;
+}
+
+export interface LabelledRequest {
+  readonly operation: OperationName;
+  readonly request: WireRequest;
+  /** Method and URL without ids and query, for messages. */
+  readonly label: string;
+}
+
+/** Checks an account's settings. Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID. */
+export function endpointOf(account: Account): Endpoint {
+  const { origin, basePath } = parseBaseUrl(account);
+  const headers: Record<string, string> = {
+    // The contract's spelling, with the underscore.
+    API_KEY: headerValue(account.account, 'api-key', account.apiKey),
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': `lockstep/${version()}`,
+  };
+  const secrets = [account.apiKey];
+  if (account.authorization !== undefined) {
+    const { scheme, token } = account.authorization;
+    headers.authorization = headerValue(account.account, 'authorization', `${scheme} ${token}`.trim());
+    secrets.push(token);
+  }
+  return { origin, basePath, ...withBodyHeaders(headers), secrets };
+}
+
+/** The headers of requests without and with a body. */
+export function withBodyHeaders(headers: Endpoint['headers']): Pick<Endpoint, 'headers' | 'bodyHeaders'> {
+  return { headers, bodyHeaders: { ...headers, 'content-type': 'application/json' } };
+}
+
+/** Throws PARAMETER_MISSING if a path parameter is missing. */
+export function buildRequest(
+  name: OperationName,
+  { path = {}, query = NONE, body }: Parameters,
+  { endpoint, prefix, dialect }: Wire,
+): LabelledRequest {
+  const operation: Operation = operations[name];
+  const method = name === 'tasks.complete' ? dialect.completeMethod : operation.method;
+  const label = `${method} ${endpoint.origin}${endpoint.basePath}${prefix}${operation.path}`;
+  const filled = operation.path.replace(PATH_PARAMETER, (_, parameter: string) => {
+    const value = path[parameter];
+    if (value !== undefined && value !== '') return encodeURIComponent(value);
+    throw new LockstepError('PARAMETER_MISSING', `${label}: ${name} needs the path parameter ${parameter}`);
+  });
+  // Many servers and proxies drop a GET's body, so its content goes into the query.
+  const inQuery = method === 'GET' && isJsonObject(body) ? { ...query, ...body } : query;
+  const content = method === 'GET' || body === undefined ? undefined : wireJson(body);
+  return {
+    operation: name,
+    label,
+    request: {
+      method,
+      path: `${endpoint.basePath}${prefix}${filled}${queryText(inQuery)}`,
+      headers: content === undefined ? endpoint.headers : endpoint.bodyHeaders,
+      body: content,
+    },
+  };
+}
+
+const NONE = {};
+const PATH_PARAMETER = /\{(\w+)\}/g;
+
+/** Shorter texts are not redacted: they would match too much. */
+const MIN_SECRET_LENGTH = 4;
+
+/** Removes an account's secrets from a text that may contain them. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= MIN_SECRET_LENGTH) clean = clean.replaceAll(secret, '[secret]');
+  return clean;
+}
+
+function parseBaseUrl({ account, baseUrl }: Account): { origin: string; basePath: string } {
+  const refuse = (why: string) =>
+    new LockstepError('BASE_URL_INVALID', `account ${account}: the base URL ${why}`, { exitCode: 2 });
+  if (!URL.canParse(baseUrl)) throw refuse('is not a URL: expected the form https://host or https://host/path');
+  const url = new URL(baseUrl);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('must begin with https:// or http://');
+  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password');
+  if (url.search !== '' || url.hash !== '') throw refuse('must not hold a query or a fragment');
+  const basePath = url.pathname.replace(/\/+$/, '');
+  const prefix = PREFIXES.find((candidate) => basePath.endsWith(candidate));
+  if (prefix !== undefined)
+    throw refuse(`must not end in ${prefix}: that is the account’s prefix setting, auto by default`);
+  return { origin: url.origin, basePath };
+}
+
+/** What HTTP allows in a header's value and undici sends unchanged: visible ASCII, with blanks between. */
+function headerValue(account: string, name: 'api-key' | 'authorization', value: string): string {
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return value;
+  const what = name === 'api-key' ? 'API key' : 'authorization';
+  const why =
+    value === '' ? 'is empty' : 'contains characters that a header must not contain, perhaps a line break at its end';
+  const code = name === 'api-key' ? 'API_KEY_INVALID' : 'AUTHORIZATION_INVALID';
+  throw new LockstepError(code, `account ${account}: the ${what} ${why}`, { exitCode: 2 });
+}
+
+function queryText(query: Readonly<Record<string, unknown>>): string {
+  let text = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    text += `${text === '' ? '?' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`;
+  }
+  return text;
+}

@@ -1,0 +1,31 @@
+/** How long a service asks callers to wait. Pure: headers and the time in, milliseconds out. */
+
+const SECOND = 1000;
+/** Without a readable Retry-After (RFC 9110, 10.2.3). */
+const DEFAULT_RETRY_AFTER_MS = SECOND;
+/** The longest a service, or a wrong header, may stop an account at a time. */
+const MAX_RETRY_AFTER_MS = 15 * 60 * SECOND;
+
+interface RetryAfterHeaders {
+  /** Seconds, or an HTTP date. */
+  readonly retryAfter: string | undefined;
+  /** The service's own clock; its Retry-After date is measured against it if both are readable. */
+  readonly date: string | undefined;
+}
+
+/** `nowMs` is epoch time. A malformed header counts as missing; a date in the past means no wait. */
+export function retryAfterMs({ retryAfter, date }: RetryAfterHeaders, nowMs: number): number {
+  const text = retryAfter?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * SECOND, MAX_RETRY_AFTER_MS);
+  const until = httpDate(text);
+  if (until === undefined) return DEFAULT_RETRY_AFTER_MS;
+  const from = httpDate(date ?? '') ?? nowMs;
+  return Math.min(Math.max(until - from, 0), MAX_RETRY_AFTER_MS);
+}
+
+/** Date.parse accepts too much, such as "-5"; all three forms of an HTTP date begin with a weekday. */
+function httpDate(text: string): number | undefined {
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,175 @@
+/**
+ * Two walkers over the bytes of JSON that find where values begin and end, across chunk borders. They do not validate:
+ * JSON.parse reads what they delimit. All structural characters are ASCII, so multi-byte text passes through.
+ */
+import type { GrowingBytes } from '../http/growing-bytes.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+export const CLOSE_BRACKET = 0x5d;
+
+interface Frame {
+  readonly array: boolean;
+  key: string | undefined;
+}
+
+export type OutlineStop =
+  /** All bytes are consumed. */
+  | 'more'
+  /** The array at `path` is about to close without an element; `index` is its bracket. */
+  | 'empty-array'
+  /** The array at `path` is about to give its first element, which starts at `index`. */
+  | 'first-element'
+  /** The outline exceeds its limit. */
+  | 'too-large'
+  /** The outline is deeper than any real answer; reading on would only cost memory. */
+  | 'too-deep';
+
+const MAX_LEVELS = 100_000;
+
+/** Walks everything outside the lists, copies it into `outline`, and stops at every array that is in no other array. */
+export class OutlineWalker {
+  index = 0;
+  readonly #outline: GrowingBytes;
+  readonly #frames: Frame[] = [];
+  #arraysOpen = 0;
+  #opening = false;
+  readonly #text = new StringScanner();
+  #keyStart: number | undefined;
+  #keyIsNext = false;
+
+  constructor(outline: GrowingBytes) {
+    this.#outline = outline;
+  }
+
+  /** How many names lead to the walker's position. */
+  get depth(): number {
+    return this.#frames.length - this.#arraysOpen;
+  }
+
+  /** The names that lead to the walker's position; takes time linear in the levels. */
+  path(): string[] {
+    return this.#frames.flatMap((frame) => (frame.key === undefined ? [] : [frame.key]));
+  }
+
+  walk(data: Buffer, from: number): OutlineStop {
+    let copied = from;
+    let at = from;
+    while (at < data.length) {
+      if (this.#text.isOpen) {
+        at = this.#text.end(data, at);
+        if (this.#text.isOpen || this.#keyStart === undefined) continue;
+        if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
+        copied = at;
+        this.#readKey(this.#keyStart);
+        continue;
+      }
+      const byte = data[at] ?? 0;
+      if (this.#opening && !isSpace(byte)) {
+        this.#opening = false;
+        this.index = at;
+        if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
+        return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
+      }
+      if (byte === QUOTE) {
+        this.#text.isOpen = true;
+        this.#keyStart = this.#keyIsNext ? this.#outline.length + at - copied : undefined;
+      } else {
+        this.#step(byte);
+        if (this.#frames.length > MAX_LEVELS) return 'too-deep';
+      }
+      at++;
+    }
+    this.index = data.length;
+    return this.#outline.append(data.subarray(copied)) ? 'more' : 'too-large';
+  }
+
+  #step(byte: number): void {
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const array = byte === OPEN_BRACKET;
+      this.#frames.push({ array, key: undefined });
+      this.#keyIsNext = !array;
+      if (array && ++this.#arraysOpen === 1) this.#opening = true;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (this.#frames.pop()?.array) this.#arraysOpen--;
+      this.#keyIsNext = false;
+    } else if (byte === COLON) {
+      this.#keyIsNext = false;
+    } else if (byte === COMMA) {
+      this.#keyIsNext = this.#frames.at(-1)?.array === false;
+    }
+  }
+
+  #readKey(start: number): void {
+    this.#keyStart = undefined;
+    const frame = this.#frames.at(-1);
+    if (frame !== undefined) frame.key = parseKey(this.#outline.view(start));
+  }
+}
+
+/** Finds the separators between the elements of one array. */
+export class ElementScanner {
+  #depth = 0;
+  readonly #text = new StringScanner();
+
+  /** The index of the next comma, closing bracket or brace of the array itself; -1 if it has not arrived. */
+  separator(data: Buffer, from: number): number {
+    let at = this.#text.isOpen ? this.#text.end(data, from) : from;
+    while (at < data.length) {
+      const byte = data[at];
+      if (byte === QUOTE) {
+        at = this.#text.end(data, at + 1);
+        continue;
+      }
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        this.#depth++;
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        if (this.#depth === 0) return at;
+        this.#depth--;
+      } else if (byte === COMMA && this.#depth === 0) {
+        return at;
+      }
+      at++;
+    }
+    return -1;
+  }
+}
+
+/** Finds the end of a string, which may be in a later chunk. */
+class StringScanner {
+  isOpen = false;
+  #escaped = false;
+
+  /** The index after the closing quote; if it has not arrived, the length of `data` with `isOpen`. */
+  end(data: Buffer, from: number): number {
+    let escaped = this.#escaped;
+    let at = from;
+    for (; at < data.length; at++) {
+      const byte = data[at];
+      if (escaped) escaped = false;
+      else if (byte === BACKSLASH) escaped = true;
+      else if (byte === QUOTE) break;
+    }
+    this.isOpen = at === data.length;
+    this.#escaped = escaped;
+    return this.isOpen ? at : at + 1;
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function parseKey(bytes: Buffer): string {
+  try {
+    return String(JSON.parse(bytes.toString()));
+  } catch {
+    // An invalid key makes the whole outline unreadable when it is parsed at the end.
+    return '';
+  }
+}

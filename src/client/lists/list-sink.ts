@@ -1,0 +1,113 @@
+/**
+ * Passes an arriving list to `onRecords` in batches, and returns the outcome of the call at the end.
+ */
+import { type Call, classify, isSuccess, shorten } from '../call/classify.ts';
+import { type Dialect, kindOf, type LongIds, longIdsOf } from '../call/dialect.ts';
+import type { Json } from '../call/json.ts';
+import type { Outcome, StreamOutcome } from '../call/outcome.ts';
+import { shapeOf } from '../call/shape.ts';
+import { packingOf, type Unpacking, unpacking } from '../http/content-encoding.ts';
+import type { BodySink, Exchanged, Head } from '../http/exchange.ts';
+import { ListReader } from './list-stream.ts';
+
+const MAX_LIST_BYTES = 1024 * 1024 * 1024;
+
+export type OnRecords = (records: readonly Json[]) => Promise<void>;
+
+export interface ListSink {
+  readonly sink: BodySink;
+  /** Hands over the last records once the whole answer is known to be good. Rejects with the rejection of `onRecords`. */
+  finish(exchanged: Exchanged): Promise<StreamOutcome>;
+}
+
+/** A list larger than `maxBytes` counts as endless. */
+export function createListSink(
+  call: Call,
+  dialect: Dialect,
+  onRecords: OnRecords,
+  maxBytes = MAX_LIST_BYTES,
+): ListSink {
+  const kind = kindOf(call.operation);
+  const reader = new ListReader(kind, dialect);
+  let records = 0;
+  let firstRecord: Json | undefined;
+  let longIds: LongIds | undefined;
+  let consumerFailed: { readonly error: unknown } | undefined;
+
+  async function handOver(first: readonly Json[] | undefined, next: () => readonly Json[] | undefined): Promise<void> {
+    try {
+      for (let batch = first; batch !== undefined && batch.length > 0; batch = next()) {
+        if (records === 0) firstRecord = batch[0];
+        longIds ??= longIdsOf(batch, kind, dialect);
+        await onRecords(batch);
+        records += batch.length;
+      }
+    } catch (error) {
+      consumerFailed = { error };
+      throw error;
+    }
+  }
+
+  function read(chunk: Uint8Array): Promise<void> | undefined {
+    reader.write(chunk);
+    const batch = reader.take();
+    return batch === undefined ? undefined : handOver(batch, () => reader.take());
+  }
+
+  let packed: Unpacking | undefined;
+  return {
+    sink: {
+      maxBytes,
+      accepts(head) {
+        const packing = packingOf(head);
+        if (packing !== undefined && packing !== 'unknown') packed ??= unpacking(packing, read, maxBytes);
+        return accepts(head);
+      },
+      write: (chunk) => (packed === undefined ? read(chunk) : packed.write(chunk)),
+    },
+    async finish(arrived) {
+      const exchanged = packed === undefined ? arrived : await endOf(packed, arrived);
+      if (consumerFailed !== undefined) throw consumerFailed.error;
+      const outcome = outcomeOf(call, exchanged, reader);
+      if (outcome.status !== 'applied') return outcome;
+      await handOver(reader.take(), () => reader.take());
+      const { httpStatus } = outcome;
+      if (records === 0) return { status: 'applied', httpStatus, records };
+      const shape = { ...shapeOf(reader.path, firstRecord, kind, dialect), ...(longIds && { longIds }) };
+      return { status: 'applied', httpStatus, records, shape };
+    },
+  };
+}
+
+/** The end of a compressed answer, or the error. */
+async function endOf(packed: Unpacking, exchanged: Exchanged): Promise<Exchanged> {
+  if (exchanged.error !== undefined) {
+    packed.abandon();
+    return exchanged;
+  }
+  try {
+    await packed.end();
+    return exchanged;
+  } catch (error) {
+    return { ...exchanged, error };
+  }
+}
+
+/** Classifies the answer; the content of a success is what the reader has read. */
+function outcomeOf(call: Call, exchanged: Exchanged, reader: ListReader): Outcome {
+  const { head, error } = exchanged;
+  const streamed = head !== undefined && accepts(head) && error === undefined;
+  if (!streamed) return classify(call, exchanged);
+  try {
+    const end = reader.end();
+    const { httpStatus } = head;
+    if (end.status === 'whole') return { status: 'applied', httpStatus, content: undefined };
+    return { status: 'refused', httpStatus, message: shorten(end.message), json: true };
+  } catch (problem) {
+    return classify(call, { ...exchanged, error: problem });
+  }
+}
+
+function accepts(head: Head): boolean {
+  return isSuccess(head.httpStatus) && packingOf(head) !== 'unknown';
+}

@@ -1,0 +1,251 @@
+/**
+ * Reads the list of records from a JSON answer while it arrives, at any path (list-choice.ts), in constant memory.
+ *
+ * json-scan.ts finds where values begin and end; JSON.parse then reads whole runs of records. That is five times as fast
+ * as a tokenizer in JavaScript, and JSON.parse alone decides what is valid. Everything outside the lists, the *outline*,
+ * is kept and parsed at the end: it proves that the answer is complete, and shows whether its envelope reports a failure.
+ */
+import { isUtf8 } from 'node:buffer';
+import { LockstepError } from '../../base/errors.ts';
+import { failureIn } from '../../contract/envelope.ts';
+import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from '../call/decode.ts';
+import { type Dialect, isJsonObject, type Kind, whyNoId } from '../call/dialect.ts';
+import { type Json, parseJson } from '../call/json.ts';
+import { GrowingBytes } from '../http/growing-bytes.ts';
+import { CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';
+import {
+  chooseList,
+  explicitPath,
+  isCalledRecords,
+  type ListSpot,
+  MAX_LIST_DEPTH,
+  mayHoldRecords,
+  spellingsOf,
+} from './list-choice.ts';
+
+/** Maximum records per batch. */
+export const BATCH_RECORDS = 1000;
+const RUN_BYTES = 256 * 1024;
+const MAX_RECORD_BYTES = 8 * 1024 * 1024;
+const MAX_OUTLINE_BYTES = 4 * 1024 * 1024;
+/** Choosing among the lists of an answer is fast for tens of lists. */
+const MAX_LISTS = 1000;
+
+/** Why an answer has no list: a web page, not JSON or truncated, one record or the outline too large, or no list found. */
+export class ListProblem extends LockstepError {
+  override readonly name = 'ListProblem';
+  readonly reason: 'html' | 'unreadable' | 'too-large' | 'no-list';
+
+  constructor(reason: ListProblem['reason'], message: string) {
+    super(`LIST_${reason.replace('-', '_').toUpperCase()}`, message);
+    this.reason = reason;
+  }
+}
+
+export type ListEnd =
+  /** `take` returns the last records. */
+  | { readonly status: 'whole' }
+  /** The envelope reports a failure; discard the records handed over. */
+  | { readonly status: 'failing'; readonly message: string };
+
+interface OpenList {
+  readonly path: readonly string[];
+  /** Undefined until the first element has shown whether these are records. */
+  taking: boolean | undefined;
+  runStart: number;
+  /** The last separator seen. */
+  lastEnd: number;
+  readonly scanner: ElementScanner;
+}
+
+/** Reads one answer. `write` and `end` throw a ListProblem. */
+export class ListReader {
+  readonly #kind: Kind;
+  readonly #dialect: Dialect;
+  readonly #explicit: readonly string[] | undefined;
+  readonly #outline = new GrowingBytes(MAX_OUTLINE_BYTES);
+  readonly #walker = new OutlineWalker(this.#outline);
+  readonly #spots: ListSpot[] = [];
+  #list: OpenList | undefined;
+  #rest: Buffer = Buffer.alloc(0);
+  #records: Json[] = [];
+  /** Why the records are not recognised, for the first list at the path of the records. */
+  #whyNoId: string | undefined;
+  #handedOver = false;
+  #begun = false;
+  #whole = false;
+  #path: readonly string[] = [];
+
+  constructor(kind: Kind, dialect: Dialect) {
+    this.#kind = kind;
+    this.#dialect = dialect;
+    this.#explicit = explicitPath(dialect, kind);
+  }
+
+  /** The path of the list in the answer; known once `end` returns `whole`. */
+  get path(): readonly string[] {
+    return this.#path;
+  }
+
+  write(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#lookAtStart(bytes);
+    const data = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    let at = this.#rest.length;
+    while (at < data.length) at = this.#list === undefined ? this.#walk(data, at) : this.#read(this.#list, data, at);
+    this.#rest = this.#list === undefined ? Buffer.alloc(0) : data.subarray(this.#list.runStart);
+    if (this.#list === undefined) return;
+    this.#list.lastEnd -= this.#list.runStart;
+    this.#list.runStart = 0;
+    if (this.#rest.length > MAX_RECORD_BYTES) {
+      throw new ListProblem('too-large', `a single record is larger than ${MAX_RECORD_BYTES} bytes`);
+    }
+  }
+
+  /**
+   * A full batch, as soon as more records than one batch were read. The last records wait until `end` has confirmed that
+   * the answer is complete.
+   */
+  take(): readonly Json[] | undefined {
+    const kept = this.#whole ? 0 : BATCH_RECORDS;
+    if (this.#records.length <= kept) return undefined;
+    this.#handedOver = true;
+    return this.#records.splice(0, BATCH_RECORDS);
+  }
+
+  end(): ListEnd {
+    if (this.#list !== undefined) throw new ListProblem('unreadable', 'JSON that is truncated within the list');
+    const outline = decodeBody(this.#outline.view());
+    if (outline.status === 'unreadable') throw new ListProblem('unreadable', outline.looks);
+    if (outline.status === 'empty') throw new ListProblem('no-list', 'an empty answer where a list was expected');
+    const message = failureIn(outline.value);
+    if (message !== undefined) return { status: 'failing', message };
+    const choice = this.#explicit === undefined ? chooseList(this.#spots, this.#kind) : this.#spots.length - 1;
+    const spot = choice === undefined ? undefined : this.#spots[choice];
+    if (spot === undefined && this.#spots.length === 0 && saysEmpty(outline.value, this.#kind, 'answer')) {
+      this.#whole = true;
+      return { status: 'whole' };
+    }
+    const isFound = this.#explicit === undefined && spot?.holds === 'records';
+    if (spot === undefined || (isFound && isDisputed(spot.path, outline.value, this.#kind)))
+      throw this.#noList('JSON without a list that can be recognised as the records');
+    if (spot.holds === 'nothing' && this.#handedOver) throw this.#twoLists();
+    if (spot.holds === 'nothing') this.#records = [];
+    this.#whole = true;
+    this.#path = spot.path;
+    return { status: 'whole' };
+  }
+
+  #lookAtStart(bytes: Buffer): void {
+    if (this.#begun) return;
+    const text = bytes.subarray(0, 512).toString();
+    if (text.trim() === '') return;
+    this.#begun = true;
+    // Reported at once: a page's scripts could look like lists, and a page may be large.
+    if (text.trimStart().startsWith('<')) throw new ListProblem('html', `${looksLike(text)} where JSON was expected`);
+  }
+
+  #walk(data: Buffer, from: number): number {
+    const stop = this.#walker.walk(data, from);
+    const at = this.#walker.index;
+    if (stop === 'too-large') throw this.#tooLarge();
+    if (stop === 'too-deep') throw new ListProblem('too-large', 'JSON with too many levels');
+    if (stop === 'more' || this.#walker.depth > (this.#explicit?.length ?? MAX_LIST_DEPTH)) return at;
+    const path = this.#walker.path();
+    const named = this.#explicit !== undefined && this.#spots.length === 0 && this.#isNamed(path);
+    const looked = this.#explicit === undefined && mayHoldRecords(path);
+    if (stop === 'empty-array') {
+      if (named || looked) this.#addSpot({ path, holds: 'nothing' });
+    } else if (named || (looked && data[at] === 0x7b)) {
+      if (named) this.#addSpot({ path, holds: 'records' });
+      const taking = named ? true : undefined;
+      this.#list = { path, taking, runStart: at, lastEnd: at, scanner: new ElementScanner() };
+    }
+    return at;
+  }
+
+  #read(list: OpenList, data: Buffer, from: number): number {
+    let at = list.scanner.separator(data, from);
+    while (at !== -1) {
+      if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at))) return at;
+      const ends = data[at] === CLOSE_BRACKET;
+      if (ends || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
+      list.lastEnd = at;
+      if (ends) {
+        this.#list = undefined;
+        return at;
+      }
+      at = list.scanner.separator(data, at + 1);
+    }
+    if (list.lastEnd > list.runStart) this.#parseRun(list, data, list.lastEnd);
+    return data.length;
+  }
+
+  /** Whether the first element is a record; if not, it belongs to the outline. */
+  #judge(list: OpenList, element: Buffer): boolean {
+    const [first] = parseRun(element) ?? [];
+    const holds = holdingOf(first ?? null, this.#kind, this.#dialect);
+    const spot = { path: list.path, holds };
+    if (holds !== 'records') {
+      this.#list = undefined;
+      if (isJsonObject(first)) this.#addSpot(spot);
+      if (isCalledRecords(list.path, this.#kind)) this.#whyNoId ??= whyNoId(first, this.#kind, this.#dialect);
+      if (!this.#outline.append(element)) throw this.#tooLarge();
+      return false;
+    }
+    const index = this.#addSpot(spot);
+    list.taking = chooseList(this.#spots, this.#kind) === index;
+    if (list.taking) {
+      if (this.#handedOver) throw this.#twoLists();
+      this.#records = [];
+    }
+    return true;
+  }
+
+  /** Its index. */
+  #addSpot(spot: ListSpot): number {
+    if (this.#spots.length === MAX_LISTS) throw this.#noList(`JSON with more than ${MAX_LISTS} lists`);
+    return this.#spots.push(spot) - 1;
+  }
+
+  #parseRun(list: OpenList, data: Buffer, end: number): void {
+    const records = parseRun(data.subarray(list.runStart, end));
+    if (records === undefined) throw new ListProblem('unreadable', 'broken JSON within the list');
+    if (list.taking) for (const record of records) this.#records.push(record);
+    list.runStart = end + 1;
+  }
+
+  #isNamed(path: readonly string[]): boolean {
+    const spellings = this.#explicit === undefined ? [] : spellingsOf(this.#explicit);
+    return spellings.some((spelling) => spelling.join('.') === path.join('.'));
+  }
+
+  #twoLists(): ListProblem {
+    return this.#noList('JSON with two lists that could be the records');
+  }
+
+  #noList(what: string): ListProblem {
+    const listPath = `set the path of the list in the account’s dialect.listPath.${this.#kind}`;
+    if (this.#whyNoId === undefined) return new ListProblem('no-list', `${what}: ${listPath}`);
+    const idField = `set the name of the id member in the account’s dialect.idField.${this.#kind}`;
+    const why = `records without an id; in the first record, ${this.#whyNoId}`;
+    return new ListProblem('no-list', `${why}: ${idField}, or, if these are not the records, ${listPath}`);
+  }
+
+  /** Records that are not recognised count towards the outline. */
+  #tooLarge(): ListProblem {
+    const what = `more than ${MAX_OUTLINE_BYTES} bytes beside the list`;
+    return this.#whyNoId === undefined ? new ListProblem('too-large', what) : this.#noList(what);
+  }
+}
+
+/** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */
+function parseRun(run: Buffer): readonly Json[] | undefined {
+  const text = run.toString();
+  if (text.trim() === '' || !isUtf8(run)) return undefined;
+  try {
+    return parseJson(`[${text}]`) as readonly Json[]; // safe: an array gives an array
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+/** One pass of a scan over a list: its source and its result. */
+
+export interface ScannedRecord {
+  readonly id: string;
+  /** Equal for equal content. If present, the scan notices an id with two different contents. */
+  readonly hash?: string;
+}
+
+export interface Kept {
+  readonly newInPass: number;
+  readonly newInAll: number;
+  /** Records kept earlier in this pass with other content, and the call to `keep` that kept them, counted from 0. */
+  readonly otherwise?: readonly { readonly id: string; readonly keptIn: number }[];
+}
+
+/** The result of one pass over the list. */
+export type PassResult =
+  | { readonly status: 'complete' }
+  /** Read to the end, but one pass proves nothing here: another pass has to agree. */
+  | { readonly status: 'again'; readonly reason: string }
+  /** Given up: another pass would not help. */
+  | { readonly status: 'incomplete'; readonly reason: string }
+  /** Page numbers or sizes mean something else than assumed. */
+  | { readonly status: 'misfit'; readonly reason: string };
+
+/** One pass's view of the list: pages counted from 0 whatever the service does, records kept for this pass. */
+export interface PassSource<R extends ScannedRecord> {
+  readonly read: (page: number, size: number) => Promise<readonly R[]>;
+  readonly keep: (records: readonly R[]) => Promise<Kept>;
+  readonly rowsPerPage: number;
+}

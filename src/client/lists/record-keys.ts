@@ -1,0 +1,61 @@
+/** Keys that identify a record besides its id, for every service: normalised texts by name. Pure. */
+import { isJsonObject, type Kind } from '../call/dialect.ts';
+import type { Json, JsonObject } from '../call/json.ts';
+
+/** Such as `email` and `name`; missing values are left out. */
+export type RecordKeys = Readonly<Record<string, string>>;
+
+export function recordKeys(kind: Kind, record: Json): RecordKeys {
+  if (!isJsonObject(record)) return {};
+  switch (kind) {
+    case 'contacts':
+    case 'customers':
+      return said({
+        email: textIn(record, 'email'),
+        phone: (textIn(record, 'phone_number') || textIn(record, 'phone')).replace(/\D/g, ''),
+        name: nameIn(record),
+      });
+    case 'orders': {
+      const label = textIn(record, 'order_id') || textIn(record, 'orderId');
+      if (label !== '') return { order: `${ownerIn(record)}/${label}` };
+      return said({ content: [ownerIn(record), textIn(record, 'description'), textIn(record, 'amount')].join('/') });
+    }
+    case 'tasks':
+      return said({ title: textIn(record, 'taskName') || textIn(record, 'task_name') || textIn(record, 'title') });
+    default:
+      return {};
+  }
+}
+
+/** Whether two records may be the same: they are equal in at least one key, or one of them has no keys. */
+export function mayBeSame(one: RecordKeys, other: RecordKeys): boolean {
+  const names = Object.keys(one);
+  return names.length === 0 || names.some((name) => other[name] === one[name]);
+}
+
+function nameIn(record: JsonObject): string {
+  const whole = textIn(record, 'full_name') || textIn(record, 'name') || textIn(record, 'fullName');
+  return whole || [textIn(record, 'first_name'), textIn(record, 'last_name')].filter((part) => part !== '').join(' ');
+}
+
+function ownerIn(record: JsonObject): string {
+  return ['client_id', 'customer_id', 'clientId', 'customerId'].map((name) => textIn(record, name)).find(Boolean) ?? '';
+}
+
+function textIn(record: JsonObject, name: string): string {
+  const value = record[name];
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string'
+    ? value
+        .normalize('NFKC')
+        .trim()
+        .replace(/\s+/g, ' ')
+        .toLowerCase()
+        .replaceAll('\0', '')
+        .replace(/\p{Surrogate}/gu, '\ufffd')
+    : '';
+}
+
+function said(keys: RecordKeys): RecordKeys {
+  return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,96 @@
+/**
+ * One pass over the pages of tasks. The contract gives them a page parameter and no size, and does not say whether the
+ * first page is 0 or 1: the service chooses the page length, and the first pages show how pages are counted. Source: our
+ * choice; the contract says only that `page` paginates (docs/contract.md, "Limits" 2 and 3).
+ */
+import { fixedPass } from './fixed-pass.ts';
+import { emptyPastEnd } from './missing-page.ts';
+import type { Kept, PassResult, ScannedRecord } from './pass.ts';
+import { checkedKeep, rereadConflicts } from './repeated-ids.ts';
+import { idsOf, isEcho } from './window.ts';
+
+export interface TaskPages<R extends ScannedRecord> {
+  /** One page by the service's own number. A page refused past the end counts as empty. */
+  readonly read: (page: number) => Promise<readonly R[]>;
+  readonly keep: (records: readonly R[]) => Promise<Kept>;
+  readonly firstPage: 'auto' | 0 | 1;
+}
+
+/** Pages requested at once when the list is long: reads past its end are wasted. */
+const MAX_AHEAD = 4;
+const PAGES_PER_AHEAD = 8;
+/** The contract has no parameter for the page size. */
+const ANY_SIZE = 0;
+
+/** Reads all pages once. @throws LockstepError ID_NOT_UNIQUE; whatever `read` and `keep` throw */
+export async function passOverTasks<R extends ScannedRecord>({
+  read,
+  keep,
+  firstPage,
+}: TaskPages<R>): Promise<PassResult> {
+  const checked = checkedKeep(
+    rereadConflicts<R>(emptyPastEnd(read, { maySkipZero: firstPage === 'auto' })),
+    (records: readonly R[]) => keep(records),
+  );
+  const ahead = new ReadAhead(checked.read);
+  try {
+    const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
+    if (begin === 'whole') {
+      await checked.keep(await ahead.page(0));
+      return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
+    }
+    return await fixedPass({
+      read: (index) => ahead.pageAndMore(index + begin),
+      keep: checked.keep,
+      rowsPerPage: ANY_SIZE,
+    });
+  } finally {
+    await ahead.discard();
+  }
+}
+
+/** If page 0 is missing or equals page 1, pages are counted from 1; if page 2 is equal too, the page number is ignored. */
+async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Promise<0 | 1 | 'whole'> {
+  const zero = await ahead.page(0);
+  const one = await ahead.page(1);
+  if (zero.length === 0) return 1;
+  if (!isEcho(idsOf(zero), idsOf(one))) return 0;
+  return isEcho(idsOf(zero), idsOf(await ahead.page(2))) ? 'whole' : 1;
+}
+
+/** Reads pages ahead, more of them the longer the list is. */
+class ReadAhead<R extends ScannedRecord> {
+  readonly #read: (page: number, size: number) => Promise<readonly R[]>;
+  readonly #flights = new Map<number, Promise<readonly R[]>>();
+  #handedOut = 0;
+
+  constructor(read: (page: number, size: number) => Promise<readonly R[]>) {
+    this.#read = read;
+  }
+
+  /** This page, read once. */
+  page(number: number): Promise<readonly R[]> {
+    const flying = this.#flights.get(number);
+    if (flying !== undefined) return flying;
+    const flight = this.#read(number, ANY_SIZE);
+    flight.catch(() => undefined); // its caller reports the error; errors of unused pages do not matter
+    this.#flights.set(number, flight);
+    return flight;
+  }
+
+  /** This page; starts reading the pages after it. */
+  async pageAndMore(number: number): Promise<readonly R[]> {
+    const wanted = this.page(number);
+    const depth = Math.min(MAX_AHEAD, Math.floor(this.#handedOut++ / PAGES_PER_AHEAD));
+    for (let next = 1; next <= depth; next++) this.page(number + next);
+    const records = await wanted;
+    for (const read of this.#flights.keys()) if (read <= number) this.#flights.delete(read);
+    return records;
+  }
+
+  /** Waits for pages that are no longer needed. */
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#flights.values());
+    this.#flights.clear();
+  }
+}

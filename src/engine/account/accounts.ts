@@ -1,0 +1,209 @@
+/** Opens accounts for jobs: each client with its rate budget is opened at first use and shared by all jobs of the process. */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { z } from 'zod';
+import type { BudgetStore } from '../../client/budget/budget.ts';
+import { createBudget } from '../../client/budget/key-budget.ts';
+import { createBreaker } from '../../client/call/breaker.ts';
+import { createClient } from '../../client/call/client.ts';
+import { guardClient } from '../../client/call/guarded-client.ts';
+import { type OperationName, PREFIXES } from '../../contract/operations.ts';
+import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
+import { originOf } from '../../settings/shared-accounts.ts';
+import { isGone, thisWorker } from '../ledger/claims.ts';
+import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
+import { firstService, type Identity, scopeNamed } from '../ledger/scopes.ts';
+import type { Account, KeyFound } from './account.ts';
+import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
+import { lookAtContacts, tryKey } from './key-check.ts';
+import { createPermissions } from './permissions.ts';
+
+/** What is needed to open an account's client, with its secrets read. */
+export interface AccountAccess {
+  readonly settings: AccountSettings;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Set if the service is embedded: the tenant by name, independent of this process's address and key. */
+  readonly embeddedTenant?: string;
+  readonly authorization: { readonly scheme: string; readonly token: string } | undefined;
+}
+
+export interface Accounts {
+  /**
+   * @throws LockstepError if the account is unknown or its secret cannot be read; IDENTITY_CHANGED if it may be a
+   * different tenant
+   */
+  open(name: string): Promise<Account>;
+  /** Opens the account for inspection only, without an identity check; closed with the others. */
+  inspect(name: string): Promise<Account>;
+  /** The account's address, and the keyed hash of its key. */
+  identify(name: string): Promise<Identity>;
+  /** The current account: opened again if its address or a secret has changed since it was opened. */
+  reopen(name: string): Promise<Account>;
+  /** Saves what the clients learnt about their services, and closes them. */
+  close(): Promise<void>;
+}
+
+const STORE_AWAY_MS = 2_000;
+/** How long an accepted key is trusted. */
+const BELIEVED_MS = 30_000;
+
+const prefixesSchema = z.record(z.string(), z.enum(PREFIXES)).catch({});
+
+export function createAccounts(needs: {
+  readonly pool: pg.Pool;
+  readonly store: BudgetStore;
+  readonly access: (name: string) => Promise<AccountAccess>;
+}): Accounts {
+  const opened = new Map<string, Promise<OpenedAccount>>();
+  const inspected: OpenedAccount[] = [];
+
+  function open(name: string): Promise<OpenedAccount> {
+    const opening = needs.access(name).then((access) => openIdentified(name, access, needs));
+    opened.set(name, opening);
+    opening.catch(() => opened.delete(name)); // the next try uses a corrected secret or identity
+    return opening;
+  }
+
+  return {
+    async open(name) {
+      return (await (opened.get(name) ?? open(name))).account;
+    },
+    async inspect(name) {
+      const scope = await scopeNamed(needs.pool, name);
+      const inspecting = await openAccount(name, scope, await needs.access(name), needs);
+      inspected.push(inspecting);
+      return inspecting.account;
+    },
+    async identify(name) {
+      return identityFor(needs.pool, await needs.access(name));
+    },
+    async reopen(name) {
+      const before = await opened.get(name);
+      if (before === undefined) return (await open(name)).account;
+      const access = await needs.access(name);
+      if (isSameAccess(access, before.access)) return before.account;
+      const after = open(name);
+      await before.close(); // its calls in flight end first; a job that still holds it retries later
+      return (await after).account;
+    },
+    async close() {
+      const all = [...opened.values()];
+      opened.clear();
+      for (const opening of all) await (await opening.catch(() => undefined))?.close();
+      for (const one of inspected.splice(0)) await one.close();
+    },
+  };
+}
+
+interface OpenedAccount {
+  readonly account: Account;
+  readonly access: AccountAccess;
+  readonly close: () => Promise<void>;
+}
+
+function isSameAccess(a: AccountAccess, b: AccountAccess): boolean {
+  return (
+    a.apiKey === b.apiKey &&
+    a.baseUrl === b.baseUrl &&
+    JSON.stringify(a.authorization) === JSON.stringify(b.authorization)
+  );
+}
+
+type Needs = Parameters<typeof createAccounts>[0];
+
+function identityFor(pool: pg.Pool, { baseUrl, apiKey, embeddedTenant }: AccountAccess): Promise<Identity> {
+  return embeddedTenant === undefined
+    ? identityOf(pool, originOf(baseUrl), apiKey)
+    : identityOf(pool, 'embedded', embeddedTenant);
+}
+
+/** @throws LockstepError IDENTITY_CHANGED */
+async function openIdentified(name: string, access: AccountAccess, needs: Needs): Promise<OpenedAccount> {
+  const identity = await identityFor(needs.pool, access);
+  const resolved = await resolveScope(needs.pool, name, identity, async (scope) => {
+    const asking = await openAccount(name, scope, access, needs);
+    try {
+      return await recogniseRecords(needs.pool, asking.account, scope);
+    } finally {
+      await asking.close();
+    }
+  });
+  if (resolved.status === 'unclear') throw identityChanged(name, resolved.why);
+  return openAccount(name, resolved.scope, access, needs);
+}
+
+async function openAccount(
+  name: string,
+  scope: string,
+  access: AccountAccess,
+  { pool, store }: Needs,
+): Promise<OpenedAccount> {
+  const { settings, baseUrl, apiKey, authorization } = access;
+  const limits = budgetLimits(settings);
+  const thisProcess = { name: JSON.stringify(thisWorker(randomUUID())), isGone };
+  const budget = createBudget({ key: scope, limits, store, process: thisProcess });
+  const learnt = await readLearnt(pool, scope);
+  const client = createClient({
+    account: name,
+    baseUrl,
+    apiKey,
+    authorization,
+    prefix: settings.prefix,
+    timeoutMs: settings.budget.timeoutMs,
+    concurrency: limits.concurrency,
+    budget,
+    costOf: (operation) => settings.budget.weights[operation] ?? 1,
+    dialect: settings.dialect,
+    // Safe: the client uses only the names of operations it asks for.
+    knownPrefixes: prefixesSchema.parse(learnt.get('prefixes')) as Partial<Record<OperationName, '/api/v1' | '/v1'>>,
+  });
+  const account: Account = {
+    name,
+    scope,
+    baseUrl,
+    service: await firstService(pool, scope, settings.url ?? 'embedded'),
+    client: guardClient(client, {
+      breaker: createBreaker(),
+      probe: (options) => lookAtContacts(client, settings.dialect, options),
+      now: () => performance.now(),
+    }),
+    dialect: settings.dialect,
+    concurrency: limits.concurrency,
+    ratePerSecond: limits.ratePerSecond,
+    timeoutMs: settings.budget.timeoutMs,
+    settleMs: settings.budget.settleMs,
+    keySource: settings.apiKey?.where ?? 'the embedded service',
+    checkKey: believed((refused) => tryKey(account, refused)),
+    permissions: createPermissions(),
+    // Without the store, this process cannot know the recent retries: retry later.
+    takeRetry: () => budget.retry().catch(() => ({ status: 'empty', retryAfterMs: STORE_AWAY_MS })),
+    budgetStats: () => budget.stats(),
+  };
+  const close = async () => {
+    const prefixes = client.learntPrefixes();
+    if (Object.keys(prefixes).length > 0) await keepLearnt(pool, scope, 'prefixes', prefixes);
+    await client.close();
+    await budget.close();
+  };
+  return { account, access, close };
+}
+
+/**
+ * Shares one check between concurrent callers, and trusts the result for a while once a read other than theirs got an
+ * answer.
+ */
+function believed(ask: (refused?: OperationName) => Promise<KeyFound>): Account['checkKey'] {
+  let asking: Promise<KeyFound> | undefined;
+  let accepted: OperationName | undefined;
+  return async (refused) => {
+    if (accepted !== undefined && accepted !== refused) return { status: 'accepted', by: accepted };
+    asking ??= ask(refused).finally(() => {
+      asking = undefined;
+    });
+    const key = await asking;
+    accepted = key.status === 'accepted' ? key.by : undefined;
+    if (accepted !== undefined) setTimeout(() => (accepted = undefined), BELIEVED_MS).unref();
+    return key;
+  };
+}

@@ -1,0 +1,85 @@
+/** Audits: the debts that a read of a list pays, and the runs that read a list only for audits. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Queryable } from '../../storage/queryable.ts';
+import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/debts.ts';
+import { checkRead } from '../ledger/records.ts';
+import { type Run, startRun } from '../ledger/runs.ts';
+import type { Exclusive } from '../worker/exclusive.ts';
+import type { JobContext } from '../worker/job.ts';
+
+/**
+ * Pays the debts that were due when the read began; pays none if a crash of the database lost the read. Dry runs pay
+ * too, because they read the same facts.
+ */
+export async function payAudits(
+  { pool, run, log }: JobContext<unknown>,
+  exclusive: Exclusive,
+  read: AuditingRead,
+): Promise<void> {
+  if (!(await areAuditsDue(pool, run, read.resource, read.readAt))) return;
+  const kind = read.resource === 'orders' ? 'order' : 'customer';
+  const violations = await exclusive.transaction(async (db) =>
+    (await checkRead(db, run.id, { kind, pass: read.pass })) ? payDebts(db, run, read) : [],
+  );
+  for (const { run: of, row, reason, ids } of violations)
+    log.warn({ run: of, row, reason, ids }, 'an audit did not find exactly one record for a row of an earlier run');
+}
+
+/**
+ * Starts a run for each list of these accounts that has due audits, and returns these runs and the unfinished ones. Any
+ * number of processes may call it: the ledger allows one unfinished run per list.
+ */
+export async function startDueAudits(
+  db: Queryable,
+  accounts: readonly string[],
+  lane: Run['lane'],
+): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (const { account, scope, resource } of await dueAudits(db, accounts)) {
+    const sync = `audit:${scope}:${resource}`;
+    const run = {
+      sync,
+      job: 'audit',
+      account,
+      scope,
+      resource: `audit:${resource}`,
+      lane,
+      dryRun: false,
+      phase: 'audit-list',
+    };
+    const begun = await startRun(db, { ...run, title: `audit of ${resource}`, options: { resource } });
+    runs.push(begun.run);
+  }
+  return runs;
+}
+
+const LOOK_MS = 1_000;
+
+/** Starts audits when they are due, until closed; a runner executes them. */
+export function keepAuditing(needs: {
+  readonly pool: pg.Pool;
+  readonly accounts: readonly string[];
+  readonly attend: (run: Run) => Promise<void>;
+  readonly log: Logger;
+}): { close(): Promise<void> } {
+  const { pool, accounts, attend, log } = needs;
+  const closing = new AbortController();
+  const auditing = (async () => {
+    while (!closing.signal.aborted) {
+      try {
+        for (const run of await startDueAudits(pool, accounts, 'batch')) await attend(run);
+      } catch (error) {
+        log.warn({ err: error }, 'the due audits could not be started');
+      }
+      await delay(LOOK_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async close() {
+      closing.abort();
+      await auditing;
+    },
+  };
+}

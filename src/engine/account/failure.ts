@@ -1,0 +1,120 @@
+/**
+ * What a job does when calls fail, by the retry policy: it retries later while that can help; otherwise the run ends,
+ * pauses or is suspended with a message that says what to fix.
+ */
+
+import { LockstepError } from '../../base/errors.ts';
+import type { Failure, RetryDecision } from '../../client/call/retry-policy.ts';
+import type { OperationName } from '../../contract/operations.ts';
+
+/** Ends the run: waiting does not help. */
+export class RunFailed extends LockstepError {
+  override readonly name: string = 'RunFailed';
+}
+
+/**
+ * Ends the run: the service accepts the key but forbids it this operation. The run can be resumed once the key has the
+ * right.
+ */
+export class OperationForbidden extends RunFailed {
+  override readonly name = 'OperationForbidden';
+}
+
+/** Pauses the run for the operator to check and resume. */
+export class RunPaused extends LockstepError {
+  override readonly name = 'RunPaused';
+}
+
+/** Suspends the account: its runs wait until a read with its key succeeds, and then resume automatically. */
+export class KeyRefused extends LockstepError {
+  override readonly name = 'KeyRefused';
+  /** The read to try the key with. */
+  readonly operation: OperationName;
+
+  constructor(message: string, operation: OperationName) {
+    super('KEY_REFUSED', message);
+    this.operation = operation;
+  }
+}
+
+/**
+ * The run continues later: the service, the network or the budget's store is unavailable. A sender returns it; a read deep
+ * inside a job throws it like the other stops, and the runner catches all of them (docs/adr/0003).
+ */
+export class RetryLater extends Error {
+  override readonly name = 'RetryLater';
+  readonly inMs: number;
+  /** Whether it counts as a failure, which a run tolerates only for a limited time. Waiting for the budget does not. */
+  readonly isTrouble: boolean;
+
+  constructor(message: string, inMs: number, { isTrouble = true }: { isTrouble?: boolean } = {}) {
+    super(message);
+    this.inMs = inMs;
+    this.isTrouble = isTrouble;
+  }
+}
+
+/** Everything that stops a job, except defects. */
+export type Stop = RunFailed | RunPaused | KeyRefused | RetryLater;
+
+/** How long a run waits after its calls used up their immediate retries. */
+const GAVE_UP_MS = 2_000;
+
+/** The account of a refusal, as messages name it. */
+interface Named {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly keySource: string;
+}
+
+/** What stops the run once a call has no immediate retries left; a refused key is checked before. */
+export function stopFor(
+  decision: Exclude<RetryDecision, { status: 'suspend' }>,
+  failure: Failure,
+  account: Named,
+  operation: OperationName,
+): Stop {
+  const words = wordsOf(failure);
+  switch (decision.status) {
+    case 'retry':
+      return new RetryLater(`${operation}: ${words}`, decision.afterMs, { isTrouble: decision.isTrouble });
+    case 'settle':
+      return new RetryLater(`${operation}: ${words}`, GAVE_UP_MS);
+    case 'give-up': {
+      const { reason } = decision;
+      if (reason === 'GAVE_UP' || reason === 'CANNOT_BE_CHECKED')
+        return new RetryLater(`${operation}: ${words}`, GAVE_UP_MS);
+      if (reason !== 'REFUSED_BY_SERVICE') return new RunFailed(reason, `${operation}: ${words}`);
+      const what = `the service of account "${account.name}" refused it: ${words}`;
+      const answer = 'httpStatus' in failure ? { httpStatus: failure.httpStatus } : {};
+      return new RunFailed('SERVICE_REFUSED', `${operation}: ${what}`, answer);
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+export function wordsOf(failure: Failure): string {
+  return 'message' in failure ? failure.message : 'the service asks to slow down';
+}
+
+/** The error for one forbidden operation of an accepted key, with the fix. */
+export function operationForbidden(account: Named, failure: Failure, operation: OperationName): OperationForbidden {
+  const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
+  return new OperationForbidden(
+    'OPERATION_FORBIDDEN',
+    `${operation}: the service at ${account.baseUrl} accepts the API key of account "${account.name}" but forbids this operation ` +
+      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). Give the key this right at the service.`,
+  );
+}
+
+/** The error for a refused key, with where to fix it. `operation` is a read that shows whether it was fixed. */
+export function keyRefused(account: Named, failure: Failure, operation: OperationName): KeyRefused {
+  const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
+  const said = 'message' in failure ? failure.message : 'no message';
+  return new KeyRefused(
+    `The service at ${account.baseUrl} refused the API key of account "${account.name}" (${status}${said}). ` +
+      `Put the right key where ${account.keySource} points to; the account is suspended until a read with the key succeeds.`,
+    operation,
+  );
+}

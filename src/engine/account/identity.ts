@@ -1,0 +1,161 @@
+/**
+ * Determines which tenant of which service an account is when it is opened, before anything is sent for it. The name in
+ * the settings is not enough, because the address or the key may have changed since the ledger was written.
+ *
+ * | address and key | then |
+ * |---|---|
+ * | known for this account | it is the same tenant |
+ * | known for another account | the two are one, and share everything |
+ * | new, and nothing depends on the account | it is what the settings say now |
+ * | known address, new key | the same tenant where known records are there, by their ids: the key was rotated |
+ * | anything else | unclear: a person says which it is |
+ */
+import type pg from 'pg';
+import { LockstepError } from '../../base/errors.ts';
+import { mayBeSame, recordKeys } from '../../client/lists/record-keys.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import type { Run } from '../ledger/runs.ts';
+import {
+  addIdentity,
+  bindAccount,
+  dropIdentities,
+  fingerprintOf,
+  type Identity,
+  isUnused,
+  type Known,
+  lockIdentities,
+  newScope,
+  whatIsKnown,
+} from '../ledger/scopes.ts';
+import { knownRecords } from '../ledger/witnesses.ts';
+import type { Account } from './account.ts';
+import { lookUp } from './look-up.ts';
+
+/** How many of the requested known records exist. */
+export interface Recognised {
+  readonly asked: number;
+  readonly same: number;
+}
+
+/** Asks the current service for records that a scope is known to have. */
+export type Recognise = (scope: string) => Promise<Recognised>;
+
+export type Resolved =
+  | { readonly status: 'known'; readonly scope: string }
+  | { readonly status: 'unclear'; readonly why: string };
+
+/** The share of known records that has to exist. */
+const ENOUGH = 0.8;
+const MOST_ASKED = 8;
+const RECOGNISING_MS = 30_000;
+
+export async function identityOf(db: Queryable, origin: string, secret: string): Promise<Identity> {
+  return { origin, fingerprint: await fingerprintOf(db, secret) };
+}
+
+/** The account's scope, which the ledger uses from now on, or why it is unclear. */
+export async function resolveScope(
+  pool: pg.Pool,
+  account: string,
+  identity: Identity,
+  recognise: Recognise,
+): Promise<Resolved> {
+  const found = await whatIsKnown(pool, account, identity);
+  const { bound, known, origins } = found;
+  if (known !== undefined && known === bound) return { status: 'known', scope: known };
+  if (known !== undefined && (bound === undefined || (await isUnused(pool, bound)))) {
+    await bindAccount(pool, account, known);
+    return { status: 'known', scope: known };
+  }
+  if (known !== undefined) {
+    return { status: 'unclear', why: `its address and key belong to another known tenant, "${known}"` };
+  }
+  if (bound === undefined) return newcomer(pool, account, identity, found, recognise);
+  const isFirstLook = origins.length === 0; // by a ledger without identities
+  if (isFirstLook || (await isUnused(pool, bound))) {
+    await inTransaction(pool, async (db) => {
+      await dropIdentities(db, bound);
+      await addIdentity(db, bound, identity);
+    });
+    return { status: 'known', scope: bound };
+  }
+  if (!origins.includes(identity.origin)) {
+    return { status: 'unclear', why: `its address is now ${identity.origin}; it was ${origins.join(' and ')}` };
+  }
+  const { asked, same } = await recognise(bound);
+  if (asked > 0 && same >= asked * ENOUGH) {
+    await addIdentity(pool, bound, identity);
+    return { status: 'known', scope: bound };
+  }
+  const seen = asked === 0 ? 'and no record could be compared' : `and ${same} of ${asked} compared records match`;
+  return { status: 'unclear', why: `its API key has changed, ${seen}` };
+}
+
+/** An account that is new to the ledger: a new tenant, unless it is a known tenant at another address. */
+async function newcomer(
+  pool: pg.Pool,
+  account: string,
+  identity: Identity,
+  { sameKey }: Known,
+  recognise: Recognise,
+): Promise<Resolved> {
+  for (const scope of sameKey) {
+    const { asked, same } = await recognise(scope);
+    if (asked > 0 && same >= asked * ENOUGH) {
+      return {
+        status: 'unclear',
+        why: `its key and its records belong to "${scope}", which is known at another address`,
+      };
+    }
+  }
+  return inTransaction(pool, async (db): Promise<Resolved> => {
+    await lockIdentities(db);
+    const { known, bound } = await whatIsKnown(db, account, identity); // another process may just have done it
+    if (bound === undefined && known !== undefined) await bindAccount(db, account, known);
+    if (known !== undefined && (bound ?? known) === known) return { status: 'known', scope: known };
+    const scope = await newScope(db, account);
+    await addIdentity(db, scope, identity);
+    await bindAccount(db, account, scope);
+    return { status: 'known', scope };
+  });
+}
+
+/** Asks for records that a scope is known to have, and compares them. A record that cannot be read counts as missing. */
+export async function recogniseRecords(pool: pg.Pool, account: Account, scope: string): Promise<Recognised> {
+  const known = await knownRecords(pool, scope, MOST_ASKED);
+  const signal = AbortSignal.timeout(RECOGNISING_MS);
+  let same = 0;
+  for (const { kind, id, keys } of known) {
+    const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(() => undefined);
+    if (found?.status === 'found' && mayBeSame(keys, recordKeys(kind, found.record))) same++;
+  }
+  return { asked: known.length, same };
+}
+
+/** Thrown before anything is sent for the account. */
+export function identityChanged(account: string, why: string): LockstepError {
+  return new LockstepError(
+    'IDENTITY_CHANGED',
+    `Account "${account}" may be a different tenant now: ${why}. Nothing was written. ${waysOn(account)}`,
+    { exitCode: 3 },
+  );
+}
+
+/** A run never continues at a different tenant from the one it started with. */
+export function otherScope({ id, account, scope }: Run, now: string): LockstepError {
+  return new LockstepError(
+    'IDENTITY_CHANGED',
+    `Run ${id} belongs to "${scope}", but account "${account}" is now "${now}". ` +
+      `End it with: lockstep runs cancel ${id}. Then start the sync or the load again.`,
+    { exitCode: 3 },
+  );
+}
+
+/** The two commands that resolve an unclear identity. */
+export function waysOn(account: string): string {
+  return (
+    `If it is the same tenant: lockstep accounts rebind ${account}. ` +
+    `If it is a different tenant: lockstep accounts fresh ${account}.`
+  );
+}

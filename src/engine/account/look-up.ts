@@ -1,0 +1,45 @@
+/** Reads one record by its id, if the service has an operation for that. */
+import { recordIn } from '../../client/call/decode.ts';
+import { idOf, toWireId } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
+import type { OperationName } from '../../contract/operations.ts';
+import type { Account } from './account.ts';
+import { RunFailed } from './failure.ts';
+import { type ReadOptions, readCall } from './reads.ts';
+
+const GETS = {
+  contacts: { operation: 'contacts.get', parameter: 'contact_id' },
+  customers: { operation: 'customers.get', parameter: 'id' },
+  orders: { operation: 'orders.get', parameter: 'id' },
+  tasks: { operation: 'tasks.get', parameter: 'id' },
+} as const satisfies Record<string, { operation: OperationName; parameter: string }>;
+
+export type LookedUp =
+  | { readonly status: 'found'; readonly record: JsonObject; readonly readAtMs: number }
+  /** The service refuses the id, or answers another record or none. */
+  | { readonly status: 'not-found' };
+
+export interface LookUpOptions extends ReadOptions {
+  readonly lane: 'interactive' | 'batch';
+  readonly signal: AbortSignal;
+}
+
+/** @throws Stop */
+export async function lookUp(
+  account: Account,
+  kind: keyof typeof GETS,
+  id: string,
+  options: LookUpOptions,
+): Promise<LookedUp> {
+  const readAtMs = performance.now();
+  const { operation, parameter } = GETS[kind];
+  try {
+    const answer = await readCall(account, operation, { ...options, query: { [parameter]: toWireId(id) } });
+    const record = recordIn(answer.content, account.dialect, kind);
+    const isIt = record !== undefined && idOf(record, kind, account.dialect) === id;
+    return isIt ? { status: 'found', record, readAtMs } : { status: 'not-found' };
+  } catch (error) {
+    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'not-found' };
+    throw error;
+  }
+}

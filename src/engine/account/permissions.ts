@@ -1,0 +1,59 @@
+/**
+ * Distinguishes an operation that the key may not use from a record that the service refuses with the same answer (403): a
+ * refused record waits until other records show whether the operation works.
+ */
+import type { OperationName } from '../../contract/operations.ts';
+
+/**
+ * `again`: not known yet, send it again after others; `record`: only this record is refused; `operation`: no record may
+ * be sent.
+ */
+export type Forbidden = 'again' | 'record' | 'operation';
+
+export interface Permissions {
+  /** The operation worked for a record. */
+  worked(operation: OperationName): void;
+  /** The operation was refused for a record, with a key that the service accepts for other operations. */
+  refused(operation: OperationName, record: string): Forbidden;
+}
+
+/** After this many refused records in a row the operation counts as forbidden, even if it worked before. */
+const MANY = 20;
+
+interface Known {
+  hasWorked: boolean;
+  /** Records refused since it last worked. */
+  inARow: Set<string>;
+  /** Records refused once, to be sent again. */
+  waiting: Set<string>;
+}
+
+export function createPermissions(): Permissions {
+  const operations = new Map<OperationName, Known>();
+  const knownOf = (operation: OperationName): Known => {
+    const known = operations.get(operation) ?? { hasWorked: false, inARow: new Set(), waiting: new Set() };
+    operations.set(operation, known);
+    return known;
+  };
+  return {
+    worked(operation) {
+      const known = knownOf(operation);
+      known.hasWorked = true;
+      known.inARow.clear();
+    },
+    refused(operation, record) {
+      const known = knownOf(operation);
+      known.inARow.add(record);
+      if (known.inARow.size < MANY && !known.waiting.has(record)) {
+        known.waiting.add(record);
+        return 'again';
+      }
+      if (known.inARow.size < MANY && known.hasWorked) {
+        known.waiting.delete(record);
+        return 'record';
+      }
+      operations.delete(operation); // a run resumed after the key got the right tries again
+      return 'operation';
+    },
+  };
+}

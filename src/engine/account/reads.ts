@@ -1,0 +1,99 @@
+/**
+ * Reads with retries: a few immediate tries by the retry policy, then the job frees its slot. For the budget a read waits
+ * as long as necessary: an interrupted list starts again from its beginning and would never finish on a small budget. (A
+ * read that waits long holds no worker slot: see parked.ts.)
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CallOptions, StreamOptions } from '../../client/call/client.ts';
+import type { Applied, Streamed } from '../../client/call/outcome.ts';
+import {
+  backoffMs,
+  decideRetry,
+  type Failure,
+  MAX_ATTEMPTS,
+  type RetryDecision,
+} from '../../client/call/retry-policy.ts';
+import type { OperationName } from '../../contract/operations.ts';
+import type { Account } from './account.ts';
+import { RetryLater, stopFor } from './failure.ts';
+import { stopAfterRefusal } from './key-check.ts';
+
+/** A key without quota gets one such answer and waits as told. This many in a row are not caused by the rate. */
+export const LIMITED_IN_A_ROW = 20;
+const SLOW_DOWN_MS = 2_000;
+
+export interface ReadOptions {
+  /** Receives the number of calls once the read got an answer: a run with no calls has never had an answer. */
+  readonly onCalls?: (calls: { readonly calls: number; readonly limited: number }) => Promise<unknown>;
+  /** Immediate tries. Default 5. */
+  readonly tries?: number;
+  /** Called before each try: discard the records of earlier tries. */
+  readonly onTry?: () => void;
+}
+
+/** Calls a repeatable operation until it gets an answer. @throws Stop */
+export function readCall(
+  account: Account,
+  operation: OperationName,
+  options: CallOptions & ReadOptions,
+): Promise<Applied> {
+  return untilApplied(account, operation, options, (isRetry) =>
+    account.client.call(operation, { ...options, isRetry }),
+  );
+}
+
+/** Streams a list until it is complete; a retry hands its records over again. @throws Stop */
+export function readStream(
+  account: Account,
+  operation: OperationName,
+  options: StreamOptions & ReadOptions,
+): Promise<Streamed> {
+  return untilApplied(account, operation, options, (isRetry) => {
+    options.onTry?.();
+    return account.client.stream(operation, { ...options, isRetry });
+  });
+}
+
+/** The decision for an answer without an immediate retry. */
+function lastOf(operation: OperationName, failure: Failure): Exclude<RetryDecision, { status: 'suspend' }> {
+  const last = decideRetry(operation, failure, { attempt: MAX_ATTEMPTS, random: Math.random() });
+  return last.status === 'suspend' ? { status: 'give-up', reason: 'GAVE_UP' } : last;
+}
+
+/** The error for a service that only answers "slow down". */
+export function nothingButLimited(what: string): RetryLater {
+  const words = `the service answered "slow down" ${LIMITED_IN_A_ROW} times in a row`;
+  return new RetryLater(`${what}: ${words} (HTTP 429): check the key’s quota`, SLOW_DOWN_MS);
+}
+
+async function untilApplied<T extends { status: 'applied' }>(
+  account: Account,
+  operation: OperationName,
+  { signal, tries = MAX_ATTEMPTS, onCalls }: CallOptions & ReadOptions,
+  call: (isRetry: boolean) => Promise<T | Failure>,
+): Promise<T> {
+  const made = { calls: 0, limited: 0 };
+  for (let attempt = 1; ; ) {
+    const outcome = await call(attempt > 1);
+    if (outcome.status !== 'not-sent') made.calls++;
+    if (outcome.status === 'applied') {
+      await onCalls?.(made);
+      return outcome;
+    }
+    const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
+    if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
+    const stop = stopFor(decision, outcome, account, operation);
+    if (decision.status !== 'retry' || signal?.aborted) throw stop;
+    let waitMs = decision.afterMs;
+    if (outcome.status === 'limited') {
+      if (++made.limited > LIMITED_IN_A_ROW) throw nothingButLimited(operation);
+    } else {
+      if (!decision.isTrouble) throw stop;
+      if (attempt++ >= tries) throw stopFor(lastOf(operation, outcome), outcome, account, operation);
+      const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
+      if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);
+      waitMs = Math.min(waitMs, backoffMs({ attempt, random: Math.random() }));
+    }
+    await delay(waitMs, undefined, { signal }).catch(() => undefined); // if aborted, the next try reports it
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Accounts whose key is refused: their runs wait, and one process at a time reads the key again from its source and tries
+ * it. Once it is accepted, the runs resume automatically. Other accounts are not affected.
+ */
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Run } from '../ledger/runs.ts';
+import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
+import type { Accounts } from './accounts.ts';
+import type { KeyRefused } from './failure.ts';
+import { tryKey } from './key-check.ts';
+
+export interface SuspensionNeeds {
+  readonly pool: pg.Pool;
+  readonly accounts: Pick<Accounts, 'open' | 'reopen'>;
+  readonly log: Logger;
+}
+
+/** How often the jobs of a suspended account check whether it still is. */
+const LOOK_MS = 2_000;
+
+/** Suspends an account until its key is accepted. */
+export async function suspend({ pool, log }: SuspensionNeeds, scope: string, refused: KeyRefused): Promise<void> {
+  await suspendAccount(pool, scope, { operation: refused.operation, message: refused.message });
+  log.warn({ account: scope }, refused.message);
+}
+
+/** Whether an account may be used now, and if not, when to ask again. Tries the key if that is due. */
+export async function mayUse(
+  { pool, accounts, log }: SuspensionNeeds,
+  { account, scope }: Pick<Run, 'account' | 'scope'>,
+): Promise<{ readonly status: 'open' } | { readonly status: 'suspended'; readonly againInMs: number }> {
+  const probe = await askToProbe(pool, scope);
+  if (probe.status === 'open') return probe;
+  if (probe.status === 'suspended') {
+    return { status: 'suspended', againInMs: Math.max(50, Math.min(LOOK_MS, probe.probeInMs)) };
+  }
+  const fresh = await accounts.reopen(account);
+  const found = await tryKey(fresh);
+  if (found.status === 'accepted') {
+    await liftSuspension(pool, scope);
+    log.info({ account }, 'the key is accepted again: the account resumes');
+    return { status: 'open' };
+  }
+  if (found.status === 'refused') {
+    await suspendAccount(pool, scope, { operation: found.refused.operation, message: found.refused.message });
+    return { status: 'suspended', againInMs: LOOK_MS };
+  }
+  return { status: 'open' }; // the service, not the key, is the problem now: the run finds and reports it
+}

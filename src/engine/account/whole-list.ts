@@ -1,0 +1,220 @@
+/**
+ * Reads a list that is documented as whole, such as the customers, and detects a service that pages it anyway: if a first
+ * page were treated as the whole list, all other records would look missing and be created again.
+ *
+ * So the read also requests a distant page and stops after its beginning. The same records again mean that the list has no
+ * pages; other records mean that it has pages, and then it is scanned like any paged list. If the distant page is empty,
+ * the service has pages, and a page between may hold the rest. Source: our choice; the contract lists no page parameter
+ * for these (docs/contract.md, "Gaps in endpoint definitions").
+ */
+
+import { codeOf } from '../../base/errors.ts';
+import { idOf, kindOf } from '../../client/call/dialect.ts';
+import type { Json } from '../../client/call/json.ts';
+import type { ListShape } from '../../client/call/shape.ts';
+import { notUnique } from '../../client/lists/repeated-ids.ts';
+import { type ScanReport, scan } from '../../client/lists/scan.ts';
+import { SeenIds } from '../../client/lists/seen-ids.ts';
+import type { OperationName } from '../../contract/operations.ts';
+import type { Account } from './account.ts';
+import { RunFailed } from './failure.ts';
+import { type ReadOptions, readStream } from './reads.ts';
+import { withoutId } from './without-id.ts';
+
+export interface WholeListOptions extends ReadOptions {
+  readonly lane: 'interactive' | 'batch';
+  readonly signal: AbortSignal;
+  /** Receives batches of records; a record may come more than once. */
+  readonly onRecords: (records: readonly Json[]) => Promise<void>;
+}
+
+export interface WholeListRead {
+  /** Absent if the list was empty. */
+  readonly shape: ListShape | undefined;
+  /** Set if the list came in pages. */
+  readonly scan: ScanReport | undefined;
+  /** Number of records; undefined if the list came in pages. */
+  readonly records: number | undefined;
+}
+
+/** How many records of one answer are compared with each other (64 MB); later records are compared with these only. */
+const MOST_COMPARED = 3_000_000;
+/** No service returns larger pages. */
+const LARGEST_CAP = 10_000;
+/** Refusals of a page before the list counts as one without pages. */
+const REFUSALS_TO_BELIEVE = 3;
+
+/** @throws Stop, and what `onRecords` throws */
+export async function readWholeList(
+  account: Account,
+  operation: OperationName,
+  options: WholeListOptions,
+): Promise<WholeListRead> {
+  const read = (repeats: Repeats) => readAnswer(account, operation, repeats, options);
+  const { first, shape, records } = await read('refused').catch((error: unknown) => {
+    // The same record may appear twice, or have changed while the answer was written: the second read compares.
+    if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
+    throw error;
+  });
+  if (records === 0 || records > LARGEST_CAP) return { shape, scan: undefined, records };
+  const isPaged = await showsMore(account, operation, first, records, options);
+  if (!isPaged) return { shape, scan: undefined, records };
+  return { shape, scan: await scanPages(account, operation, records, options), records: undefined };
+}
+
+/** Records that share an id: refused, or compared with each other, which costs as much as reading them. */
+type Repeats = 'refused' | 'compared';
+
+async function readAnswer(account: Account, operation: OperationName, repeats: Repeats, options: WholeListOptions) {
+  let first = new Ids(account, operation, repeats);
+  const { shape, records } = await readStream(account, operation, {
+    ...options,
+    onTry: () => {
+      first = new Ids(account, operation, repeats);
+    },
+    onRecords: async (batch) => {
+      first.note(batch);
+      await options.onRecords(batch);
+    },
+  });
+  return { first, shape, records };
+}
+
+/** The ids of one answer. */
+class Ids {
+  readonly #seen = new SeenIds();
+  readonly #idOf: (record: Json) => string | undefined;
+  readonly #repeats: Repeats;
+
+  constructor({ dialect }: Account, operation: OperationName, repeats: Repeats) {
+    const kind = kindOf(operation);
+    this.#idOf = (record) => idOf(record, kind, dialect);
+    this.#repeats = repeats;
+  }
+
+  /** @throws LockstepError ID_NOT_UNIQUE if two records have one id and, if compared, differ: one would be lost */
+  note(records: readonly Json[]): void {
+    for (const record of records) {
+      const id = this.#idOf(record);
+      if (id === undefined) continue; // the consumer reports what is wrong with it
+      if (this.#seen.size >= MOST_COMPARED && !this.#seen.has(id)) continue;
+      const isCompared = this.#repeats === 'compared';
+      const { lastPass, otherwiseAt } = this.#seen.note(id, 0, isCompared ? JSON.stringify(record) : '');
+      if ((isCompared ? otherwiseAt : lastPass) !== undefined) throw notUnique(id, 'of one answer');
+    }
+  }
+
+  isNew(record: Json): boolean {
+    return !this.#seen.has(this.#idOf(record) ?? '');
+  }
+}
+
+/** Whether there are more records than in the first answer, on page 2 or, if that is past the end, on page 1. */
+async function showsMore(
+  account: Account,
+  operation: OperationName,
+  first: Ids,
+  size: number,
+  options: WholeListOptions,
+): Promise<boolean> {
+  const isNew = (record: Json) => first.isNew(record);
+  const look = (page: number) => lookAt(account, operation, { page, size, isNew }, options);
+  const behind = await look(2);
+  if (behind === 'new records' || behind === 'nothing new') return behind === 'new records';
+  // A refusal may be temporary; if a page were treated as absent, all its records would look missing.
+  for (let tries = 1; ; tries++) {
+    const next = await look(1);
+    if (next !== 'refused' || tries === REFUSALS_TO_BELIEVE) return next === 'new records';
+  }
+}
+
+type Looked = 'new records' | 'nothing new' | 'no records' | 'refused';
+
+async function lookAt(
+  account: Account,
+  operation: OperationName,
+  { page, size, isNew }: { page: number; size: number; isNew: (record: Json) => boolean },
+  { lane, signal, onCalls }: WholeListOptions,
+): Promise<Looked> {
+  const enough = new Error('the beginning is enough');
+  let found: Looked = 'no records';
+  try {
+    await readStream(account, operation, {
+      lane,
+      signal,
+      ...(onCalls && { onCalls }),
+      query: pageQuery(account, page, size),
+      onRecords: async (batch) => {
+        if (batch.length === 0) return;
+        // A repeated whole list begins with the records of the first answer, even if more were added meanwhile.
+        const known = batch.length - batch.filter(isNew).length;
+        found = known * 2 >= Math.min(size, batch.length) ? 'nothing new' : 'new records';
+        throw enough;
+      },
+    });
+  } catch (error) {
+    if (error !== enough && !(error instanceof RunFailed)) throw error;
+    if (error !== enough) return 'refused'; // a service without this parameter may refuse it
+  }
+  return found;
+}
+
+async function scanPages(
+  account: Account,
+  operation: OperationName,
+  size: number,
+  { onRecords, lane, signal, onCalls }: WholeListOptions,
+): Promise<ScanReport> {
+  const seen = new SeenIds();
+  let calls = 0;
+  return scan<Paged>({
+    rowsPerPage: size,
+    read: async (page, rows) => {
+      let records: Paged[] = [];
+      await readStream(account, operation, {
+        lane,
+        signal,
+        ...(onCalls && { onCalls }),
+        query: pageQuery(account, page, rows),
+        onTry: () => {
+          records = [];
+        },
+        onRecords: async (batch) => {
+          for (const record of batch) records.push(toPaged(record, operation, account));
+        },
+      });
+      return records;
+    },
+    keep: async (records, pass) => {
+      const keptIn = calls++;
+      await onRecords(records.map(({ record }) => record));
+      const otherwise: { id: string; keptIn: number }[] = [];
+      let [newInPass, newInAll] = [0, 0];
+      for (const { id, hash } of records) {
+        const { lastPass, otherwiseAt } = seen.note(id, pass, hash, keptIn);
+        if (lastPass === undefined) newInAll++;
+        if (lastPass !== pass) newInPass++;
+        if (otherwiseAt !== undefined) otherwise.push({ id, keptIn: otherwiseAt });
+      }
+      return { newInPass, newInAll, otherwise };
+    },
+  });
+}
+
+interface Paged {
+  readonly id: string;
+  readonly hash: string;
+  readonly record: Json;
+}
+
+function toPaged(record: Json, operation: OperationName, account: Account): Paged {
+  const kind = kindOf(operation);
+  const id = idOf(record, kind, account.dialect);
+  // Safe: these are the lists that are documented as whole.
+  if (id === undefined) throw withoutId(kind.slice(0, -1) as 'customer' | 'order', record, account);
+  return { id, hash: JSON.stringify(record), record };
+}
+
+function pageQuery({ dialect }: Account, page: number, size: number): Readonly<Record<string, number>> {
+  return { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
+}

@@ -1,0 +1,216 @@
+/**
+ * Checks a list by records that must be in it. Paging shows that a list was read to its end; it does not show that the
+ * service returned everything, or that the list belongs to the same tenant. Records of an earlier list show both.
+ *
+ * | a witness is | then |
+ * |---|---|
+ * | in the list, equal in a key | all is well |
+ * | in the list, with other keys | the id belongs to another record: many of these pause the run |
+ * | missing, found by its id | the list is partial: what it lacks may be there |
+ * | missing, not found by its id | it was removed: many of these pause the run |
+ * | missing, and the service has no get | the list counts as partial |
+ */
+import { isJsonObject } from '../../client/call/dialect.ts';
+import type { Json } from '../../client/call/json.ts';
+import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
+import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import {
+  keepTenant,
+  keepWitnesses,
+  type Resource,
+  readWitnesses,
+  tenantOf,
+  type Witness,
+} from '../ledger/witnesses.ts';
+import type { JobContext } from '../worker/job.ts';
+import { RunPaused } from './failure.ts';
+import { waysOn } from './identity.ts';
+import { lookUp } from './look-up.ts';
+import { Sample, spread } from './sample.ts';
+
+export interface Witnessing {
+  /** Notes a record of the list; the same record may come more than once. */
+  note(id: string, record: Json): void;
+  /**
+   * Call after the list was read to its end. True if all witnesses are in it or were removed; false if the list is
+   * partial, so that a missing record proves nothing. @throws RunPaused if the list belongs to another tenant, or the
+   * service was restored to an older state
+   */
+  isWhole(): Promise<boolean>;
+}
+
+/** Maximum records looked up by id. */
+const MOST_LOOKED_UP = 8;
+/** People may remove this many records at any time. */
+const FEW = 2;
+
+const ROUND = 10;
+
+export async function openWitnesses(context: JobContext<unknown>, resource: Resource): Promise<Witnessing> {
+  const { pool, run } = context;
+  const witnesses = await readWitnesses(pool, run.scope, resource);
+  const isFirstLook = witnesses.length === 0 && resource !== 'contacts'; // contacts come in pages, which are proven
+  const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
+  const found = new Map<string, RecordKeys>();
+  const tenants = new Set<string>();
+  const sample = new Sample<{ id: string; record: Json }>();
+  const lowest = new LowestId();
+  return {
+    note(id, record) {
+      if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
+      if (wanted.has(id)) found.set(id, recordKeys(resource, record));
+      sample.add({ id, record });
+      lowest.add(id);
+    },
+    async isWhole() {
+      const [tenant] = tenants;
+      if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
+      const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
+      if (isMany(others.length, found.size)) throw otherRecords(context, resource, others, found);
+      const missing = witnesses.filter(({ id }) => !found.has(id));
+      const suspects = isFirstLook ? lowest.before() : missing.map(({ id }) => id);
+      const looked = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
+      // An id that was never seen may not exist.
+      const judged: Judged = isFirstLook && looked.status === 'unclear' ? { status: 'removed' } : looked;
+      // Nothing is written for contacts that are gone.
+      const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
+      if (isGone && isMany(missing.length, witnesses.length)) {
+        throw wentBack(context, resource, missing.length, witnesses.length);
+      }
+      if (judged.status !== 'removed') {
+        await addNote(pool, run.id, partialNote(context, resource, judged));
+        return false;
+      }
+      if (run.dryRun) return true;
+      const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
+      const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
+      const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);
+      await keepWitnesses(pool, run.scope, resource, spread(telling));
+      return true;
+    },
+  };
+}
+
+/**
+ * For a scope without witnesses: a list that is truncated to its newest records omits the id before its lowest id. The id
+ * after its highest proves nothing, because it may be newer than the read. Services truncate lists at round numbers.
+ */
+class LowestId {
+  #lowest = Number.POSITIVE_INFINITY;
+  #records = 0;
+
+  add(id: string): void {
+    this.#records++;
+    this.#lowest = Math.min(this.#lowest, /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN);
+  }
+
+  /** Empty if an id is not a number. */
+  before(): readonly string[] {
+    const isRound = this.#records > 0 && this.#records % ROUND === 0;
+    return isRound && this.#lowest > 1 ? [String(this.#lowest - 1)] : [];
+  }
+}
+
+function tenantIn(record: Json): readonly string[] {
+  const tenant = isJsonObject(record) ? record.tenant_id : undefined;
+  return typeof tenant === 'number' || (typeof tenant === 'string' && tenant !== '') ? [String(tenant)] : [];
+}
+
+/** More than a fifth, and more than one of several. */
+function isMany(count: number, all: number): boolean {
+  return count * 5 > all && (count > 1 || count === all);
+}
+
+type Judged =
+  /** The service shows this record when asked by id, and not in its list. */
+  | { readonly status: 'hidden'; readonly id: string }
+  /** The service cannot be asked by id, so nothing tells whether this record was removed. */
+  | { readonly status: 'unclear'; readonly id: string }
+  /** The records looked up are gone, or none is missing. */
+  | { readonly status: 'removed' };
+
+function partialNote(
+  { account }: JobContext<unknown>,
+  resource: Resource,
+  judged: Exclude<Judged, { status: 'removed' }>,
+) {
+  const record = `${resource.slice(0, -1)} ${judged.id}`;
+  const why =
+    judged.status === 'hidden'
+      ? `it does not contain ${record}, which the service returns by its id`
+      : `it no longer contains ${record}, and the service has no look-up by id. If the record was deleted: lockstep accounts rebind ${account.name}`;
+  return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so none of them are created`;
+}
+
+/**
+ * Looks up missing records by id, and first a record that is in the list: if that one is not found, the look-up proves
+ * nothing.
+ */
+async function lookAtMissing(
+  { account, run, pool, signal, log }: JobContext<unknown>,
+  resource: Resource,
+  missing: readonly string[],
+  control: string | undefined,
+): Promise<Judged> {
+  const [first] = missing;
+  if (first === undefined) return { status: 'removed' };
+  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+  const isThere = async (id: string) =>
+    (await lookUp(account, resource, id, { lane: run.lane, signal, onCalls })).status === 'found';
+  try {
+    if (control !== undefined && !(await isThere(control))) return { status: 'unclear', id: first };
+    const step = Math.max(1, missing.length / MOST_LOOKED_UP);
+    for (let at = 0; at < missing.length; at += step) {
+      const id = missing[Math.floor(at)];
+      if (id !== undefined && (await isThere(id))) return { status: 'hidden', id };
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ err: error, run: run.id }, `missing ${resource} could not be looked up by id`);
+    return { status: 'unclear', id: first };
+  }
+  return { status: 'removed' };
+}
+
+async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {
+  const before = await tenantOf(pool, run.scope);
+  if (before === tenant) return;
+  const other = before === undefined ? await keepTenant(pool, run.scope, tenant) : undefined;
+  if (before === undefined && other === undefined) return;
+  const what =
+    before === undefined
+      ? `shows the records of tenant ${tenant}, which is known as "${other}"`
+      : `shows the records of tenant ${tenant}; until now it was tenant ${before}`;
+  throw identityUnclear(account.name, what);
+}
+
+function otherRecords(
+  { account }: JobContext<unknown>,
+  resource: Resource,
+  others: readonly Witness[],
+  found: ReadonlyMap<string, RecordKeys>,
+): RunPaused {
+  const [first] = others;
+  const said = (keys: RecordKeys | undefined) => Object.values(keys ?? {}).join(', ');
+  const example =
+    first && `${resource.slice(0, -1)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
+  const what = `lists other ${resource} under the ids that are known: ${others.length} of ${found.size}; ${example}`;
+  return identityUnclear(account.name, what);
+}
+
+/** Thrown before anything is written. */
+function identityUnclear(account: string, what: string): RunPaused {
+  return new RunPaused(
+    'IDENTITY_UNCLEAR',
+    `The service of account "${account}" ${what}. It may be another tenant, or a service that was restored from a backup. ` +
+      `Nothing was written. ${waysOn(account)}`,
+  );
+}
+
+function wentBack({ account }: JobContext<unknown>, resource: Resource, removed: number, checked: number): RunPaused {
+  return new RunPaused(
+    'SERVICE_WENT_BACK',
+    `The service of account "${account.name}" no longer has ${removed} of ${checked} ${resource} that were checked. ` +
+      `It may have been restored from a backup, or be another tenant. Nothing was written. ${waysOn(account.name)}`,
+  );
+}

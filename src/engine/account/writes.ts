@@ -1,0 +1,148 @@
+/**
+ * One write, by the retry policy: retried immediately if that is safe, and never if it might be applied twice. A refused
+ * record is distinguished from a refused key, which concerns the whole account.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { elapsedMs } from '../../base/clock.ts';
+import type { CallOptions } from '../../client/call/client.ts';
+import type { Applied } from '../../client/call/outcome.ts';
+import { decideRetry, type Failure, type RetryDecision } from '../../client/call/retry-policy.ts';
+import type { OperationName } from '../../contract/operations.ts';
+import type { Account } from './account.ts';
+import { OperationForbidden, type Stop, stopFor, wordsOf } from './failure.ts';
+import { stopAfterRefusal } from './key-check.ts';
+
+export type Written =
+  | { readonly status: 'applied'; readonly outcome: Applied }
+  /** The service refused this record: nothing changed there. */
+  | { readonly status: 'refused'; readonly httpStatus: number; readonly message: string }
+  /** It may have been applied: a read has to show it. */
+  | { readonly status: 'in-doubt'; readonly message: string }
+  /** Retried as often as makes sense, or an unknown outcome that no read can resolve: the operator decides. */
+  | { readonly status: 'given-up'; readonly message: string }
+  /** Certainly not applied, to be sent later; `stop` is set if the whole run has to wait or end. */
+  | { readonly status: 'not-now'; readonly stop: Stop | undefined };
+
+export interface WriteReport {
+  readonly written: Written;
+  /** Number of calls, and how many got a "slow down" answer. */
+  readonly calls: number;
+  readonly limited: number;
+  /** HTTP status of the last answer, if there was one. */
+  readonly http: number | undefined;
+  /** Duration of the last call, including the wait for the rate budget. */
+  readonly ms: number;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly dispatchBefore: number;
+  readonly stopWaiting: AbortSignal;
+  /** Earlier sends of the same row with an unknown outcome. */
+  readonly sends: number;
+  /** Name of the written record, unique for its operation. */
+  readonly record: string;
+}
+
+export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
+  let [calls, limited] = [0, 0];
+  for (let attempt = options.sends + 1; ; attempt++) {
+    const startedMs = elapsedMs();
+    const outcome = await account.client.call(operation, calls === 0 ? options : { ...options, isRetry: true });
+    const ms = elapsedMs() - startedMs;
+    const http = outcome.status === 'not-sent' ? undefined : outcome.httpStatus;
+    if (outcome.status !== 'not-sent') calls++;
+    if (outcome.status === 'limited') limited++;
+    if (outcome.status === 'applied') {
+      account.permissions.worked(operation);
+      return { calls, limited, http, ms, written: { status: 'applied', outcome } };
+    }
+    const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
+    const isRepeatedHere = decision.status === 'retry' && decision.spendsAttempt;
+    if (isRepeatedHere && (await mayRepeat(account, decision.afterMs, options))) continue;
+    const written: Written = isRepeatedHere
+      ? { status: 'in-doubt', message: wordsOf(outcome) }
+      : await writtenAfter(decision, outcome, account, operation, options.record);
+    return { calls, limited, http, ms, written };
+  }
+}
+
+/** Waits until it may be sent again; false if there is no time, no retry budget, or no more reason to. */
+async function mayRepeat(
+  account: Account,
+  afterMs: number,
+  { dispatchBefore, stopWaiting }: WriteOptions,
+): Promise<boolean> {
+  if (elapsedMs() + afterMs >= dispatchBefore) return false;
+  if ((await account.takeRetry()).status === 'empty') return false;
+  await delay(afterMs, undefined, { signal: stopWaiting }).catch(() => undefined);
+  return !stopWaiting.aborted;
+}
+
+async function writtenAfter(
+  decision: RetryDecision,
+  failure: Failure,
+  account: Account,
+  operation: OperationName,
+  record: string,
+): Promise<Written> {
+  const message = wordsOf(failure);
+  switch (decision.status) {
+    case 'settle':
+      return { status: 'in-doubt', message };
+    case 'retry':
+      return {
+        status: 'not-now',
+        stop: isRowsOwn(failure) ? undefined : stopFor(decision, failure, account, operation),
+      };
+    case 'suspend':
+      return afterKeyRefused(failure, account, operation, record);
+    case 'give-up':
+      switch (decision.reason) {
+        case 'REFUSED_BY_SERVICE':
+          return refused(failure);
+        case 'GAVE_UP':
+        case 'CANNOT_BE_CHECKED':
+          return { status: 'given-up', message };
+        default:
+          return { status: 'not-now', stop: stopFor(decision, failure, account, operation) };
+      }
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** Whether only this row has to wait: other rows may still be sent. */
+function isRowsOwn(failure: Failure): boolean {
+  if (failure.status === 'limited') return true;
+  return failure.status === 'not-sent' && ['deadline', 'aborted', 'closed'].includes(failure.reason ?? '');
+}
+
+/**
+ * A service may refuse one record or one operation with the same message or status as a key. A read shows whether the key
+ * is refused; the results of other records show whether the record or the operation is.
+ */
+async function afterKeyRefused(
+  failure: Failure,
+  account: Account,
+  operation: OperationName,
+  record: string,
+): Promise<Written> {
+  const stop = await stopAfterRefusal(account, failure, operation);
+  if (!(stop instanceof OperationForbidden)) return { status: 'not-now', stop };
+  const forbidden = account.permissions.refused(operation, record);
+  switch (forbidden) {
+    case 'record':
+      return refused(failure);
+    case 'again':
+      return { status: 'not-now', stop: undefined };
+    case 'operation':
+      return { status: 'not-now', stop };
+    default:
+      return forbidden satisfies never;
+  }
+}
+
+function refused(failure: Failure): Written {
+  const httpStatus = 'httpStatus' in failure ? (failure.httpStatus ?? 0) : 0;
+  return { status: 'refused', httpStatus, message: wordsOf(failure) };
+}

@@ -1,0 +1,111 @@
+/**
+ * The queue: BullMQ on Redis if configured, otherwise on its Postgres backend. It only calls jobs; the work to do is in
+ * the ledger, so a lost queue is filled again from there.
+ */
+import { setMaxListeners } from 'node:events';
+import {
+  Queue as BullQueue,
+  Worker as BullWorker,
+  DelayedError,
+  type IQueueBackend,
+  type Job as QueuedJob,
+} from 'bullmq';
+import { z } from 'zod';
+import { backendOf, FORGET, MAX_CONCURRENCY_ON_POSTGRES, type QueueNeeds } from './queue-backend.ts';
+
+const QUEUE = 'lockstep';
+/** A worker that stops answering loses its job after this long; the ledger's claims block its late writes. */
+const LOCK_MS = 30_000;
+
+/** Jobs with a lower number run first. */
+const URGENT = 1;
+const NOT_URGENT = 2;
+/** Clocks of machines differ by this much. */
+const SKEW_MS = 1_000;
+
+/** Names the run to continue. Never contains a secret. */
+const payloadSchema = z.object({ runId: z.string() });
+export type Payload = z.infer<typeof payloadSchema>;
+
+/** A processor's answer: the job is over, or runs again. */
+export type Processed = { readonly status: 'over' } | { readonly status: 'again'; readonly inMs: number };
+
+export type Processor = (name: string, payload: Payload, signal: AbortSignal) => Promise<Processed>;
+
+export interface Queue {
+  /** Adds a job unless the queue has one with this id. */
+  add(name: string, payload: Payload, options: { id: string; isUrgent: boolean }): Promise<void>;
+  /**
+   * Shortens delays that were set on a clock ahead of this machine's; call it about every second. BullMQ delays a job
+   * until a time on the wall clock.
+   */
+  limitDelays(): Promise<void>;
+  /** Runs jobs until closed. Closing aborts the signal of active jobs and waits for them. */
+  work(processor: Processor, concurrency: number): { close(): Promise<void> };
+  close(): Promise<void>;
+}
+
+export function openQueue({ redis, database, log }: QueueNeeds): Queue {
+  const { factory, options } = backendOf({ redis, database });
+  const queue = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
+    QUEUE,
+    options,
+    factory,
+  );
+  queue.on('error', (error: Error) => log.warn({ err: error }, 'the queue reported an error'));
+  let limited = new Map<string | undefined, number | undefined>();
+
+  return {
+    async add(name, payload, { id, isUrgent }) {
+      await queue.add(name, payload, { jobId: id, priority: isUrgent ? URGENT : NOT_URGENT, ...FORGET });
+    },
+    async limitDelays() {
+      const delayed = (await queue.getDelayed()).filter(isFromAhead);
+      for (const job of delayed) {
+        // Only once: its times stay ahead of this clock during the new delay.
+        if (limited.get(job.id) !== job.processedOn) await job.changeDelay(job.delay).catch(() => undefined); // it runs
+      }
+      limited = new Map(delayed.map(({ id, processedOn }) => [id, processedOn]));
+    },
+    work(processor, concurrency) {
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal); // every call in flight listens
+      const process = async (job: QueuedJob, token?: string) => {
+        const processed = await processor(job.name, payloadSchema.parse(job.data), stop.signal);
+        if (processed.status === 'over') return;
+        // The job keeps its id and spends no attempt; it goes to the end of the queue of its priority.
+        await job.moveToDelayed(Date.now() + Math.ceil(processed.inMs), token);
+        throw new DelayedError();
+      };
+      const settings = {
+        ...options,
+        concurrency: redis ? concurrency : Math.min(concurrency, MAX_CONCURRENCY_ON_POSTGRES),
+        lockDuration: LOCK_MS,
+        stalledInterval: LOCK_MS,
+        maxStalledCount: 1_000, // the ledger decides when a run has failed, never the queue
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      };
+      const worker = new BullWorker<Payload, void, string, IQueueBackend, object, unknown>(
+        QUEUE,
+        process,
+        settings,
+        factory,
+      );
+      worker.on('error', (error: Error) => log.warn({ err: error }, 'the worker reported an error'));
+      worker.on('failed', (job, error) => log.error({ err: error, job: job?.name }, 'a job failed'));
+      return {
+        async close() {
+          stop.abort(new Error('the process is shutting down'));
+          await worker.close();
+        },
+      };
+    },
+    close: () => queue.close(),
+  };
+}
+
+/** Its start time is in the future: the clock was set back since, or another machine's clock is ahead. */
+function isFromAhead({ processedOn }: Pick<QueuedJob, 'processedOn'>): boolean {
+  return processedOn !== undefined && processedOn > Date.now() + SKEW_MS;
+}

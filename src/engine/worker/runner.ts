@@ -1,0 +1,230 @@
+/**
+ * The runner: works on unfinished runs in this process, beside other processes: on every run, or only on attended runs and
+ * the runs they need. It maintains the ledger (takes over claims of dead processes, queues a job for runs without one) and
+ * calls the jobs from the queue.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { LockstepError, messageOf } from '../../base/errors.ts';
+import type { Accounts } from '../account/accounts.ts';
+import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
+import { otherScope } from '../account/identity.ts';
+import { mayUse, suspend } from '../account/suspension.ts';
+import { noteAttended } from '../ledger/attended.ts';
+import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
+import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
+import { ledgerNow } from '../ledger/set-clock.ts';
+import { resumeWaiting } from '../ledger/waiting.ts';
+import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
+import { createParking } from './parked.ts';
+import type { Payload, Processed, Queue } from './queue.ts';
+
+/** How often the runner maintains the ledger. */
+const LOOK_MS = 1_000;
+/** A defect in a job is not an outage: a run is retried at most this long before it fails. */
+const DEFECT_PATIENCE_MS = 5 * 60 * 1000;
+/** During an outage retries become rarer: the pause is this share of its duration, up to the maximum. */
+const OUTAGE_SHARE = 0.1;
+const LONGEST_PAUSE_MS = 15_000;
+const CONCURRENCY = 8;
+/** A job that waits without returning frees its slot after this. */
+const SLOT_MS = 1_000;
+/** How long to wait after a defect in a job before retrying it. */
+const DEFECT_MS = 5_000;
+
+export interface RunnerNeeds {
+  readonly pool: pg.Pool;
+  readonly queue: Queue;
+  readonly accounts: Pick<Accounts, 'open' | 'reopen'>;
+  readonly targets: TargetAccess;
+  readonly catalog: Pick<Catalog, 'jobs'>;
+  readonly log: Logger;
+  /** Which runs this process works on: every unfinished run, or the runs given to `attend` and the runs they need. */
+  readonly worksOn: 'every-run' | 'attended-runs';
+  /** How long calls of an account's runs may fail without a success before the run fails. */
+  readonly patienceMs: (account: string) => number;
+}
+
+export interface Runner {
+  readonly worker: WorkerIdentity;
+  /** Works on a run from now on, without waiting for the next check. */
+  attend(run: Run): Promise<void>;
+  /** The runs this process works on; undefined: every one. */
+  attended(): readonly string[] | undefined;
+  /** Finishes the calls in flight, then stops. */
+  close(): Promise<void>;
+}
+
+/** The result of a job: its answer, a stop that it threw, or a defect. */
+type Performed =
+  | Exclude<JobResult, { status: 'stopped' }>
+  | { readonly status: 'stopped'; readonly stop: Stop | LockstepError }
+  | { readonly status: 'broke-off'; readonly error: unknown };
+
+/** Starts working on runs; with `every-run`, also on unfinished runs of earlier processes. */
+export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
+  const { pool, queue, catalog, log } = needs;
+  const worker = thisWorker(randomBytes(4).toString('hex'));
+  const parking = createParking<Performed>({
+    slotMs: SLOT_MS,
+    onError: (error) => log.error({ err: error }, 'a run could not be continued'),
+  });
+  const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
+  const attended = new Set<string>();
+  const isEveryRun = needs.worksOn === 'every-run';
+
+  async function attend(run: Run): Promise<void> {
+    attended.add(run.id);
+    await noteAttended(pool, [run.id]);
+    await enqueue(run);
+  }
+
+  async function need(runId: string): Promise<void> {
+    if (isEveryRun || attended.has(runId)) return;
+    await attend(await readRun(pool, runId));
+  }
+
+  async function enqueue(run: Run): Promise<void> {
+    const job = run.phase === undefined ? undefined : jobs.get(run.phase);
+    if (!job || run.status !== 'running') return;
+    for (let i = 0; i < job.parallel; i++) {
+      // The id contains this process: a job that a dead process left active must not block ours.
+      const id = `${run.id}.${job.name}.w${worker.id}.${i}`;
+      await queue.add(job.name, { runId: run.id }, { id, isUrgent: run.lane === 'interactive' });
+    }
+  }
+
+  async function look(): Promise<void> {
+    await ledgerNow(pool); // first, because a claim may seem expired
+    await dropDeadClaims(pool);
+    await queue.limitDelays();
+    if (isEveryRun) await resumeWaiting(pool);
+    const runs = (await runningRuns(pool)).filter(({ id }) => isEveryRun || attended.has(id));
+    await noteAttended(
+      pool,
+      runs.map(({ id }) => id),
+    );
+    for (const run of runs) await enqueue(run);
+  }
+
+  async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
+    await ledgerNow(pool); // a job relies on the elapsed time
+    const run = await readRun(pool, payload.runId);
+    const job = jobs.get(name);
+    if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
+    const open = await mayUse(needs, run);
+    if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
+    if (!job.waitsInPlace) return goOn(run, await perform(job, run, signal));
+    const ending = async (working: Promise<Performed>) => {
+      const processed = await goOn(run, await working);
+      if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
+    };
+    const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, signal), ending);
+    return performed === 'parked' ? { status: 'over' } : goOn(run, performed); // parked: the next check queues its next job
+  }
+
+  /** The only place that catches what a job throws and turns it into a value. */
+  async function perform(job: Job, run: Run, signal: AbortSignal): Promise<Performed> {
+    try {
+      const account = await needs.accounts.open(run.account);
+      if (account.scope !== run.scope) throw otherScope(run, account.scope);
+      return await job.run({ run, account, targets: needs.targets, pool, worker, log, need, signal });
+    } catch (error) {
+      const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
+      return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
+    }
+  }
+
+  async function goOn(run: Run, performed: Performed): Promise<Processed> {
+    if (performed.status === 'stopped') return onStop(run, performed.stop);
+    if (performed.status === 'broke-off') return onDefect(run, performed.error);
+    if (run.troubleSince) await markTrouble(pool, run.id, false);
+    switch (performed.status) {
+      case 'again':
+        return performed;
+      case 'idle':
+        return { status: 'over' };
+      case 'next':
+        if (run.phase && (await movePhase(pool, run.id, run.phase, performed.job)))
+          await enqueue(await readRun(pool, run.id));
+        return { status: 'over' };
+      case 'finished':
+        await endRun(pool, run.id, 'done');
+        return { status: 'over' };
+      default:
+        return performed satisfies never;
+    }
+  }
+
+  async function onStop(run: Run, stop: Stop | LockstepError): Promise<Processed> {
+    if (stop instanceof RetryLater) {
+      if (!stop.isTrouble) return { status: 'again', inMs: stop.inMs };
+      return inTrouble(run, stop.message, {
+        code: 'SERVICE_AWAY',
+        inMs: stop.inMs,
+        patienceMs: needs.patienceMs(run.account),
+      });
+    }
+    const { code, message } = stop;
+    if (stop instanceof KeyRefused) {
+      await suspend(needs, run.scope, stop);
+      await addNote(pool, run.id, message);
+      return { status: 'again', inMs: 0 };
+    }
+    if (stop instanceof RunPaused || code === 'IDENTITY_CHANGED') {
+      await pauseRun(pool, run.id, { code, message });
+      return { status: 'over' };
+    }
+    // A missing secret, a record without an id: a retry does not fix these.
+    const then = stop instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
+    await endRun(pool, run.id, 'failed', { code, message: `${message}${then}` });
+    return { status: 'over' };
+  }
+
+  function onDefect(run: Run, error: unknown): Promise<Processed> {
+    log.error({ err: error, run: run.id }, 'a job broke off');
+    const patienceMs = Math.min(needs.patienceMs(run.account), DEFECT_PATIENCE_MS);
+    return inTrouble(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
+  }
+
+  /** Retries with growing pauses during an outage, and fails the run once it has lasted too long. */
+  async function inTrouble(
+    run: Run,
+    message: string,
+    { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
+  ): Promise<Processed> {
+    const since = await markTrouble(pool, run.id, true);
+    const lastedMs = since ? Date.now() - since.getTime() : 0;
+    if (lastedMs > patienceMs) {
+      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: lockstep runs resume ${run.id}`;
+      await endRun(pool, run.id, 'failed', { code, message: `${message}. ${tried}` });
+      return { status: 'over' };
+    }
+    await addNote(pool, run.id, message);
+    return { status: 'again', inMs: Math.max(inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };
+  }
+
+  await look();
+  const working = queue.work(process, CONCURRENCY);
+  let looking: Promise<void> = Promise.resolve();
+  const ticking = setInterval(() => {
+    looking = looking.then(look).catch((error: unknown) => log.warn({ err: error }, 'maintaining the ledger failed'));
+  }, LOOK_MS);
+  let closing: Promise<void> | undefined;
+  return {
+    worker,
+    attend,
+    attended: () => (isEveryRun ? undefined : [...attended]),
+    close() {
+      closing ??= (async () => {
+        clearInterval(ticking);
+        await looking;
+        await working.close(); // also aborts the signal of parked jobs
+        await parking.empty();
+      })();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The outcome of one written row, as the dispatcher records it. */
+
+import type { Stop } from '../account/failure.ts';
+import type { WriteReport } from '../account/writes.ts';
+import type { Attempt, ClaimedRow, RowAction } from '../ledger/rows.ts';
+
+/** A sender waits this long for the budget before it frees its worker slot: longer waits would delay other accounts. */
+export const SENDER_PATIENCE_MS = 2_000;
+
+/** A row's result, and what it means for the run. */
+export interface SentRow {
+  readonly result: Attempt;
+  /** Number of calls, and how many got a "slow down" answer. */
+  readonly calls: number;
+  readonly limited: number;
+  /** Why no more rows are sent for now. */
+  readonly stop?: Stop;
+}
+
+type Called = Omit<WriteReport, 'written'>;
+
+const NOT_CALLED: Called = { calls: 0, limited: 0, http: undefined, ms: 0 };
+
+/** What the answer to one write means for its row and its run. */
+export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction): SentRow {
+  const { written } = report;
+  switch (written.status) {
+    case 'applied':
+      return sent(row, action, report, { outcome: 'acked' });
+    case 'in-doubt':
+      return sent(row, action, report, { outcome: 'unknown', facts: { answer: written.message } });
+    case 'given-up': {
+      const facts = { sends: row.sends + report.calls, answer: written.message };
+      return sent(row, action, report, { outcome: 'unknown', verdict: 'review', reason: 'GAVE_UP', facts });
+    }
+    case 'refused': {
+      const why = { reason: 'REFUSED_BY_SERVICE', facts: { http: written.httpStatus, answer: written.message } };
+      // Some services answer 200 with an error and still store the record: the read-back shows it.
+      const isToBeReadBack = written.httpStatus === 200 && action !== 'update';
+      if (isToBeReadBack) return sent(row, action, report, { ...why, outcome: 'unknown' });
+      return sent(row, action, report, { ...why, outcome: 'refused', verdict: 'rejected' });
+    }
+    case 'not-now': {
+      const { stop } = written;
+      return { ...notSent(row, report), ...(stop && { stop }) };
+    }
+    default:
+      return written satisfies never;
+  }
+}
+
+/** A row that was sent, and its outcome. */
+export function sent(
+  { n, chunk, sends }: ClaimedRow,
+  action: RowAction,
+  { calls, limited, http, ms }: Called,
+  result: Omit<Attempt, 'n' | 'chunk' | 'sends' | 'action' | 'http' | 'ms'>,
+): SentRow {
+  return { result: { n, chunk, sends: sends + 1, action, http, ms, ...result }, calls, limited };
+}
+
+/** A row that was not sent, or certainly not accepted, and is ready again. */
+export function notSent(
+  { n, chunk, sends, action }: ClaimedRow,
+  { calls, limited, http, ms }: Called = NOT_CALLED,
+): SentRow {
+  return { result: { n, chunk, sends, action, outcome: 'unsent', http, ms }, calls, limited };
+}

@@ -1,0 +1,94 @@
+/**
+ * Calls that come in from outside systems: `POST /hooks/TARGET`. The target's own secret decides whether a call is genuine.
+ * The answer says that a call was received only after it is stored.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { LockstepError } from '../../base/errors.ts';
+import type { HookRequest, Target } from '../../contract/target.ts';
+import { keepHook } from './inbox.ts';
+
+export interface HookNeeds {
+  readonly pool: pg.Pool;
+  /** The targets of the settings, by name. */
+  readonly names: readonly string[];
+  /** Returns the same target every time; the caller that opened it closes it. */
+  readonly target: (name: string) => Promise<Target>;
+}
+
+interface Answer {
+  readonly httpStatus: number;
+  readonly body:
+    | { readonly status: 'accepted'; readonly items: number }
+    | { readonly status: 'refused'; readonly reason: string };
+}
+
+/**
+ * The answer to a caller who has not proved that the target knows it. It is the same for every name, after the same time, so
+ * it does not reveal which targets exist; the log has the reason.
+ */
+const NOT_ACCEPTED: Answer = {
+  httpStatus: 401,
+  body: {
+    status: 'refused',
+    reason:
+      'no target of this name takes this call, or its signature is not right: the log of lockstep start --verbose says why',
+  },
+};
+const NOT_ACCEPTED_AFTER_MS = 150;
+
+export function addHooks(app: FastifyInstance, needs: HookNeeds): void {
+  app.post<{ Params: { target: string } }>('/hooks/:target', async (request, reply) => {
+    const answerable = delay(NOT_ACCEPTED_AFTER_MS);
+    const { httpStatus, body } = await receive(needs, request.params.target, request);
+    if (httpStatus === NOT_ACCEPTED.httpStatus) await answerable;
+    return reply.code(httpStatus).send(body);
+  });
+}
+
+async function receive({ pool, names, target }: HookNeeds, name: string, request: FastifyRequest): Promise<Answer> {
+  const notAccepted = (why: string): Answer => {
+    request.log.info({ target: name, why }, 'a call from outside is not accepted');
+    return NOT_ACCEPTED;
+  };
+  if (!names.includes(name)) return notAccepted('the settings have no target of that name');
+  const call: HookRequest = { headers: headersOf(request), body: bodyOf(request) };
+  try {
+    const { readHook } = await target(name);
+    if (readHook === undefined) return notAccepted('this target takes no calls');
+    const verdict = await readHook(call, new Date());
+    if (verdict.status === 'refused') {
+      return verdict.httpStatus === 401 ? notAccepted(verdict.reason) : refused(verdict.httpStatus, verdict.reason);
+    }
+    await keepHook(pool, name, verdict.items, digestOf(call, verdict.id));
+    // Most vendors show it in their list of deliveries: 0 tells the person who sets up the webhook that it is about something else.
+    return { httpStatus: 200, body: { status: 'accepted', items: verdict.items.length } };
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    request.log.error({ target: name, err: error }, 'a call from outside could not be checked');
+    return NOT_ACCEPTED;
+  }
+}
+
+/** Covers only what the sender has signed: everything else can be changed when a call is repeated. */
+function digestOf({ body }: HookRequest, id = ''): string {
+  return createHash('sha256').update(JSON.stringify(id)).update(body).digest('base64url');
+}
+
+function bodyOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+function headersOf({ headers }: FastifyRequest): HookRequest['headers'] {
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ]);
+  return Object.fromEntries(joined);
+}
+
+function refused(httpStatus: number, reason: string): Answer {
+  return { httpStatus, body: { status: 'refused', reason } };
+}

@@ -1,0 +1,68 @@
+/**
+ * The inbox: reports about items are stored before their senders receive an answer. It holds states: of two reports of one
+ * item it keeps only the newer one, and marks whether they contradicted each other.
+ */
+import type pg from 'pg';
+import type { ItemState } from '../../contract/target.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import { plainText } from '../outbox/plain-text.ts';
+
+/** Longer than any item id, so nothing can be linked with it. */
+const MAX_ITEM_ID = 500;
+/** A call that is repeated later than this is refused as too old: see targets/item-hook.ts. */
+const REMEMBERED = '7 days';
+
+/** Stores a genuine call. `digest` identifies the call: a repeated call stores nothing. */
+export async function keepHook(
+  pool: pg.Pool,
+  target: string,
+  items: readonly ItemState[],
+  digest: string,
+): Promise<void> {
+  if (items.length === 0) return;
+  await inTransaction(pool, async (db) => {
+    const isNew = await db.query(
+      'insert into ledger.hooks_seen (target, digest) values ($1, $2) on conflict do nothing',
+      [target, digest],
+    );
+    if (isNew.rowCount === 1) await keepReports(db, target, items, 'hook');
+  });
+}
+
+/** Queues reports to be applied; must be called in a transaction. */
+export async function keepReports(
+  db: Queryable,
+  target: string,
+  items: readonly ItemState[],
+  source: 'hook' | 'read',
+): Promise<void> {
+  const distinct = new Map(items.filter(({ itemId }) => isUsable(itemId)).map((item) => [item.itemId, item]));
+  // Always in the same order, so that two callers wait for one another without a deadlock.
+  const kept = [...distinct.values()].sort((a, b) => (a.itemId < b.itemId ? -1 : 1));
+  await db.query(
+    `insert into ledger.item_reports as r (target, item_id, is_completed, status, source, state)
+     select $1, t.*, $5, 'waiting' from unnest($2::text[], $3::bool[], $4::text[]) as t
+     on conflict (target, item_id) do update set is_completed = excluded.is_completed, status = excluded.status,
+       source = case when r.state = 'waiting' and r.source = 'hook' then 'hook' else excluded.source end,
+       has_moved = r.state = 'waiting' and (r.has_moved or r.is_completed <> excluded.is_completed),
+       reported_at = clock_timestamp(), revision = r.revision + 1, state = 'waiting', verdict = null, reason = null,
+       detail = null, attempts = 0, due_at = clock_timestamp(), ended_at = null`,
+    [
+      target,
+      kept.map(({ itemId }) => itemId),
+      kept.map(({ isCompleted }) => isCompleted),
+      kept.map(({ status }) => plainText(status)),
+      source,
+    ],
+  );
+}
+
+/** Deletes the record of calls that came in long ago. */
+export async function pruneHooks(db: Queryable): Promise<void> {
+  await db.query(`delete from ledger.hooks_seen where seen_at < clock_timestamp() - interval '${REMEMBERED}'`);
+}
+
+function isUsable(itemId: string): boolean {
+  return itemId !== '' && itemId.length <= MAX_ITEM_ID && !itemId.includes('\0');
+}

@@ -1,0 +1,234 @@
+/**
+ * Reads linked items back, a few at a time: an item that has changed at a target becomes a report, and an item that differs
+ * from its task without that (a drifted item) is repaired. The items that were read longest ago come first, so all are read.
+ *
+ * | the item differs from its task, and | polled, or `onConflict` is the target | reconciled otherwise |
+ * |---|---|---|
+ * | a delivery waits or is on its way | left to the delivery, or a report if the item has moved | left to the delivery |
+ * | it has moved since it was last seen or sent a state | a report | repaired |
+ * | it has not moved | repaired by a reconcile, otherwise left | repaired |
+ */
+import type pg from 'pg';
+import { z } from 'zod';
+import type { ItemRead, Target } from '../../contract/target.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { Exclusive } from '../../engine/worker/exclusive.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { linkKind } from '../links/item-links.ts';
+import type { TasksOptions } from '../tasks/options.ts';
+import { keepReports } from './inbox.ts';
+import { repairItem } from './repair.ts';
+import { ledgerMoment, readSides, stateBefore } from './sides.ts';
+
+/** Reads in flight at once, if the target's own budget allows them. */
+const AT_ONCE = 4;
+/** A poll reads at most this many items of a target in one run. */
+const MOST_POLLED = 500;
+/** A note names this many items and counts the others. */
+const MOST_NAMED = 10;
+
+type Wishes = Pick<TasksOptions, 'targets' | 'poll' | 'pollShare' | 'reconcile' | 'onConflict'>;
+
+export function readsItems({ poll, reconcile }: Pick<Wishes, 'poll' | 'reconcile'>): boolean {
+  return poll.length > 0 || reconcile;
+}
+
+/** The targets whose items a run reads. */
+export function targetsToRead({ targets, poll, reconcile }: Wishes): readonly string[] {
+  return reconcile ? targets : poll;
+}
+
+const counted = z.object({
+  /** How many items this run reads. */
+  wanted: z.number(),
+  read: z.number(),
+  diverged: z.array(z.string()),
+  divergedCount: z.number(),
+  reported: z.number(),
+  missing: z.array(z.string()),
+  missingCount: z.number(),
+  /** Why the others were not read. */
+  stopped: z.string().optional(),
+  isOver: z.boolean(),
+});
+export type Counted = z.infer<typeof counted>;
+
+/** How far a run has come, by target, as its checkpoint stores it. Checkpoints of earlier versions name no job. */
+export const readCheckpoint = z.object({
+  job: z.literal('tasks').default('tasks'),
+  items: z.record(z.string(), counted).default({}),
+});
+
+export interface ReadBack {
+  readonly pool: pg.Pool;
+  readonly run: Run;
+  readonly options: Wishes;
+  readonly exclusive: Exclusive;
+  readonly name: string;
+  readonly target: Target;
+  readonly signal: AbortSignal;
+}
+
+export type PortionRead =
+  | { readonly status: 'read'; readonly counted: Counted }
+  /** The target asks for a pause. */
+  | { readonly status: 'limited'; readonly counted: Counted; readonly afterMs: number };
+
+const LIMITED_MS = 30_000;
+
+export async function countItems(db: Queryable, run: Run, name: string, options: Wishes): Promise<Counted> {
+  const found = await db.query<{ n: number }>(
+    `select count(*)::int as n from ledger.links where scope = $1 and kind = $2 and source_id like 'task:%'`,
+    [run.scope, linkKind(name)],
+  );
+  const all = found.rows[0]?.n ?? 0;
+  const wanted = options.reconcile ? all : Math.min(MOST_POLLED, Math.ceil(all * options.pollShare));
+  const none = { diverged: [], divergedCount: 0, reported: 0, missing: [], missingCount: 0 };
+  return { wanted, read: 0, ...none, isOver: wanted === 0 };
+}
+
+/** Reads the next few items of a target and stores the results. `keep` writes the progress in the same transaction. */
+export async function readPortion(
+  needs: ReadBack,
+  before: Counted,
+  keep: (db: Queryable, counted: Counted) => Promise<void>,
+): Promise<PortionRead> {
+  const { pool, run, name, target, signal, exclusive } = needs;
+  const { readItem } = target;
+  const links = await nextLinks(pool, run, name, Math.min(AT_ONCE, before.wanted - before.read));
+  if (links.length === 0 || readItem === undefined) {
+    const over = { ...before, isOver: true };
+    await exclusive.transaction((db) => keep(db, over));
+    return { status: 'read', counted: over };
+  }
+  const at = await ledgerMoment(pool);
+  const reads = await Promise.all(links.map(async (link) => ({ link, read: await readItem(link.itemId, { signal }) })));
+  return exclusive.transaction(async (db) => {
+    let after = before;
+    let limitedMs: number | undefined;
+    for (const { link, read } of reads) {
+      const isAnswer = read.status !== 'later' && read.status !== 'disabled';
+      if (isAnswer) {
+        await noteRead(db, name, link.itemId);
+        after = count(after, link, await keepRead(db, needs, link, read, at));
+      } else if (read.status === 'later' && read.isLimited) limitedMs = read.retryAfterMs ?? LIMITED_MS;
+      else after = { ...after, stopped: read.detail };
+    }
+    const isOver = after.read >= after.wanted || after.stopped !== undefined;
+    const counted = { ...after, isOver };
+    await keep(db, counted);
+    return limitedMs === undefined ? { status: 'read', counted } : { status: 'limited', counted, afterMs: limitedMs };
+  });
+}
+
+/** The notes of a run about the items of a target that it has read. */
+export function readBackNotes(
+  name: string,
+  { read, wanted, diverged, divergedCount, reported, missing, missingCount, stopped }: Counted,
+): readonly string[] {
+  const words = [`${name}: ${divergedCount} of ${read} items had diverged${named(diverged, divergedCount)}`];
+  if (reported > 0) words.push(`${name}: ${reported} of ${read} items have changed there`);
+  if (missingCount > 0)
+    words.push(
+      `${name}: ${missingCount} linked items were not found${named(missing, missingCount)}; their links are kept`,
+    );
+  if (stopped !== undefined) words.push(`${name}: ${wanted - read} items could not be read: ${stopped}`);
+  return words;
+}
+
+function named(names: readonly string[], total: number): string {
+  if (total === 0) return '';
+  return `: ${names.join(', ')}${total > names.length ? ` and ${total - names.length} more` : ''}`;
+}
+
+interface Link {
+  readonly taskId: string;
+  readonly itemId: string;
+}
+
+async function nextLinks(db: Queryable, run: Run, name: string, limit: number): Promise<readonly Link[]> {
+  const found = await db.query<Link>(
+    `select substr(l.source_id, length('task:') + 1) as "taskId", l.record_id as "itemId"
+     from ledger.links l left join ledger.item_reports r on r.target = $2 and r.item_id = l.record_id
+     where l.scope = $1 and l.kind = $3 and l.source_id like 'task:%'
+       and (r.read_at is null or r.read_at < (select created_at from ledger.runs where id = $4))
+     order by r.read_at nulls first, l.source_id limit $5`,
+    [run.scope, name, linkKind(name), run.id, limit],
+  );
+  return found.rows;
+}
+
+type Finding = 'agrees' | 'diverged' | 'reported' | 'missing';
+type Answer = Extract<ItemRead, { status: 'found' | 'missing' | 'refused' }>;
+
+async function keepRead(
+  db: Queryable,
+  { run, options, name }: ReadBack,
+  { taskId, itemId }: Link,
+  read: Answer,
+  at: string,
+): Promise<Finding> {
+  if (read.status !== 'found') return 'missing';
+  const { item } = read;
+  const task = { scope: run.scope, sync: run.sync, kind: 'task', id: taskId } as const;
+  const sides = await readSides(db, { target: name, itemId }, task, {
+    at,
+  });
+  const { known, isOpen, isSending, isToldSince } = sides;
+  if (known === undefined || known.state.isGone || isSending || isToldSince) return 'agrees';
+  if (known.state.isCompleted === item.isCompleted) {
+    await noteSeen(db, name, itemId, item.isCompleted, at);
+    return 'agrees';
+  }
+  const hasMoved = stateBefore(sides, item.isCompleted) !== item.isCompleted;
+  const isReport = options.poll.includes(name) || options.onConflict === 'target';
+  if (hasMoved && isReport) {
+    await keepReports(db, name, [{ ...item, itemId }], 'read');
+    return 'reported';
+  }
+  if (isOpen || !options.reconcile) return 'agrees';
+  await noteSeen(db, name, itemId, item.isCompleted, at);
+  await repairItem(db, run, name, known);
+  return 'diverged';
+}
+
+function count(before: Counted, { taskId, itemId }: Link, finding: Finding): Counted {
+  const after = { ...before, read: before.read + 1 };
+  const withName = (names: string[]) => (names.length < MOST_NAMED ? [...names, `${itemId} (task ${taskId})`] : names);
+  switch (finding) {
+    case 'agrees':
+      return after;
+    case 'reported':
+      return { ...after, reported: after.reported + 1 };
+    case 'diverged':
+      return { ...after, divergedCount: after.divergedCount + 1, diverged: withName(after.diverged) };
+    case 'missing':
+      return { ...after, missingCount: after.missingCount + 1, missing: withName(after.missing) };
+    default:
+      return finding satisfies never;
+  }
+}
+
+/** Marks the item as read; an item that no report has named gets its row now. */
+async function noteRead(db: Queryable, target: string, itemId: string): Promise<void> {
+  await db.query(
+    `insert into ledger.item_reports (target, item_id, is_completed, status, source, state, verdict, ended_at, read_at)
+     values ($1, $2, false, '', 'read', 'ended', 'same', clock_timestamp(), clock_timestamp())
+     on conflict (target, item_id) do update set read_at = excluded.read_at`,
+    [target, itemId],
+  );
+}
+
+async function noteSeen(
+  db: Queryable,
+  target: string,
+  itemId: string,
+  isCompleted: boolean,
+  at: string,
+): Promise<void> {
+  await db.query(
+    `update ledger.item_reports set seen_completed = $3, seen_at = $4
+     where target = $1 and item_id = $2 and (seen_at is null or seen_at < $4)`,
+    [target, itemId, isCompleted, at],
+  );
+}

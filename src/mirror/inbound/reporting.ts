@@ -1,0 +1,65 @@
+/** Applies reports of outside systems to the service, in parallel with the deliveries. */
+
+import type { Target } from '../../contract/target.ts';
+import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
+import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
+import { pruneHooks } from './inbox.ts';
+import { HOLD_MS, type ReportSourceNeeds, reportSource } from './source.ts';
+
+const AT_ONCE = 4;
+const PRUNE_MS = 24 * 60 * 60 * 1000;
+
+/** `syncs`: all syncs of the settings, because an item may be linked with tasks of several. */
+export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'random' | 'signal'> {
+  readonly targets: { open(name: string): Promise<Target> };
+  readonly clock?: Clock;
+}
+
+export interface Reporting {
+  /** Finishes what is in flight. Idempotent. */
+  close(): Promise<void>;
+}
+
+export function startReporting(needs: ReportingNeeds): Reporting {
+  const { pool, log, clock = systemClock } = needs;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const opened = new Map<string, Promise<Target>>();
+
+  function open(name: string): Promise<Target> {
+    const known = opened.get(name);
+    if (known) return known;
+    const opening = needs.targets.open(name);
+    opened.set(name, opening);
+    opening.catch(() => opened.delete(name)); // the next report tries again: the secret may be there by then
+    return opening;
+  }
+
+  async function prune(): Promise<void> {
+    while (!signal.aborted) {
+      await pruneHooks(pool).catch((error: unknown) => log.warn({ err: error }, 'old calls could not be forgotten'));
+      await clock.wait(PRUNE_MS, signal);
+    }
+  }
+
+  const source = reportSource({ ...needs, target: open, random: Math.random, signal });
+  const dispatching = keepDispatching(source, {
+    ttlMs: HOLD_MS,
+    timeoutMs: 0,
+    concurrency: AT_ONCE,
+    portion: { least: AT_ONCE, most: AT_ONCE },
+    gatherMs: 0,
+    clock,
+    signal,
+    log,
+  });
+  const working = Promise.all([dispatching, prune()]);
+  return {
+    async close() {
+      closing.abort();
+      await working;
+      await Promise.all([...opened.values()].map(async (opening) => (await opening).close()));
+      opened.clear();
+    },
+  };
+}

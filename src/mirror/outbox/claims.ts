@@ -1,0 +1,132 @@
+/**
+ * Claims on a target: a process's right to send its deliveries for a while. A delivery is claimed durably before it is
+ * sent, and its outcome is written only under that claim. When a claim expires, its deliveries wait again, with the same ids.
+ *
+ * `now` is a moment of the caller's clock; undefined means the database's own.
+ */
+import { z } from 'zod';
+import type { Delivery } from '../../contract/target.ts';
+import { isGone, type WorkerIdentity } from '../../engine/ledger/claims.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { linkKind } from '../links/item-links.ts';
+
+export interface DeliveryClaim {
+  readonly id: number;
+  readonly target: string;
+}
+
+/** Ids of runs; undefined: all runs. */
+export type Runs = readonly string[] | undefined;
+
+/** A delivery that the claimer may send. */
+export interface Claimed {
+  readonly delivery: Delivery;
+  readonly runId: string | undefined;
+  /** Attempts spent before. */
+  readonly attempts: number;
+}
+
+export async function takeOutboxClaim(
+  db: Queryable,
+  target: string,
+  { worker, ttlMs, now }: { readonly worker: WorkerIdentity; readonly ttlMs: number; readonly now: Date | undefined },
+): Promise<DeliveryClaim> {
+  const taken = await db.query<{ id: number }>(
+    `insert into ledger.delivery_claims (target, worker, expires_at)
+     values ($1, $2, coalesce($4::timestamptz, clock_timestamp()) + $3 * interval '1 ms') returning id`,
+    [target, worker, ttlMs, now],
+  );
+  return { id: z.number().parse(taken.rows[0]?.id), target };
+}
+
+/** Returns false if the claim has expired: then another process holds its deliveries, or will. */
+export async function renewOutboxClaim(
+  db: Queryable,
+  claim: DeliveryClaim,
+  { ttlMs, now }: { readonly ttlMs: number; readonly now: Date | undefined },
+): Promise<boolean> {
+  const renewed = await db.query(
+    `update ledger.delivery_claims set expires_at = coalesce($3::timestamptz, clock_timestamp()) + $2 * interval '1 ms'
+     where id = $1 and expires_at > coalesce($3::timestamptz, clock_timestamp())`,
+    [claim.id, ttlMs, now],
+  );
+  return renewed.rowCount === 1;
+}
+
+interface ClaimedRow extends Omit<Delivery, 'itemId'> {
+  readonly itemId: string | null;
+  readonly runId: string | null;
+  readonly attempts: number;
+}
+
+/**
+ * Claims up to `limit` due deliveries, the longest due first. Of each task it claims the oldest open one, and none while
+ * another of it is on its way. It claims nothing while the target is disabled or blocked. `runs`: only deliveries that these
+ * runs have queued, and what has to be sent before them; undefined: of all runs.
+ */
+export async function claimDue(
+  db: Queryable,
+  claim: DeliveryClaim,
+  { limit, now, runs }: { readonly limit: number; readonly now: Date | undefined; readonly runs?: Runs },
+): Promise<readonly Claimed[]> {
+  // `offset 0` stops Postgres from moving the check of each candidate: the limit then avoids most of the checks.
+  const claimed = await db.query<ClaimedRow>(
+    `with moment as materialized (select coalesce($4::timestamptz, clock_timestamp()) as now),
+     held as (select c.id from ledger.delivery_claims c, moment where c.id = $1 and c.expires_at > moment.now
+       and not exists (select from ledger.target_states s where s.target = $2
+         and (s.disabled_at is not null or s.blocked_until > moment.now)) for share of c),
+     picked as (select d.id from ledger.deliveries d
+       where d.target = $2 and d.state = 'waiting' and d.due_at <= (select now from moment) and exists (select from held)
+         and not exists (select from ledger.deliveries o where o.target = d.target and o.scope = d.scope and o.sync = d.sync
+           and o.kind = d.kind and o.task_id = d.task_id and o.state <> 'ended'
+           and (o.sequence < d.sequence or o.state = 'sending') offset 0)
+         and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where w.target = d.target
+           and w.sync = d.sync and w.kind = d.kind and w.task_id = d.task_id and w.sequence > d.sequence
+           and w.state = 'waiting' and w.run_id = any($6) offset 0))
+       order by d.due_at limit $3 for update of d skip locked),
+     taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id
+       returning d.*)
+     select t.id, t.scope as account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.attempts,
+       (select record_id from ledger.links l
+        where l.scope = t.scope and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
+     from taken t`,
+    [claim.id, claim.target, limit, now, linkKind(claim.target), runs ?? null],
+  );
+  return claimed.rows.map(({ runId, attempts, itemId, ...delivery }) => ({
+    delivery: { ...delivery, itemId: itemId ?? undefined },
+    runId: runId ?? undefined,
+    attempts,
+  }));
+}
+
+/** Ends claims. Deliveries on their way under them wait again, or are superseded if a newer one was queued meanwhile. */
+export async function dropOutboxClaims(db: Queryable, ids: readonly number[]): Promise<void> {
+  // A statement sees deliveries that are being claimed at this moment only if it begins after that claim has ended. So this
+  // one waits for those claims and prevents further ones.
+  await db.query(`update ledger.delivery_claims set expires_at = '-infinity' where id = any($1)`, [ids]);
+  await db.query(
+    `with gone as (delete from ledger.delivery_claims where id = any($1) returning id, target),
+     theirs as (select d.id from ledger.deliveries d join gone on gone.target = d.target and gone.id = d.claim_id
+       where d.state = 'sending' order by d.id collate "C" for update of d)
+     update ledger.deliveries d set claim_id = null, state = case when d.newer_id is null then 'waiting' else 'ended' end,
+       verdict = case when d.newer_id is not null then 'superseded' end,
+       reason = case when d.newer_id is null then d.reason else 'SUPERSEDED' end,
+       detail = case when d.newer_id is null then d.detail else 'by ' || d.newer_id end,
+       ended_at = case when d.newer_id is not null then clock_timestamp() end
+     from theirs where d.id = theirs.id`,
+    [ids],
+  );
+}
+
+/** Takes over claims that have expired, and claims of dead processes on this host. */
+export async function dropDeadOutboxClaims(db: Queryable, now: Date | undefined): Promise<number> {
+  const held = await db.query<{ id: number; worker: unknown; isExpired: boolean }>(
+    `select id, worker, expires_at < coalesce($1::timestamptz, clock_timestamp()) as "isExpired"
+     from ledger.delivery_claims`,
+    [now],
+  );
+  const dead = held.rows.filter(({ worker, isExpired }) => isExpired || isGone(JSON.stringify(worker)));
+  const ids = dead.map(({ id }) => id);
+  if (ids.length > 0) await dropOutboxClaims(db, ids);
+  return ids.length;
+}

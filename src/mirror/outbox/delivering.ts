@@ -1,0 +1,84 @@
+/**
+ * Delivers every change to every target, with one dispatcher per target, and takes over the deliveries of dead processes.
+ * Runs in parallel with the runner; several processes may deliver.
+ */
+
+import type { Target } from '../../contract/target.ts';
+import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
+import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
+import { ledgerNow } from '../../engine/ledger/set-clock.ts';
+import { dropDeadOutboxClaims } from './claims.ts';
+import { pruneDeliveries } from './prune.ts';
+import { DeliverySource, type DeliverySourceNeeds, TTL_MS } from './source.ts';
+
+const LOOK_MS = 1_000;
+const PRUNE_MS = 24 * 60 * 60 * 1000;
+/** Outcomes that arrive within this time are recorded together. */
+const GATHER_MS = 100;
+/** The most deliveries claimed ahead: another process cannot send what this one holds. */
+const MOST_AHEAD = 400;
+
+export interface DeliveringNeeds extends Pick<DeliverySourceNeeds, 'pool' | 'worker' | 'runs' | 'log'> {
+  readonly targets: {
+    /** Closed with the rest. Rejects if the target cannot be used, for example because a secret is missing. */
+    open(name: string): Promise<Target>;
+    concurrencyOf(name: string): number;
+  };
+  /** The targets it delivers to. */
+  readonly names: readonly string[];
+  readonly clock?: Clock;
+  /** In [0, 1). */
+  readonly random?: () => number;
+}
+
+export interface Delivering {
+  /** Finishes what is in flight and releases the rest. Idempotent. */
+  close(): Promise<void>;
+}
+
+export function startDelivering(needs: DeliveringNeeds): Delivering {
+  const { pool, targets, names, log, clock = systemClock, random = Math.random } = needs;
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  async function deliverTo(target: string): Promise<void> {
+    const source = new DeliverySource({ ...needs, target, open: () => targets.open(target), clock, random });
+    const concurrency = targets.concurrencyOf(target);
+    await keepDispatching(source, {
+      ttlMs: TTL_MS,
+      timeoutMs: 0,
+      concurrency,
+      portion: { least: 2 * concurrency, most: Math.max(MOST_AHEAD, 2 * concurrency) },
+      gatherMs: GATHER_MS,
+      clock,
+      signal,
+      log: log.child({ target }),
+    });
+    await source.close();
+  }
+
+  async function takeOver(): Promise<void> {
+    let prunedAtMs = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      try {
+        await ledgerNow(pool); // first, because a set clock can make a claim look expired
+        await dropDeadOutboxClaims(pool, clock.ledgerNow());
+        if (clock.nowMs() - prunedAtMs >= PRUNE_MS) {
+          prunedAtMs = clock.nowMs();
+          await pruneDeliveries(pool, clock.ledgerNow());
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'deliveries of dead processes could not be taken over');
+      }
+      await clock.wait(LOOK_MS, signal);
+    }
+  }
+
+  const working = [takeOver(), ...names.map(deliverTo)];
+  return {
+    async close() {
+      closing.abort();
+      await Promise.all(working);
+    },
+  };
+}

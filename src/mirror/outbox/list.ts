@@ -1,0 +1,83 @@
+/** Lists deliveries by the filters of the commands. */
+
+import type { TargetAnswer, TaskEvent, TaskState } from '../../contract/target.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+
+export type DeliveryVerdict = 'delivered' | 'already' | 'skipped' | 'superseded' | 'dead';
+
+export const DELIVERY_VERDICTS: readonly DeliveryVerdict[] = ['delivered', 'already', 'skipped', 'superseded', 'dead'];
+
+export interface DeliveryFilter {
+  readonly ids?: readonly string[];
+  readonly target?: string;
+  readonly verdict?: DeliveryVerdict;
+  /** By the time at which they were queued. */
+  readonly since?: Date;
+  readonly until?: Date;
+}
+
+export interface ListedDelivery {
+  readonly id: string;
+  readonly target: string;
+  readonly account: string;
+  readonly sync: string;
+  readonly run: string | null;
+  /** `task:12`. */
+  readonly source: string;
+  readonly title: string;
+  readonly sequence: number;
+  readonly event: TaskEvent;
+  readonly state: 'waiting' | 'sending' | 'ended';
+  readonly verdict: DeliveryVerdict | null;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly attempts: number;
+  readonly createdAt: Date;
+  /** The time of the next attempt; null once it has ended. */
+  readonly dueAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+export interface ShownDelivery extends Omit<ListedDelivery, 'title'> {
+  readonly seenAt: Date;
+  readonly task: TaskState;
+  readonly answer: TargetAnswer | null;
+}
+
+const COLUMNS = `d.id, d.target, d.scope as account, d.sync, d.run_id as run, d.kind || ':' || d.task_id as source, d.task,
+  d.sequence, d.event, d.state, d.verdict, d.reason, d.detail, d.attempts, d.created_at as "createdAt",
+  case when d.state <> 'ended' then d.due_at end as "dueAt", d.ended_at as "endedAt"`;
+
+/** The newest first. */
+export async function listDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<readonly ListedDelivery[]> {
+  const { sql, values } = conditionOf(filter);
+  const found = await db.query<Omit<ListedDelivery, 'title'> & { readonly task: TaskState }>(
+    `select ${COLUMNS} from ledger.deliveries d where ${sql}
+     order by d.created_at desc, d.target, d.id limit $${values.length + 1}`,
+    [...values, limit],
+  );
+  return found.rows.map(({ task, ...row }) => ({ ...row, title: task.title })); // in SQL a title with a NUL is an error
+}
+
+/** Undefined if there is no delivery of this id. */
+export async function showDelivery(db: Queryable, id: string): Promise<ShownDelivery | undefined> {
+  const found = await db.query<ShownDelivery>(
+    `select ${COLUMNS}, d.seen_at as "seenAt", d.answer from ledger.deliveries d where d.id = $1`,
+    [id],
+  );
+  return found.rows[0];
+}
+
+/** A filter as SQL over `d`, with its values from $1 on. */
+export function conditionOf({ ids, target, verdict, since, until }: DeliveryFilter) {
+  return {
+    sql: `($1::text[] is null or d.id = any($1)) and ($2::text is null or d.target = $2)
+       and ($3::text is null or d.verdict = $3) and ($4::timestamptz is null or d.created_at >= $4)
+       and ($5::timestamptz is null or d.created_at < $5)`,
+    values: [ids ?? null, target ?? null, verdict ?? null, since ?? null, until ?? null] as readonly unknown[],
+  };
+}

@@ -1,0 +1,86 @@
+/** The outbox: the transaction that writes a change also queues its delivery to each target. */
+import { createHash } from 'node:crypto';
+import type { Queryable } from '../../storage/queryable.ts';
+import type { TaskChange } from '../tasks/task-change.ts';
+
+/** Changes per statement. */
+const CHUNK = 1_000;
+
+/**
+ * Queues a delivery of each change to each target. Must be called in the caller's transaction; repeating it with the same
+ * changes is safe. A newer state replaces an older one that still waits: the older one ends as superseded.
+ */
+export async function queueDeliveries(
+  db: Queryable,
+  targets: readonly string[],
+  changes: readonly TaskChange[],
+): Promise<void> {
+  for (const target of targets) {
+    const ids = changes.map((change) => deliveryId(target, change));
+    for (let from = 0; from < changes.length; from += CHUNK) {
+      await insertChunk(db, target, changes.slice(from, from + CHUNK), ids.slice(from, from + CHUNK));
+    }
+    await supersedeOlder(db, ids);
+  }
+}
+
+/** Stable: the same change is always the same delivery, however often it is queued. */
+export function deliveryId(target: string, { scope, sync, task, version }: TaskChange): string {
+  const named = JSON.stringify([scope, sync, task.kind, task.id, version, target]);
+  return `msg_${createHash('sha256').update(named).digest('base64url').slice(0, 24)}`;
+}
+
+async function insertChunk(
+  db: Queryable,
+  target: string,
+  changes: readonly TaskChange[],
+  ids: readonly string[],
+): Promise<void> {
+  await db.query(
+    `insert into ledger.deliveries
+       (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state)
+     select id, $1, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, 'waiting'
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
+       $10::json[], $11::timestamptz[])
+       as t(id, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at)
+     on conflict do nothing`,
+    [
+      target,
+      ids,
+      changes.map(({ scope }) => scope),
+      changes.map(({ sync }) => sync),
+      changes.map(({ runId }) => runId),
+      changes.map(({ task }) => task.kind),
+      changes.map(({ task }) => task.id),
+      changes.map(({ version }) => version),
+      changes.map(({ event }) => event),
+      changes.map(({ task }) => JSON.stringify(task)),
+      changes.map(({ seenAt }) => seenAt),
+    ],
+  );
+}
+
+/**
+ * Ends older deliveries that wait. Deliveries on their way record which one is newer, and are not retried if they fail. A
+ * process that writes their outcome at this moment either sees the newer one or is seen here, because both lock the row.
+ */
+async function supersedeOlder(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.query(
+    `with newest as (
+       select distinct on (target, scope, sync, kind, task_id) id, target, scope, sync, kind, task_id, sequence
+       from ledger.deliveries where id = any($1) order by target, scope, sync, kind, task_id, sequence desc
+     ), older as (
+       select d.id, n.id as by_id from newest n join ledger.deliveries d on d.target = n.target and d.scope = n.scope and d.sync = n.sync
+         and d.kind = n.kind and d.task_id = n.task_id and d.sequence < n.sequence and d.state <> 'ended'
+       order by d.id collate "C" for update of d
+     )
+     update ledger.deliveries d set newer_id = by_id,
+       state = case d.state when 'waiting' then 'ended' else d.state end,
+       verdict = case d.state when 'waiting' then 'superseded' else d.verdict end,
+       reason = case d.state when 'waiting' then 'SUPERSEDED' else d.reason end,
+       detail = case d.state when 'waiting' then 'by ' || by_id else d.detail end,
+       ended_at = case d.state when 'waiting' then clock_timestamp() else d.ended_at end
+     from older where d.id = older.id and d.state <> 'ended'`,
+    [ids],
+  );
+}

@@ -1,0 +1,72 @@
+/** Writes outcomes of deliveries, many at a time, and only under the claim with which they were sent. */
+
+import type { TargetAnswer } from '../../contract/target.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import type { DeliveryClaim } from './claims.ts';
+import type { Decision } from './schedule.ts';
+
+export interface Outcome {
+  readonly id: string;
+  /** `unsent`: it was claimed, and is released unsent. */
+  readonly decision: Decision | { readonly status: 'unsent' };
+  readonly answer?: TargetAnswer | undefined;
+}
+
+export type Written =
+  /** `left`: locked by a transaction that has queued newer deliveries of their tasks; write them again. */
+  | { readonly status: 'written'; readonly left: ReadonlySet<string> }
+  /** The claim was taken over, with everything that was sent under it. */
+  | { readonly status: 'claim-lost' };
+
+/**
+ * A delivery to be retried waits, unless a newer one was queued meanwhile: then it ends as superseded. This never waits for a
+ * row lock, so it cannot be part of a deadlock, and another long transaction delays only its own rows.
+ */
+export async function writeOutcomes(
+  db: Queryable,
+  claim: DeliveryClaim,
+  outcomes: readonly Outcome[],
+  now: Date | undefined,
+): Promise<Written> {
+  const written = await db.query<{ isHeld: boolean; left: readonly string[] }>(
+    `with moment as materialized (select coalesce($3::timestamptz, clock_timestamp()) as now),
+     held as (select id from ledger.delivery_claims where id = $1 for share),
+     told as (select * from json_to_recordset($4)
+       as t(id text, verdict text, reason text, detail text, answer json, spent int, after_ms float8)),
+     mine as materialized (select id from ledger.deliveries where id = any($2) and state = 'sending'
+       and claim_id = (select id from held)),
+     free as materialized (select id from ledger.deliveries d where id = any($2) and state = 'sending'
+       and claim_id = (select id from held) for update skip locked),
+     written as (update ledger.deliveries d set claim_id = null,
+       state = case when t.verdict is null and d.newer_id is null then 'waiting' else 'ended' end,
+       verdict = coalesce(t.verdict, case when d.newer_id is not null then 'superseded' end),
+       reason = case when t.verdict is not null then t.reason when d.newer_id is not null then 'SUPERSEDED'
+         else coalesce(t.reason, d.reason) end,
+       detail = case when t.verdict is not null then t.detail when d.newer_id is not null then 'by ' || d.newer_id
+         else coalesce(t.detail, d.detail) end,
+       answer = coalesce(t.answer, d.answer),
+       attempts = d.attempts + t.spent,
+       due_at = coalesce(moment.now + t.after_ms * interval '1 ms', d.due_at),
+       ended_at = case when t.verdict is not null or d.newer_id is not null then moment.now end
+     from free join told t using (id), moment where d.id = free.id)
+     select exists (select from held) as "isHeld",
+       array(select id from mine except select id from free) as left`,
+    [claim.id, outcomes.map(({ id }) => id), now, JSON.stringify(outcomes.map(toRow))],
+  );
+  const found = written.rows[0];
+  return found?.isHeld ? { status: 'written', left: new Set(found.left) } : { status: 'claim-lost' };
+}
+
+/** As the statement reads it; what is absent is null there. */
+function toRow({ id, decision, answer }: Outcome) {
+  const isSent = decision.status === 'ended' || decision.status === 'again';
+  return {
+    id,
+    verdict: decision.status === 'ended' ? decision.verdict : undefined,
+    reason: 'reason' in decision ? decision.reason : undefined,
+    detail: 'detail' in decision ? decision.detail : undefined,
+    answer,
+    spent: isSent ? 1 : 0,
+    after_ms: 'afterMs' in decision ? decision.afterMs : undefined,
+  };
+}

@@ -1,0 +1,71 @@
+/** Sends ended deliveries again, with the same ids. */
+import type { Queryable } from '../../storage/queryable.ts';
+import { conditionOf, type DeliveryFilter } from './list.ts';
+
+export interface Replayed {
+  /** How many wait to be sent again. */
+  readonly again: number;
+  /** How many are not sent, because they would set their targets back to an old state. */
+  readonly superseded: number;
+  /** The targets of the deliveries that wait again. */
+  readonly targets: readonly string[];
+}
+
+export interface ReplayHow {
+  /** Targets that receive events, such as webhooks; others hold items, which must not be set back to an old state. */
+  readonly tellsOldStates: readonly string[];
+}
+
+/**
+ * Makes the matching ended deliveries wait again, due now and with no attempt spent. A superseded delivery is included only
+ * if it was asked for by its id or by that verdict. A delivery that is not its task's newest is sent only to targets that
+ * receive events; for any other target it ends as superseded.
+ */
+export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayHow): Promise<Replayed> {
+  const { sql, values } = matching(filter, how);
+  const replayed = await db.query<Replayed>(
+    `with ${sql},
+     again as (update ledger.deliveries d set state = 'waiting', verdict = null, reason = null, detail = null,
+         ended_at = null, attempts = 0, due_at = clock_timestamp(),
+         -- Should it fail, it is not tried again while one that is newer waits as well.
+         newer_id = (select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
+           and o.task_id = d.task_id and o.sequence > d.sequence
+           and (o.state <> 'ended' or exists (select from matched other where other.id = o.id and other.is_sent))
+           order by o.sequence desc limit 1)
+       from matched m where d.id = m.id and m.is_sent and d.state = 'ended' returning d.target),
+     superseded as (update ledger.deliveries d set verdict = 'superseded', reason = 'SUPERSEDED', detail = 'by ' || m.newer_id
+       from matched m where d.id = m.id and not m.is_sent and d.state = 'ended' returning d.id)
+     select (select count(*)::int from again) as again, (select count(*)::int from superseded) as superseded,
+       array(select distinct target from again order by 1) as targets`,
+    values,
+  );
+  return replayed.rows[0] ?? NONE;
+}
+
+/** What a replay would do, without doing it. */
+export async function planReplay(db: Queryable, filter: DeliveryFilter, how: ReplayHow): Promise<Replayed> {
+  const { sql, values } = matching(filter, how);
+  const planned = await db.query<Replayed>(
+    `with ${sql}
+     select count(*) filter (where is_sent)::int as again, count(*) filter (where not is_sent)::int as superseded,
+       coalesce(array_agg(distinct target) filter (where is_sent), '{}') as targets from matched`,
+    values,
+  );
+  return planned.rows[0] ?? NONE;
+}
+
+const NONE: Replayed = { again: 0, superseded: 0, targets: [] };
+
+function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
+  const { sql, values } = conditionOf(filter);
+  const isAsked = filter.ids !== undefined || filter.verdict === 'superseded';
+  return {
+    sql: `matched as materialized (
+       select d.id, d.target, n.id as newer_id, n.id is null or d.target = any($${values.length + 1}) as is_sent
+       from ledger.deliveries d left join lateral (
+         select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
+           and o.task_id = d.task_id and o.sequence > d.sequence order by o.sequence desc limit 1) n on true
+       where d.state = 'ended' and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
+    values: [...values, tellsOldStates],
+  };
+}

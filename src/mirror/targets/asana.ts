@@ -1,0 +1,79 @@
+/**
+ * Tasks of Asana. Sources: developers.asana.com/reference/tasks, …/docs/errors and …/docs/rate-limits. Every body is
+ * wrapped in `data`.
+ */
+import { z } from 'zod';
+import type { ItemState, Target } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import { ASANA } from './item-naming.ts';
+import { endsWith, markedText, titleOf } from './item-text.ts';
+import { markerOf } from './marker.ts';
+import { type VendorItems, vendorTarget } from './vendor-target.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** An item that was not changed for longer is not searched for: its creation has settled long ago. */
+const FIND_WITHIN_MS = 30 * DAY_MS;
+const PER_PAGE = 100;
+const MAX_PAGES = 20;
+
+const task = z
+  .object({ gid: z.string(), completed: z.boolean(), notes: z.string().nullish() })
+  .transform(({ gid, completed, notes }) => {
+    return { itemId: gid, isCompleted: completed, status: completed ? 'completed' : 'open', notes };
+  });
+const page = z.object({ data: z.array(task), next_page: z.object({ offset: z.string() }).nullish() });
+
+const message = z
+  .object({ errors: z.array(z.object({ message: z.string() })).min(1) })
+  .transform(({ errors }) => errors.map((error) => error.message).join('; '));
+
+export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Target {
+  const { project = '' } = settings;
+
+  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+    read(itemId) {
+      const found = z.object({ data: task }).transform(({ data }) => data);
+      return calls.ask({ method: 'GET', path: `/tasks/${itemId}?opt_fields=completed` }, found);
+    },
+    write({ itemId }, wanted) {
+      const completed = wanted.status === 'completed';
+      const body = { data: { completed } };
+      return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body }, moved(completed ? 'completed' : 'open'));
+    },
+    async find(delivery) {
+      const modified_since = isoSeconds(new Date(delivery.seenAt.getTime() - FIND_WITHIN_MS));
+      const asked = await findInPages(calls, {
+        path: '/tasks',
+        query: { project, opt_fields: 'completed,notes', modified_since, limit: String(PER_PAGE) },
+        page,
+        mostPages: MAX_PAGES,
+        findIn: ({ data }) => data.find(({ notes }) => endsWith(notes, markerOf(delivery))),
+        next: ({ next_page }) => next_page ?? undefined,
+      });
+      if (asked.status !== 'ok') return asked;
+      if (asked.value.isWhole) return { status: 'ok', value: asked.value.found };
+      // The list has no order to stop by: creating without having read all of it could create a second item.
+      const detail = `Asana: more than ${MAX_PAGES * PER_PAGE} tasks of project ${project} changed within 30 days, too many to look for one that exists already: give this target a project of its own`;
+      return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
+    },
+    add(delivery) {
+      const notes = markedText(delivery.task, markerOf(delivery));
+      const body = { data: { name: titleOf(delivery.task), notes, projects: [project] } };
+      const created = z.object({ data: z.object({ gid: z.string() }) }).transform(({ data }) => data.gid);
+      return calls.ask({ method: 'POST', path: '/tasks', body }, created);
+    },
+  });
+
+  return vendorTarget(settings, needs, {
+    name: 'Asana',
+    noun: 'Asana task',
+    ...ASANA,
+    tokenRemedy: "check this target's token: it was revoked, or its account is no member of the project",
+    message,
+    headersOf: (token) => ({ authorization: `Bearer ${token}` }),
+    itemsBy,
+    place: `project as ${project}`,
+    settleMs: 60_000,
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * Issues of GitHub, or of a GitHub Enterprise server.
+ *
+ * Sources: docs.github.com/en/rest/issues/issues, …/rest/using-the-rest-api/best-practices-for-using-the-rest-api and
+ * …/rate-limits-for-the-rest-api. Pull requests are issues to this API, share their numbers, and are left alone.
+ */
+import { z } from 'zod';
+import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import { githubHook } from './github-hook.ts';
+import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import { hookReader } from './item-hook.ts';
+import { githubItemId, githubNaming } from './item-naming.ts';
+import { limited, type Reply, waitOf } from './item-outcome.ts';
+import { endsWith, markedText, titleOf } from './item-text.ts';
+import { markerOf } from './marker.ts';
+import { type VendorItems, vendorTarget } from './vendor-target.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** An item that was not changed for longer is not searched for: its creation has settled long ago. */
+const FIND_WITHIN_MS = 30 * DAY_MS;
+const PER_PAGE = 100;
+
+const issue = z.object({
+  number: z.int().positive(),
+  state: z.enum(['open', 'closed']),
+  state_reason: z.string().nullish(),
+  body: z.string().nullish(),
+  pull_request: z.unknown().optional(),
+});
+
+const message = z.object({ message: z.string() }).transform((body) => body.message);
+
+export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): Target {
+  const { owner = '', repo = '', labels } = settings;
+  const path = `/repos/${owner}/${repo}/issues`;
+
+  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+    async read(itemId) {
+      const asked = await calls.ask({ method: 'GET', path: pathOf(itemId) }, issue);
+      if (asked.status !== 'ok') return asked;
+      if (asked.value.pull_request === undefined) return { status: 'ok', value: toItem(itemId, asked.value) };
+      const detail = `${itemId} is a pull request, not an issue: link the task with an issue`;
+      return { status: 'refused', reason: 'NOT_AN_ISSUE', detail };
+    },
+    write({ itemId }, wanted) {
+      const isDone = wanted.status === 'completed';
+      const body = isDone
+        ? { state: 'closed', state_reason: 'completed' }
+        : { state: 'open', state_reason: 'reopened' };
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, moved(body.state));
+    },
+    async find(delivery) {
+      const comment = commentOf(delivery);
+      const since = isoSeconds(new Date(delivery.seenAt.getTime() - FIND_WITHIN_MS));
+      const asked = await findInPages(calls, {
+        path,
+        query: { state: 'all', sort: 'created', direction: 'desc', since, per_page: String(PER_PAGE), page: '1' },
+        page: z.array(issue),
+        mostPages: 5,
+        findIn: (page) => page.find((each) => each.pull_request === undefined && endsWith(each.body, comment)),
+        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+      });
+      if (asked.status !== 'ok') return asked;
+      const { found } = asked.value;
+      return { status: 'ok', value: found && toItem(githubItemId(owner, repo, found.number), found) };
+    },
+    add(delivery) {
+      const { task } = delivery;
+      const text = markedText(task, commentOf(delivery));
+      const body = { title: titleOf(task), body: text, ...(labels.length > 0 && { labels }) };
+      const created = issue.transform(({ number }) => githubItemId(owner, repo, number));
+      return calls.ask({ method: 'POST', path, body }, created);
+    },
+  });
+
+  return vendorTarget(settings, needs, {
+    name: 'GitHub',
+    noun: 'GitHub issue',
+    ...githubNaming(settings),
+    tokenRemedy:
+      "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)",
+    judge,
+    message,
+    headersOf: (token) => ({
+      authorization: `Bearer ${token}`,
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+    }),
+    itemsBy,
+    place: `repository as ${owner}/${repo}`,
+    settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
+    readHook: hookReader(githubHook, settings.hookSecret, needs),
+  });
+}
+
+/** `status` tells "closed (not_planned)" from "closed (completed)": both are closed, and neither is written again. */
+function toItem(itemId: string, { state, state_reason }: z.output<typeof issue>): ItemState {
+  const why = state === 'closed' && typeof state_reason === 'string' ? ` (${state_reason})` : '';
+  return { itemId, isCompleted: state === 'closed', status: `${state}${why}` };
+}
+
+function pathOf(itemId: string): string {
+  return `/repos/${itemId.replace('#', '/issues/')}`;
+}
+
+function commentOf(delivery: Delivery): string {
+  return `<!-- ${markerOf(delivery)} -->`;
+}
+
+function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+  const said = message.safeParse(reply.body).data ?? '';
+  const limit = limitOf(reply, said, nowMs);
+  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
+  if (reply.httpStatus !== 403 || !/archived|read-only/i.test(said)) return undefined;
+  return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}` };
+}
+
+function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {
+  const { httpStatus, headers } = reply;
+  if (httpStatus !== 403 && httpStatus !== 429) return undefined;
+  const wait = waitOf(reply, nowMs);
+  if (wait !== undefined) return { ms: wait };
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
+    return { ms: Math.max(reset * 1000 - nowMs, 1000) };
+  }
+  const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(said);
+  return isLimit ? { ms: undefined } : undefined;
+}

@@ -1,0 +1,146 @@
+/**
+ * A target whose items have a state: it reads the item first, writes only if the state differs, and links a task without an
+ * item with one that it finds or creates.
+ */
+
+import type {
+  CallContext,
+  Delivery,
+  DeliveryOutcome,
+  ItemRead,
+  ItemState,
+  Target,
+  TargetFailure,
+} from '../../contract/target.ts';
+import type { ItemNaming } from './item-naming.ts';
+import { describeWanted, isInState, type Wanted, wantedState } from './wanted.ts';
+
+export type Missing = { readonly status: 'missing'; readonly detail: string };
+/** The result of a call. */
+export type Asked<T> = { readonly status: 'ok'; readonly value: T } | Missing | TargetFailure;
+
+type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
+/** `to`: the new state of the item, for people. */
+export type Written = Asked<{ readonly to: string; readonly note?: string }> | Skipped;
+export type Placed<Item> =
+  | { readonly status: 'ok'; readonly value: Item; readonly isNew?: boolean }
+  | Missing
+  | Skipped
+  | TargetFailure;
+
+/** The items of a system as one delivery reaches them. */
+export interface Items<Item> {
+  read(itemId: string): Promise<Asked<Item>>;
+  /** For an item that is not in the wanted state. */
+  write(item: Item, wanted: Wanted, delivery: Delivery): Promise<Written>;
+  /** The item of a task without a link: created once, however often it is called. */
+  findOrCreate(delivery: Delivery): Promise<Placed<Item>>;
+}
+
+export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'linkedBy' | 'isItemId' | 'howToLink'> {
+  /** What an item is, for people: "GitHub issue". */
+  readonly noun: string;
+  readonly settings: { readonly columns: Readonly<Record<string, string>>; readonly create: boolean };
+  /** A failure if the system cannot be used now, because that may be fixed while the delivery waits. */
+  open(context: CallContext): Promise<Items<Item> | TargetFailure>;
+  /** The item that was created for this task is gone. */
+  forgetCreated(delivery: Delivery): Promise<void>;
+  /** Whether the item's record says its state; default: every item's does. */
+  saysState?(item: Item): boolean;
+}
+
+export function itemTarget<Item extends ItemState>(
+  system: ItemSystem<Item>,
+): Required<Pick<Target, 'deliver' | 'readItem'>> {
+  return {
+    async deliver(delivery, context) {
+      const nothing = whyNothingToDo(system, delivery);
+      if (nothing !== undefined) return nothing;
+      const items = await system.open(context);
+      if ('status' in items) return items;
+      const { itemId } = delivery;
+      const placed: Placed<Item> =
+        itemId === undefined ? await items.findOrCreate(delivery) : await read(system, items, itemId);
+      if (placed.status === 'missing') {
+        await system.forgetCreated(delivery);
+        return itemMissing(system, placed);
+      }
+      if (placed.status !== 'ok') return placed;
+      const outcome = await align(system, items, delivery, placed.value);
+      return itemId === undefined ? withLink(system, outcome, placed.value, placed.isNew) : outcome;
+    },
+
+    async readItem(itemId, context): Promise<ItemRead> {
+      const items = await system.open(context);
+      if ('status' in items) return items;
+      const found = await read(system, items, itemId);
+      if (found.status === 'missing') return { status: 'missing' };
+      if (found.status !== 'ok') return found;
+      const { isCompleted, status } = found.value;
+      return { status: 'found', item: { itemId: found.value.itemId, isCompleted, status } };
+    },
+  };
+}
+
+function whyNothingToDo<Item extends ItemState>(
+  { noun, howToLink, settings }: ItemSystem<Item>,
+  { task, event, itemId }: Delivery,
+): DeliveryOutcome | undefined {
+  if (task.isGone || event === 'gone') {
+    const left = itemId === undefined ? `no ${noun} is linked with it` : `${itemId} was left as it is`;
+    const detail = `The ${task.kind} is no longer at the service and ${left}: close the ${noun} by hand if it is not needed any more`;
+    return { status: 'skipped', reason: 'TASK_GONE', detail };
+  }
+  if (itemId !== undefined || settings.create) return undefined;
+  const detail = `No ${noun} is linked with this ${task.kind}: ${howToLink}; or set create: true for this target`;
+  return { status: 'skipped', reason: 'NOT_LINKED', detail };
+}
+
+async function read<Item extends ItemState>(
+  { isItemId, noun, linkedBy }: ItemSystem<Item>,
+  items: Items<Item>,
+  itemId: string,
+): Promise<Asked<Item>> {
+  if (isItemId(itemId)) return items.read(itemId);
+  const detail = `"${itemId}" is no ${noun}: link it by ${linkedBy}`;
+  return { status: 'refused', reason: 'ITEM_ID_INVALID', detail };
+}
+
+async function align<Item extends ItemState>(
+  system: ItemSystem<Item>,
+  items: Items<Item>,
+  delivery: Delivery,
+  item: Item,
+): Promise<DeliveryOutcome> {
+  const wanted = wantedState(delivery.task, system.settings.columns);
+  const { itemId, status: from } = item;
+  if (isInState(item, wanted) && system.saysState?.(item) !== false) {
+    return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
+  }
+  const written = await items.write(item, wanted, delivery);
+  if (written.status === 'missing') return itemMissing(system, written);
+  if (written.status !== 'ok') return written;
+  const { to, note } = written.value;
+  return { status: 'delivered', detail: `${itemId}: ${from} → ${to}${note === undefined ? '' : `; ${note}`}` };
+}
+
+/** Writes the link with the outcome; if that fails, the next attempt finds the item and links it. */
+function withLink<Item extends ItemState>(
+  { noun }: ItemSystem<Item>,
+  outcome: DeliveryOutcome,
+  { itemId, status }: Item,
+  isNew = false,
+): DeliveryOutcome {
+  if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
+  if (!isNew) return { ...outcome, itemId };
+  const now = outcome.status === 'already' ? `${itemId} is ${status}` : outcome.detail;
+  return { status: 'delivered', itemId, detail: `${noun} created; ${now}` };
+}
+
+function itemMissing<Item extends ItemState>(
+  { noun, howToLink }: ItemSystem<Item>,
+  { detail }: Missing,
+): DeliveryOutcome {
+  const remedy = `the linked ${noun} is deleted, or the token may not see it: ${howToLink}`;
+  return { status: 'refused', reason: 'ITEM_MISSING', detail: `${detail}; ${remedy}` };
+}

@@ -1,0 +1,110 @@
+/**
+ * The queries to Linear, and what its errors mean. Errors, limits among them, come with HTTP 200 as well as 400.
+ * Sources: packages/sdk/src/schema.graphql in linear/linear, linear.app/developers/graphql and …/rate-limiting.
+ */
+import { z } from 'zod';
+import type { TargetFailure } from '../../contract/target.ts';
+import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
+import type { Missing } from './item-target.ts';
+
+export interface Query<T> {
+  readonly query: string;
+  readonly answer: z.ZodType<T>;
+}
+
+export const ISSUE = query(
+  'query Issue($id: String!) { issue(id: $id) { id identifier trashed state { name type } team { id } } }',
+  {
+    issue: z.object({
+      id: z.string(),
+      identifier: z.string(),
+      trashed: z.boolean().nullish(),
+      state: z.object({ name: z.string(), type: z.string() }),
+      team: z.object({ id: z.string() }),
+    }),
+  },
+);
+
+const state = z.object({ id: z.string(), name: z.string(), type: z.string(), position: z.number() });
+export type State = z.output<typeof state>;
+export const STATES = query(
+  'query States($id: String!) { team(id: $id) { states(first: 250) { nodes { id name type position } } } }',
+  { team: z.object({ states: z.object({ nodes: z.array(state) }) }) },
+);
+
+export const TEAM = query(
+  'query Team($key: String!) { teams(filter: { key: { eq: $key } }, first: 1) { nodes { id } } }',
+  { teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) },
+);
+
+export const MOVE = query(
+  'mutation Move($id: String!, $stateId: String!) { issueUpdate(id: $id, input: { stateId: $stateId }) { success } }',
+  { issueUpdate: z.object({ success: z.boolean() }) },
+);
+
+export const CREATE = query(
+  'mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { identifier } } }',
+  { issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }) },
+);
+
+function query<Shape extends z.ZodRawShape>(text: string, shape: Shape) {
+  return { query: text, answer: z.object({ data: z.object(shape) }).transform(({ data }) => data) };
+}
+
+const errorsAnswer = z.object({
+  errors: z
+    .array(
+      z.object({
+        message: z.string(),
+        extensions: z
+          .object({
+            code: z.string().optional(),
+            type: z.string().optional(),
+            userPresentableMessage: z.string().nullish(),
+          })
+          .optional(),
+      }),
+    )
+    .min(1),
+});
+export const message = errorsAnswer.transform(({ errors }) => errors.map(explain).join('; '));
+
+export const TOKEN_REMEDY =
+  "check this target's token: it was revoked, or lacks the permission to read and write the team's issues";
+
+/** The quotas that Linear counts, each with the time at which it resets: milliseconds of epoch time. */
+const QUOTAS = ['requests', 'complexity', 'endpoint-requests'].map((quota) => `x-ratelimit-${quota}`);
+
+/** GraphQL reports a missing issue in an answer; a 404 concerns the address. */
+const NO_API: TargetFailure = {
+  status: 'refused',
+  reason: 'REJECTED',
+  detail: "Linear: HTTP 404: there is no API at this address: check this target's url",
+};
+
+export function judge(reply: Reply, nowMs: number): TargetFailure | Missing | undefined {
+  const read = errorsAnswer.safeParse(reply.body);
+  if (!read.success) return reply.httpStatus === 404 ? NO_API : undefined;
+  const detail = `Linear: ${read.data.errors.map(explain).join('; ').slice(0, 300)}`;
+  const isAny = (pattern: RegExp) =>
+    read.data.errors.some(({ extensions = {} }) => pattern.test(`${extensions.code ?? ''} ${extensions.type ?? ''}`));
+  if (isAny(/ratelimited/i)) return limited(detail, waitOf(reply, nowMs) ?? untilReset(reply, nowMs));
+  if (isAny(/authentication|forbidden/i) || reply.httpStatus === 401) return tokenRefused(TOKEN_REMEDY, detail);
+  if (read.data.errors.some(({ message }) => /not found: Issue\b/i.test(message))) return { status: 'missing', detail };
+  if (isAny(/internal|lock.?timeout|network/i) || reply.httpStatus >= 500) {
+    return { status: 'later', reason: 'SERVER_ERROR', detail };
+  }
+  return { status: 'refused', reason: 'REJECTED', detail };
+}
+
+function untilReset({ headers }: Reply, nowMs: number): number | undefined {
+  const resets = QUOTAS.filter((quota) => headers[`${quota}-remaining`] === '0')
+    .map((quota) => Number(headers[`${quota}-reset`]))
+    .filter((at) => at > nowMs);
+  return resets.length === 0 ? undefined : Math.max(...resets) - nowMs;
+}
+
+function explain({ message, extensions }: z.output<typeof errorsAnswer>['errors'][number]): string {
+  const { userPresentableMessage: forPeople } = extensions ?? {};
+  return typeof forPeople === 'string' && forPeople !== message ? `${message} (${forPeople})` : message;
+}

@@ -1,0 +1,42 @@
+/**
+ * Webhooks of Linear: an Issue whose state was changed. linear.app/developers/webhooks: Linear-Signature holds the HMAC-SHA256
+ * of the body in hexadecimal digits. The body has the time of sending, which has to be checked against replays.
+ */
+import { z } from 'zod';
+import type { Hook } from './item-hook.ts';
+import { jsonOf } from './json.ts';
+import { refused, verifyBodyDigest } from './signature.ts';
+
+/** Linear recommends one minute; clocks can differ by more than that. */
+const TOLERANCE_MS = 5 * 60_000;
+
+const sentAt = z.object({ webhookTimestamp: z.number() });
+
+const payload = z.object({
+  action: z.literal('update'),
+  type: z.literal('Issue'),
+  data: z.object({ identifier: z.string(), state: z.object({ name: z.string(), type: z.string() }) }),
+  /** What the changed fields were before. */
+  updatedFrom: z.object({ stateId: z.string() }),
+});
+
+/** Canceled and duplicate are final, too: a completed task does not overrule a person who chose one of them. */
+export function isClosedType(type: string): boolean {
+  return type === 'completed' || type === 'canceled' || type === 'duplicate';
+}
+
+export const linearHook: Hook<z.output<typeof payload>> = {
+  payload,
+  verify(request, secret, now) {
+    const verified = verifyBodyDigest(request, secret, { header: 'linear-signature', prefix: '' });
+    if (verified.status === 'refused') return verified;
+    const read = sentAt.safeParse(jsonOf(request.body));
+    if (!read.success) return refused('the body has no webhookTimestamp');
+    const isFresh = Math.abs(read.data.webhookTimestamp - now.getTime()) <= TOLERANCE_MS;
+    return isFresh ? verified : refused('webhookTimestamp is more than five minutes away from the clock here');
+  },
+  happenedAt: () => undefined, // the time of sending is checked with the signature
+  itemsOf: ({ data: { identifier, state } }) => [
+    { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name },
+  ],
+};

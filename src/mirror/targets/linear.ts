@@ -1,0 +1,165 @@
+/** Issues of Linear, by GraphQL. An issue can be created under an id of our choice, so creating may be repeated. */
+
+import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import type { Calls, TargetNeeds } from './item-calls.ts';
+import { hookReader } from './item-hook.ts';
+import { linearNaming } from './item-naming.ts';
+import type { Asked } from './item-target.ts';
+import { itemTextOf, titleOf } from './item-text.ts';
+import {
+  CREATE,
+  ISSUE,
+  judge,
+  MOVE,
+  message,
+  type Query,
+  STATES,
+  type State,
+  TEAM,
+  TOKEN_REMEDY,
+} from './linear-graphql.ts';
+import { isClosedType, linearHook } from './linear-hook.ts';
+import { markerUuidOf } from './marker.ts';
+import { type VendorItems, vendorTarget } from './vendor-target.ts';
+import { describeWanted, isSameName, type Wanted } from './wanted.ts';
+
+interface LinearIssue extends ItemState {
+  /** The UUID. */
+  readonly id: string;
+  readonly teamId: string;
+}
+
+const KEPT_MS = 10 * 60_000;
+/** The type of state for a reopened issue: work that is planned, before work that is merely collected or already begun. */
+const OPEN_TYPES = ['unstarted', 'backlog', 'triage', 'started'];
+
+type Ask = <T>(query: Query<T>, variables: object) => Promise<Asked<T>>;
+
+export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): Target {
+  const { team = '' } = settings;
+  const states = openLinearStates(needs.now ?? (() => new Date()));
+  let knownTeam: string | undefined;
+
+  /** The id of the settings' team. */
+  async function teamId(ask: Ask): Promise<Asked<string>> {
+    if (knownTeam !== undefined) return { status: 'ok', value: knownTeam };
+    const asked = await ask(TEAM, { key: team });
+    if (asked.status !== 'ok') return asked;
+    knownTeam = asked.value.teams.nodes[0]?.id;
+    return knownTeam === undefined
+      ? { status: 'missing', detail: `Linear: no team ${team}` }
+      : { status: 'ok', value: knownTeam };
+  }
+
+  const itemsBy = (calls: Calls): VendorItems<LinearIssue> => {
+    const ask: Ask = ({ query, answer }, variables) =>
+      calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
+    return {
+      read: (itemId) => read(ask, itemId),
+      async write(issue, wanted) {
+        const chosen = await states.stateFor(ask, issue.teamId, wanted);
+        if (chosen.status !== 'ok') return chosen;
+        const asked = await ask(MOVE, { id: issue.id, stateId: chosen.value.id });
+        if (asked.status === 'ok' && asked.value.issueUpdate.success) {
+          return { status: 'ok', value: { to: chosen.value.name } };
+        }
+        // The state may have been deleted since it was read: a replayed delivery reads the states again.
+        states.forget(issue.teamId);
+        return asked.status === 'ok' ? notDone(`move ${issue.itemId}`) : asked;
+      },
+      async find(delivery) {
+        const found = await read(ask, markerUuidOf(delivery));
+        return found.status === 'missing' ? { status: 'ok', value: undefined } : found;
+      },
+      async add(delivery) {
+        const inTeam = await teamId(ask);
+        if (inTeam.status !== 'ok') return inTeam;
+        const id = markerUuidOf(delivery);
+        const input = {
+          id,
+          teamId: inTeam.value,
+          title: titleOf(delivery.task),
+          description: itemTextOf(delivery.task),
+        };
+        const asked = await ask(CREATE, { input });
+        const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
+        if (identifier !== undefined) return { status: 'ok', value: identifier };
+        if (asked.status === 'later' || asked.status === 'disabled') return asked;
+        // Refused, possibly because the id exists: another process was faster, or the issue is in the trash.
+        const again = await read(ask, id);
+        if (again.status === 'ok') return { status: 'ok', value: again.value.itemId };
+        return asked.status === 'refused' ? asked : notDone('create the issue');
+      },
+    };
+  };
+
+  return vendorTarget(settings, needs, {
+    name: 'Linear',
+    noun: 'Linear issue',
+    ...linearNaming(settings),
+    tokenRemedy: TOKEN_REMEDY,
+    judge,
+    message,
+    // A personal key is sent without a prefix; only an OAuth token has Bearer before it.
+    headersOf: (token) => ({ authorization: token }),
+    itemsBy,
+    place: `team with the key ${team}`,
+    // It is read by its id, which has no delay; the creation itself may still be on its way.
+    settleMs: 60_000,
+    readHook: hookReader(linearHook, settings.hookSecret, needs),
+  });
+}
+
+async function read(ask: Ask, itemId: string): Promise<Asked<LinearIssue>> {
+  const asked = await ask(ISSUE, { id: itemId });
+  if (asked.status !== 'ok') return asked;
+  const { id, identifier, trashed, state, team } = asked.value.issue;
+  if (trashed === true) return { status: 'missing', detail: `Linear: ${identifier} is in the trash` };
+  const item = { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
+  return { status: 'ok', value: item };
+}
+
+function notDone(what: string): TargetFailure {
+  return { status: 'refused', reason: 'REJECTED', detail: `Linear did not ${what}: it answers success: false` };
+}
+
+/** The states of Linear's teams, remembered for ten minutes: which state of a team a wanted state means. */
+interface LinearStates {
+  /** The state of the team that `wanted` means. */
+  stateFor(ask: Ask, teamId: string, wanted: Wanted): Promise<Asked<State>>;
+  /** Called after a state was refused, because the states may have changed. */
+  forget(teamId: string): void;
+}
+
+function openLinearStates(now: () => Date): LinearStates {
+  const kept = new Map<string, { readonly states: readonly State[]; readonly untilMs: number }>();
+
+  return {
+    async stateFor(ask, teamId, wanted) {
+      let states = (kept.get(teamId)?.untilMs ?? 0) > now().getTime() ? kept.get(teamId)?.states : undefined;
+      if (states === undefined) {
+        const asked = await ask(STATES, { id: teamId });
+        if (asked.status !== 'ok') return asked;
+        states = asked.value.team.states.nodes.toSorted((a, b) => a.position - b.position);
+        kept.set(teamId, { states, untilMs: now().getTime() + KEPT_MS });
+      }
+      const state = choose(states, wanted);
+      return state === undefined ? noState(states, wanted) : { status: 'ok', value: state };
+    },
+    forget: (teamId) => void kept.delete(teamId),
+  };
+}
+
+/** `states`: in the order of their positions; the first of a type is its default. */
+function choose(states: readonly State[], wanted: Wanted): State | undefined {
+  if (wanted.status === 'named') return states.find(({ name }) => isSameName(name, wanted.name));
+  const types = wanted.status === 'completed' ? ['completed'] : OPEN_TYPES;
+  return types.flatMap((type) => states.filter((state) => state.type === type))[0];
+}
+
+function noState(states: readonly State[], wanted: Wanted): TargetFailure {
+  const known = states.map(({ name, type }) => `${name} (${type})`).join(', ') || 'none';
+  const detail = `Linear: the team has no state that is ${describeWanted(wanted)} (there is: ${known}); add one, or name another in the target's columns`;
+  return { status: 'refused', reason: 'NO_STATE', detail };
+}

@@ -1,0 +1,107 @@
+/** The statements of a Postgres target, with the quoted name of its table. Pure. */
+import type { Delivery } from '../../contract/target.ts';
+
+export interface TaskTable {
+  /** Quoted, with its schema. */
+  readonly name: string;
+  /** The schema, quoted. */
+  readonly schema: string;
+  /** Creates the table if it is missing, but not its schema. Short enough for a message. */
+  readonly create: string;
+  /**
+   * Writes one task unless the same or a newer state of it is there; `values` in the order of `rowOf`. Returns one row:
+   * `written` is the number of rows written, `sequence` is what was there before.
+   */
+  readonly upsert: string;
+}
+
+/** Column, type and value, in the order of the table; the key is the first three. */
+const COLUMNS: readonly (readonly [name: string, type: string, value: (delivery: Delivery) => unknown])[] = [
+  ['account', 'text', ({ account }) => storable(account)],
+  ['kind', 'text', ({ task }) => task.kind],
+  ['task_id', 'text', ({ task }) => storable(task.id)],
+  ['sequence', 'bigint', ({ sequence }) => sequence],
+  ['status', 'text', ({ task }) => storable(task.status)],
+  ['title', 'text', ({ task }) => storable(task.title)],
+  ['description', 'text', ({ task }) => storable(task.description)],
+  ['is_completed', 'boolean', ({ task }) => task.isCompleted],
+  ['is_gone', 'boolean', ({ task }) => task.isGone],
+  ['start_date', 'timestamp', ({ task }) => localTime(task.startDate)],
+  ['end_date', 'timestamp', ({ task }) => localTime(task.endDate)],
+  ['parent_id', 'text', ({ task }) => (task.parentId === undefined ? null : storable(task.parentId))],
+  ['seen_at', 'timestamptz', ({ seenAt }) => seenAt.toISOString()],
+];
+const KEY = 'account, kind, task_id';
+
+/** `name`: `schema.table`, or a table in public. */
+export function taskTable(name: string): TaskTable {
+  const [first = '', second] = name.split('.');
+  const [schema, table] = second === undefined ? ['public', first] : [first, second];
+  const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
+  const columns = COLUMNS.map(([column]) => column);
+  const changing = columns.slice(3).map((column) => `${column} = excluded.${column}`);
+  return {
+    name: quoted,
+    schema: quoteIdentifier(schema),
+    create:
+      `create table if not exists ${quoted} (${COLUMNS.map(([column, type]) => `${column} ${type}`).join(', ')}, ` +
+      `delivered_at timestamptz, primary key (${KEY}))`,
+    upsert: `with written as (
+        insert into ${quoted} as t (${columns.join(', ')}, delivered_at)
+        values (${columns.map((_, i) => `$${i + 1}`).join(', ')}, clock_timestamp())
+        on conflict (${KEY}) do update set ${changing.join(', ')}, delivered_at = excluded.delivered_at
+        where excluded.sequence > t.sequence
+        returning 1)
+      select (select count(*)::int from written) as written,
+        (select sequence::text from ${quoted} where account = $1 and kind = $2 and task_id = $3) as sequence`,
+  };
+}
+
+/** Quoted, so that Postgres reads exactly this name, with its case, quotes and spaces. */
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export interface TaskRow {
+  readonly values: readonly unknown[];
+  /** Texts that are not dates, as the service wrote them: their columns are null. */
+  readonly unreadable: readonly string[];
+}
+
+export function rowOf(delivery: Delivery): TaskRow {
+  const dates = [delivery.task.startDate, delivery.task.endDate].filter((text) => text !== undefined);
+  return {
+    values: COLUMNS.map(([, , value]) => value(delivery)),
+    unreadable: dates.filter((text) => localTime(text) === null),
+  };
+}
+
+/** The one character that Postgres cannot store. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
+
+/**
+ * A date-time as a timestamp without time zone: the contract's date-times have no offset and are used unchanged. A date-time
+ * with an offset is converted to UTC. Null for anything that is not a date.
+ */
+export function localTime(text: string | undefined): string | null {
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d:?\d\d)?)?$/.exec(
+    text?.trim() ?? '',
+  );
+  const [, day = '', time = '00:00:00', offset] = parts ?? [];
+  const atUtc = new Date(`${day}T${time.length === 5 ? `${time}:00` : time}Z`);
+  // Node reads February 30 as a day in March.
+  if (parts === null || Number.isNaN(atUtc.getTime()) || !atUtc.toISOString().startsWith(day)) return null;
+  if (day.startsWith('0000')) return null; // there is no such year in Postgres
+  return offset === undefined ? `${day} ${time}` : asUtc(`${day}T${time}${withColon(offset)}`);
+}
+
+function asUtc(text: string): string | null {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString().replace('T', ' ').replace('Z', '');
+}
+
+function withColon(offset: string): string {
+  return /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;
+}

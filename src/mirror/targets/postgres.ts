@@ -1,0 +1,131 @@
+/**
+ * A table of a Postgres with one row per task: its present state, for other programs to join on. Rows are never deleted; the row
+ * of a task that is gone says so. A state older than the stored one changes nothing, whichever process sends it.
+ *
+ * The address is not checked like the addresses of webhooks: an operator writes it into the settings to name their own
+ * database, which is usually in a private network, and no one else can change the name.
+ */
+import type pg from 'pg';
+import { codeOf } from '../../base/errors.ts';
+import type { Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import { maskedUrl } from '../../storage/address.ts';
+import { makePool } from '../../storage/pool.ts';
+import { secretUnread, type TargetNeeds } from './item-calls.ts';
+import { postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
+import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+interface Upserted {
+  readonly written: number;
+  readonly sequence: string | null;
+}
+
+/** Another process has created the table, or a part of it, at the same moment. */
+const CREATED_MEANWHILE: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710']);
+
+export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<TargetNeeds, 'readSecret'>): Target {
+  const table = taskTable(settings.table);
+  const pools = createPools(settings);
+
+  return {
+    async deliver(delivery, { signal }) {
+      const url = await readUrl(settings, needs.readSecret);
+      if (typeof url !== 'string') return url;
+      const row = rowOf(delivery);
+      try {
+        // An aborted statement continues on the server: its sequence prevents it from undoing a newer state.
+        const { written, sequence } = await unlessAborted(signal, () => write(pools.at(url), table, row, settings));
+        return written === 0 ? already(delivery, table, sequence) : delivered(delivery, table, row);
+      } catch (error) {
+        if (signal.aborted) return { status: 'later', reason: 'ABORTED', detail: 'Postgres: broken off by a shutdown' };
+        return postgresFailure(error, table, settings.url.where);
+      }
+    },
+    close: () => pools.close(),
+  };
+}
+
+/** A URL that cannot be used may be fixed while the delivery waits. */
+async function readUrl({ url: ref }: SettingsOf<'postgres'>, readSecret: TargetNeeds['readSecret']) {
+  const url = await readSecret(ref).catch(secretUnread);
+  if (typeof url !== 'string') return url;
+  try {
+    maskedUrl(url);
+    return url;
+  } catch (error) {
+    const detail = `${ref.where} is no postgres://user:password@host:5432/database; characters such as #, / and @ in the password have to be percent-encoded`;
+    return { ...secretUnread(error), reason: 'URL_INVALID', detail };
+  }
+}
+
+async function write(
+  pool: pg.Pool,
+  table: TaskTable,
+  row: TaskRow,
+  { createTable }: SettingsOf<'postgres'>,
+): Promise<Upserted> {
+  try {
+    return await upsert(pool, table, row);
+  } catch (error) {
+    // Not earlier: `create table if not exists` needs the permission to create even if the table exists.
+    if (!createTable || codeOf(error) !== TABLE_MISSING) throw error;
+    await pool.query(table.create).catch((cause: unknown) => {
+      if (!CREATED_MEANWHILE.has(codeOf(cause))) throw cause;
+    });
+    return upsert(pool, table, row);
+  }
+}
+
+async function upsert(pool: pg.Pool, table: TaskTable, { values }: TaskRow): Promise<Upserted> {
+  const { rows } = await pool.query<Upserted>(table.upsert, [...values]);
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('a select without a from answers one row');
+  return row;
+}
+
+function delivered({ sequence }: Delivery, { name }: TaskTable, { unreadable }: TaskRow): DeliveryOutcome {
+  const dates = unreadable.map((text) => JSON.stringify(text.slice(0, 40))).join(' and ');
+  const note = dates === '' ? '' : `; ${dates} cannot be read as a date and is null there`;
+  return { status: 'delivered', detail: `${name}: state ${sequence}${note}` };
+}
+
+function already({ sequence }: Delivery, { name }: TaskTable, there: string | null): DeliveryOutcome {
+  // Null: another process writes the row at this moment.
+  const found = there === null ? 'a newer state' : `state ${there}`;
+  return { status: 'already', detail: `${name} has ${found} of it, and this is ${sequence}` };
+}
+
+/** One pool at a time: opened at first use, and again if the address has changed. */
+function createPools({ timeoutMs, concurrency }: SettingsOf<'postgres'>) {
+  const closing: Promise<void>[] = [];
+  let current: { readonly url: string; readonly pool: pg.Pool } | undefined;
+
+  function retire(): void {
+    if (current) closing.push(current.pool.end());
+    current = undefined;
+  }
+
+  return {
+    at(url: string): pg.Pool {
+      if (current?.url !== url) {
+        retire();
+        const pool = makePool({
+          connectionString: url,
+          application_name: 'lockstep',
+          max: concurrency,
+          connectionTimeoutMillis: timeoutMs,
+          // Not statement_timeout: poolers such as PgBouncer refuse connections that set it.
+          query_timeout: timeoutMs,
+          keepAlive: true,
+        });
+        current = { url, pool };
+      }
+      return current.pool;
+    },
+    async close() {
+      retire();
+      await Promise.all(closing);
+    },
+  };
+}

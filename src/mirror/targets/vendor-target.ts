@@ -1,0 +1,107 @@
+/**
+ * A target with the items of a vendor, reached by its HTTP API with a token.
+ *
+ * Creating is the one call that cannot simply be repeated. So an item carries a marker of its task, is searched for before
+ * it is created, and a creation without a clear answer is retried only after the vendor's own search must show the item.
+ */
+
+import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
+import type { SecretRef } from '../../settings/fields.ts';
+import { type Calls, connect, type TargetNeeds } from './item-calls.ts';
+import type { ItemNaming } from './item-naming.ts';
+import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
+import { type Asked, type ItemSystem, type Items, itemTarget, type Missing, type Placed } from './item-target.ts';
+
+export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
+  /** The headers of every call, made from the token. */
+  headersOf(token: string): Readonly<Record<string, string>>;
+  itemsBy(calls: Calls): VendorItems<Item>;
+  /** Where items are created, in the settings' words: "project as ABC". */
+  readonly place: string;
+  /** How long an item may exist before `find` shows it. */
+  readonly settleMs: number;
+  readonly readHook?: Target['readHook'];
+}
+
+export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write'> {
+  /** The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. */
+  find(delivery: Delivery): Promise<Asked<Item | undefined>>;
+  /** Creates it, and returns its id; `missing` if its project is missing. */
+  add(delivery: Delivery): Promise<Asked<string>>;
+}
+
+export interface VendorSettings {
+  readonly token: SecretRef;
+  readonly create: boolean;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** Created items whose link may not be written yet; beyond this number, items are found by their marker. */
+const MAX_REMEMBERED = 1000;
+
+export function vendorTarget<Item extends ItemState>(
+  settings: VendorSettings,
+  needs: TargetNeeds,
+  vendor: Vendor<Item>,
+): Target {
+  /** By account, kind and id of the task. Avoids the vendor's search, which may lag behind. */
+  const created = new Map<string, string>();
+
+  async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<Placed<Item>> {
+    const known = created.get(keyOf(delivery));
+    if (known !== undefined) return items.read(known);
+    const found = await items.find(delivery);
+    if (found.status === 'missing') return placeMissing(vendor, found);
+    if (found.status !== 'ok') return found;
+    if (found.value !== undefined) return { status: 'ok', value: found.value };
+    const added = await items.add(delivery);
+    if (added.status === 'missing') return placeMissing(vendor, added);
+    if (added.status !== 'ok') return mayHaveHappened(added) ? afterSettling(vendor, added) : added;
+    remember(created, keyOf(delivery), added.value);
+    const item = await items.read(added.value);
+    if (item.status === 'ok') return { ...item, isNew: true };
+    if (item.status !== 'missing') return item;
+    const detail = `${added.value} was created and is not shown yet`;
+    return { status: 'later', reason: 'NOT_SHOWN_YET', detail, retryAfterMs: vendor.settleMs };
+  }
+
+  const system: ItemSystem<Item> = {
+    ...vendor,
+    settings,
+    async open(context) {
+      const calls = await connect(vendor, settings.token, needs, context);
+      if ('status' in calls) return calls;
+      const items = vendor.itemsBy(calls);
+      return { ...items, findOrCreate: (delivery) => findOrCreate(items, delivery) };
+    },
+    async forgetCreated(delivery) {
+      created.delete(keyOf(delivery));
+    },
+  };
+  const { itemsIn, readHook } = vendor;
+  return { ...itemTarget(system), itemsIn, ...(readHook && { readHook }), close: () => needs.caller.close() };
+}
+
+function placeMissing<Item extends ItemState>({ name, place }: Vendor<Item>, { detail }: Missing): TargetFailure {
+  const remedy = `${name} has no such ${place}, or the token may not see it`;
+  return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
+}
+
+function afterSettling<Item extends ItemState>(
+  { noun, settleMs }: Vendor<Item>,
+  failure: TargetFailure,
+): TargetFailure {
+  if (failure.status !== 'later') return failure;
+  const detail = `${failure.detail}; the ${noun} may have been created, and is looked for before another one is`;
+  return { ...failure, detail, retryAfterMs: Math.max(failure.retryAfterMs ?? 0, settleMs) };
+}
+
+function remember(created: Map<string, string>, key: string, itemId: string): void {
+  const [oldest] = created.keys();
+  if (created.size >= MAX_REMEMBERED && oldest !== undefined) created.delete(oldest);
+  created.set(key, itemId);
+}
+
+function keyOf({ account, task }: Delivery): string {
+  return `${account}/${task.kind}/${task.id}`;
+}

@@ -1,0 +1,74 @@
+/** Reads lists of tasks, subtasks and pipelines: every record in a known shape, or an error that says what to set. */
+import { listIn, whyNoRecords } from '../../client/call/decode.ts';
+import type { Kind } from '../../client/call/dialect.ts';
+import type { Json } from '../../client/call/json.ts';
+import { pathTo, shapeOf } from '../../client/call/shape.ts';
+import type { OperationName } from '../../contract/operations.ts';
+import type { TaskState } from '../../contract/target.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { RunFailed } from '../../engine/account/failure.ts';
+import { readCall } from '../../engine/account/reads.ts';
+import { checkShape } from '../../engine/account/shapes.ts';
+import { withoutId } from '../../engine/account/without-id.ts';
+import { recordProgress } from '../../engine/ledger/runs.ts';
+import type { JobContext } from '../../engine/worker/job.ts';
+import type { TaskRead } from '../targets/service.ts';
+
+export interface Asked {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+}
+
+export type ListReader = (asked: Asked) => Promise<readonly Json[]>;
+
+/** Reads lists of one operation; the first list that is not empty is compared with the shape seen before. */
+export function taskListReader(context: JobContext<unknown>, operation: OperationName, kind: Kind): ListReader {
+  const { pool, run, account, signal } = context;
+  let isShapeKnown = false;
+  return async (asked) => {
+    const onCalls = (made: { calls: number; limited: number }) => recordProgress(pool, run.id, made);
+    const { content } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
+    const list = listIn(content, account.dialect, kind, 'content');
+    if (!list) throw noList(account, operation, kind, content);
+    if (!isShapeKnown && list.length > 0) {
+      isShapeKnown = true;
+      await checkShape(context, kind, shapeOf(pathTo(list, content) ?? [], list[0], kind, account.dialect));
+    }
+    return list;
+  };
+}
+
+/** The state of a task or a subtask that was read. @throws RunFailed RECORD_WITHOUT_ID, SERVICE_UNREADABLE */
+export function stateOf(
+  read: TaskRead,
+  kind: 'task' | 'subtask',
+  record: Json,
+  account: Account,
+): { readonly task: TaskState; readonly saysCompletion: boolean } {
+  switch (read.status) {
+    case 'read':
+      return read;
+    case 'no-id':
+      throw withoutId(kind, record, account);
+    case 'unreadable': {
+      const value = JSON.stringify(read.value).slice(0, 60);
+      throw new RunFailed(
+        'SERVICE_UNREADABLE',
+        `A ${kind} of the service of account "${account.name}" says ${read.member}: ${value}, which Lockstep cannot read as completed or open: ` +
+          'expected true or false, 1 or 0, or a word such as done or open. Nothing was delivered because of it.',
+      );
+    }
+    default:
+      return read satisfies never;
+  }
+}
+
+function noList({ name, dialect }: Account, operation: OperationName, kind: Kind, content: unknown): RunFailed {
+  const why = whyNoRecords(content, dialect, kind);
+  const idField = `Name the member that holds the id under accounts.${name}.dialect.idField.${kind}, or, `;
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service's answer to ${operation} holds no list of ${kind} that Lockstep recognises${why ? `; ${why}` : ''}. ` +
+      `${why ? `${idField}if these are not the ${kind}, where` : 'Name where'} the list stands under accounts.${name}.dialect.listPath.${kind}.`,
+  );
+}

@@ -1,0 +1,94 @@
+/** Scans the list of tasks of a sync, and stores what has changed in it. */
+import type { Json } from '../../client/call/json.ts';
+import type { LookedUp } from '../../engine/account/look-up.ts';
+import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
+import { missedAtLeast } from '../../engine/ledger/task-versions.ts';
+import type { JobContext } from '../../engine/worker/job.ts';
+import { lookUpTasks, missingFrom } from './missing.ts';
+import type { TasksOptions } from './options.ts';
+import { stateOf, taskListReader } from './read-lists.ts';
+import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';
+import { taskHash, toTaskState } from './task-state.ts';
+import { keepSeen, type Watching } from './watching.ts';
+
+/**
+ * What earlier scans have seen of the list: `in part` if none of them was complete. Then a task that is new to the ledger may
+ * be one that was missed, so only changes of known tasks are delivered.
+ */
+export type Baseline = 'none' | 'in part' | 'whole';
+
+const SILENT = { none: true, 'in part': 'new', whole: false } as const;
+
+export interface TasksScanned extends ListScanned {
+  /** Whether the service was asked for a missing task by its id, and does not have it. */
+  readonly isAbsent: (id: string) => boolean;
+}
+
+export async function scanTasks(
+  context: JobContext<TasksOptions>,
+  watching: Watching,
+  { baseline }: { baseline: Baseline },
+): Promise<TasksScanned> {
+  const { pool, run, account, options } = context;
+  const isSilent = options.backfill ? false : SILENT[baseline];
+  const readPage = taskListReader(context, 'tasks.getall', 'tasks');
+  let lookedUp: ReadonlyMap<string, LookedUp> = new Map();
+  let unsaid = 0;
+
+  const scanned = (record: Json, readAtMs: number): ScannedTask => {
+    const { task, saysCompletion } = stateOf(toTaskState(record, account.dialect), 'task', record, account);
+    if (!saysCompletion) unsaid++;
+    return { id: task.id, hash: taskHash(task), task, readAtMs };
+  };
+  const keep = (tasks: readonly ScannedTask[]) => {
+    const readAtMs = tasks[0]?.readAtMs ?? performance.now();
+    const states = tasks.map(({ task }) => task);
+    return keepSeen(watching, 'task', states, { readAtMs, isSilent });
+  };
+  /** False if the service cannot read tasks by their ids. */
+  const lookUp = async (ids: readonly string[], seen: Seen): Promise<boolean> => {
+    const found = await lookUpTasks(context, ids, seen.witnesses);
+    if (found === undefined) return false;
+    lookedUp = found;
+    for (const [id, answer] of found) {
+      if (answer.status === 'not-found') continue;
+      await keep([scanned(answer.record, answer.readAtMs)]);
+      seen.add(id);
+    }
+    return true;
+  };
+  const list = await scanTaskList({
+    firstPage: account.dialect.firstTaskPage,
+    hasBaseline: baseline === 'whole',
+    read: async (page) => {
+      const readAtMs = performance.now();
+      const records = await readPage({ query: { [account.dialect.pageParam]: page } });
+      return records.map((record) => scanned(record, readAtMs));
+    },
+    keep: async (tasks, newInAll) => {
+      await keep(tasks);
+      if (newInAll > 0) await recordProgress(pool, run.id, { rowsSeen: newInAll });
+    },
+    missing: (seen) => missingFrom(pool, run, 'task', seen),
+    lookUp,
+  });
+  await recordProgress(pool, run.id, { scan: list.proof });
+  await addNote(pool, run.id, `scan of tasks ${list.proof}: ${list.reason}`);
+  if (unsaid > 0) await addNote(pool, run.id, 'some tasks do not say whether they are completed, and count as open');
+  const late = lookedUp.size === 0 ? await missedBefore(context, list) : [];
+  if (late.length > 0) await lookUp(late, list.seen);
+  return {
+    ...list,
+    missing: list.missing.filter((id) => !list.seen.has(id)),
+    isAbsent: (id) => lookedUp.get(id)?.status === 'not-found',
+  };
+}
+
+/** If many tasks are missing, first the ones that were missing before: as many as a scan reads by id. */
+async function missedBefore(
+  { pool, run }: JobContext<TasksOptions>,
+  { missing, pages }: ListScanned,
+): Promise<readonly string[]> {
+  const before = await missedAtLeast(pool, run, 'task', missing, 1);
+  return before.slice(0, lookUpsFor(pages)).map(({ taskId }) => taskId);
+}

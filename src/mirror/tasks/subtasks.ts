@@ -1,0 +1,101 @@
+/**
+ * Subtasks cost a call per task, so a scan reads only the subtasks of changed tasks and of a rotating share of the others. Each
+ * answer is whole: a subtask is gone if two answers in a row do not hold it.
+ */
+import { toWireId } from '../../client/call/dialect.ts';
+import type { TaskState } from '../../contract/target.ts';
+import { RunFailed } from '../../engine/account/failure.ts';
+import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
+import { noteAsked, type ParentTask, parentsToAsk } from '../../engine/ledger/task-lists.ts';
+import { childrenOf } from '../../engine/ledger/task-versions.ts';
+import type { JobContext } from '../../engine/worker/job.ts';
+import { sourceIdOf } from '../links/item-links.ts';
+import { keepMissing } from './missing.ts';
+import type { TasksOptions } from './options.ts';
+import { type ListReader, stateOf, taskListReader } from './read-lists.ts';
+import { toSubtaskState } from './task-state.ts';
+import { keepSeen, type Watching } from './watching.ts';
+
+/** Calls in flight at once. */
+const AT_ONCE = 4;
+/** After this many refusals without an answer between them, the service counts as one without subtasks. */
+const REFUSALS = 5;
+
+export async function scanSubtasks(
+  context: JobContext<TasksOptions>,
+  watching: Watching,
+  { isFirstScan }: { isFirstScan: boolean },
+): Promise<void> {
+  const { pool, run, options } = context;
+  const share = options.subtasksShare;
+  const parents = await parentsToAsk(pool, run, { runId: run.id, isFirstScan, share });
+  const readList = taskListReader(context, 'subtasks.getall', 'subtasks');
+  let asked = 0;
+  let refusal: RunFailed | undefined;
+  for (let refused = 0; asked < parents.length && refused < REFUSALS; ) {
+    const some = parents.slice(asked, asked + AT_ONCE);
+    const answers = await Promise.all(some.map((parent) => subtasksOf(context, readList, parent)));
+    asked += some.length;
+    for (const [i, answer] of answers.entries()) {
+      const parent = some[i];
+      if (parent === undefined) continue;
+      if (answer.status === 'refused') {
+        refusal = answer.why;
+        refused++;
+        continue;
+      }
+      refused = 0;
+      await keepSubtasks(watching, parent, answer, { isSilent: isBaseline(parent, options) });
+    }
+  }
+  if (asked > 0) await addNote(pool, run.id, `asked for the subtasks of ${asked} tasks`);
+  if (refusal !== undefined) await addNote(pool, run.id, `not all subtasks could be read: ${refusal.message}`);
+}
+
+/** The subtasks of a task that was never asked for them are as old as the task. */
+function isBaseline({ wasAsked, isNew }: ParentTask, { backfill }: TasksOptions): boolean {
+  return !wasAsked && !isNew && !backfill;
+}
+
+type Answer =
+  | { readonly status: 'read'; readonly subtasks: readonly TaskState[]; readonly readAtMs: number }
+  /** The task was most likely deleted after the scan saw it. */
+  | { readonly status: 'refused'; readonly why: RunFailed };
+
+async function subtasksOf(
+  { account }: JobContext<TasksOptions>,
+  readList: ListReader,
+  { taskId }: ParentTask,
+): Promise<Answer> {
+  const readAtMs = performance.now();
+  try {
+    const records = await readList({ path: { task_id: toWireId(taskId) } });
+    const subtasks = records.map(
+      (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
+    );
+    return { status: 'read', subtasks, readAtMs };
+  } catch (error) {
+    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };
+    throw error;
+  }
+}
+
+async function keepSubtasks(
+  watching: Watching,
+  { taskId }: ParentTask,
+  { subtasks, readAtMs }: Extract<Answer, { status: 'read' }>,
+  { isSilent }: { isSilent: boolean },
+): Promise<void> {
+  const { pool, run, exclusive, seen } = watching;
+  const ids = new Set(subtasks.map(({ id }) => id));
+  for (const subtask of subtasks) seen.add(sourceIdOf(subtask));
+  const known = await childrenOf(pool, run, 'subtask', [taskId]);
+  const missing = known.map((child) => child.taskId).filter((id) => !ids.has(id));
+  await keepSeen(watching, 'subtask', subtasks, { readAtMs, isSilent });
+  await exclusive.transaction(async (db) => {
+    // In the same transaction as `noteAsked`, so that one answer is never counted twice.
+    await keepMissing(db, watching, 'subtask', missing, () => true);
+    if (!run.dryRun) await noteAsked(db, run, taskId);
+    if (subtasks.length > 0) await recordProgress(db, run.id, { rowsSeen: subtasks.length });
+  });
+}

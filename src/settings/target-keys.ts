@@ -1,0 +1,84 @@
+/** Keys that the settings of several targets share, and what becomes of a target's settings once they are resolved. */
+import { z } from 'zod';
+import { duration } from './durations.ts';
+import { baseUrl, type SecretRef, type SecretSource, secret, textAs } from './fields.ts';
+import { defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
+
+/** What a type of target allows where its settings say nothing. */
+export interface BudgetDefaults {
+  readonly requests: number;
+  readonly perMs: number;
+  readonly concurrency: number;
+}
+
+/** Keys for the strict object of a target: `z.strictObject({ type: z.literal('github'), ...httpKeys({ … }) })`. */
+export function httpKeys(defaults: BudgetDefaults) {
+  return {
+    budget: targetBudget(defaults)
+      .prefault({})
+      .describe('Calls allowed to this target, shared by every process that uses it.'),
+    timeout: duration({ minMs: 10, maxMs: 300_000 })
+      .prefault('15s')
+      .describe('How long one call may take. Default: 15s.'),
+    allowPrivate: z
+      .boolean()
+      .prefault(false)
+      .describe('Allow addresses of this machine and of private networks. Default: false.'),
+  };
+}
+
+/** A target's settings as the rest of Lockstep sees them: its secrets know their place, its time is in milliseconds. */
+export type TargetOf<Schema extends z.ZodType> = { readonly name: string } & Resolved<z.output<Schema>>;
+
+type Resolved<Given> = {
+  readonly [Key in keyof Given as Key extends 'timeout' ? 'timeoutMs' : Key]: Given[Key] extends
+    | SecretSource
+    | undefined
+    ? SecretRef | Extract<Given[Key], undefined>
+    : Given[Key];
+};
+
+function targetBudget(defaults: BudgetDefaults) {
+  const { requests: usual, perMs: usualMs } = defaults;
+  return z
+    .strictObject(rateKeys({ ...defaults, requests: String(usual) }), { error: wrongType(explainBudget) })
+    .check(requestsWithPer)
+    .transform(({ requests = usual, per: perMs = usualMs, burst = defaultBurst(requests, perMs), concurrency }) => {
+      return { requests, perMs, burst, concurrency };
+    });
+}
+
+/** The address of a vendor, which a proxy or a server of one's own may stand in for. */
+export const vendorUrl = textAs(baseUrl);
+
+export const create = z
+  .boolean()
+  .prefault(false)
+  .describe('Create the item of a task that is linked with none. Default: false, such a task is skipped.');
+
+const BY_COLUMN =
+  'What a card in a column is at the target, by the name of the column. Default: what the sync says is done is completed.';
+
+/** For systems that know completed and open, and nothing else. */
+export const columns = z
+  .record(z.string(), z.enum(['completed', 'open']))
+  .prefault({})
+  .describe(BY_COLUMN);
+
+/** For systems whose items have a status with a name. */
+export const namedColumns = z
+  .record(z.string(), z.string().min(1))
+  .prefault({})
+  .describe(`${BY_COLUMN} completed, open, or the name of a status.`);
+
+export const hookSecret = secret
+  .optional()
+  .describe('Secret of the webhook by which changes there come back; without one no such call is accepted.');
+
+/** For `.check`: creating needs to know where. */
+export function neededToCreate<Key extends string>(key: Key) {
+  return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(
+    (value) => !value.create || value[key] !== undefined,
+    { error: `missing: create: true needs to know the ${key}`, path: [key] },
+  );
+}

@@ -1,0 +1,31 @@
+/** A Postgres URL: checked before use, and shown without its password. */
+import { LockstepError } from '../base/errors.ts';
+
+const EXAMPLE = 'postgres://user:password@host:5432/database';
+
+/**
+ * The URL for messages: `postgres://user:***@host:port/database`, without its options, which may hold a password too.
+ * Throws DATABASE_URL_INVALID (exit code 2) for what is no Postgres URL, and never repeats it.
+ */
+export function maskedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    throw invalid(`expected "embedded" or the form ${EXAMPLE}`);
+  }
+  // An unescaped "/", "#" or "?" in a password ends the host early: what follows would be shown, and is not what was meant.
+  if (url.hash !== '' || url.pathname.includes('@') || url.search.includes('@')) {
+    throw invalid('a "#", "/", "?" or "@" in the password has to be percent-encoded, such as %23 for "#"');
+  }
+  const user = url.username === '' ? '' : `${url.username}${url.password === '' ? '' : ':***'}@`;
+  return `${url.protocol}//${user}${url.hostname}:${url.port || 5432}${url.pathname}`;
+}
+
+function invalid(reason: string): LockstepError {
+  return new LockstepError(
+    'DATABASE_URL_INVALID',
+    `The database's URL (DATABASE_URL or database.url) is wrong: ${reason}`,
+    {
+      exitCode: 2,
+    },
+  );
+}

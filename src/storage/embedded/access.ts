@@ -1,0 +1,110 @@
+/**
+ * Who may use a place's Postgres: one role without privileges, by password, over the socket. Its superuser cannot log in;
+ * what needs one runs in Postgres' single-user mode while no server runs.
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf, LockstepError } from '../../base/errors.ts';
+import { olderProcess } from './errors.ts';
+import type { RunNamed } from './named-user.ts';
+import { isOwnId } from './owner.ts';
+import { type Place, reachable } from './place.ts';
+
+/** The role that Lockstep uses: owner of its database, and no more than that. */
+export const ROLE = 'lockstep';
+export const DATABASE = 'postgres';
+
+/** Replaces pg_hba.conf: the first line that matches decides, and without one a connection is refused. */
+const RULES = `# Written by Lockstep. Only its own role may connect, with the password in the file "password" beside this directory.
+local all ${ROLE} scram-sha-256
+`;
+
+const PASSWORD = /^[\w-]{43}$/;
+/** The owner of everything that initdb makes. */
+const BOOTSTRAP_OID = 10;
+
+/** The role's password. Throws EMBEDDED_OLDER_PROCESS where there is none, and the file system's errors. */
+export async function readPassword(place: Place): Promise<string> {
+  const password = await passwordIn(place);
+  if (password === undefined) throw olderProcess(place.dataDir);
+  return password;
+}
+
+/** Whether the role, its password and the rules are in place. Directories of earlier versions let everyone in. */
+export async function isSecured(place: Place): Promise<boolean> {
+  const rules = await fs.readFile(path.join(place.data, 'pg_hba.conf'), 'utf8').catch(() => '');
+  return rules === RULES && (await passwordIn(place)) !== undefined;
+}
+
+/**
+ * Makes the role and gives it what the superuser owns, then the rules: a start that is killed before them is repeated.
+ * `dir` is the data directory, in which no server runs.
+ */
+export async function secure(place: Place, binaries: string, dir: string, run: RunNamed): Promise<void> {
+  const password = (await passwordIn(place)) ?? (await writePassword(place));
+  const postgres = path.join(binaries, 'bin', 'postgres');
+  const args = ['--single', '-D', reachable(place, dir), '-c', 'exit_on_error=on', '-c', 'log_min_messages=fatal'];
+  const statements = [makeRole(password), giveAll, `alter database ${DATABASE} owner to ${ROLE}`];
+  await run(postgres, [...args, DATABASE], statements.map((sql) => `${sql.replace(/\s+/g, ' ')}\n`).join(''));
+  await run('sh', ['-c', 'umask 077; cat >pg_hba.conf.new && mv pg_hba.conf.new pg_hba.conf'], RULES);
+}
+
+const makeRole = (password: string) => `do $$ begin
+  if not exists (select from pg_roles where rolname = '${ROLE}') then create role ${ROLE}; end if;
+  alter role ${ROLE} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password '${password}';
+end $$`;
+
+/** A type of a table and a sequence of a column follow their table. */
+const giveAll = `do $$ declare one record; begin
+  for one in
+    select format('alter schema %I owner to ${ROLE}', nspname) as sql from pg_namespace
+      where nspowner = ${BOOTSTRAP_OID} and nspname !~ '^pg_' and nspname <> 'information_schema'
+    union all select format('alter table %s owner to ${ROLE}', c.oid::regclass) from pg_class c
+      where relowner = ${BOOTSTRAP_OID} and relkind in ('r', 'p', 'v', 'm', 'S') and c.oid >= 16384
+      and relnamespace <> 'pg_toast'::regnamespace and not exists (select from pg_depend d
+        where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.refobjsubid > 0 and d.deptype in ('a', 'i'))
+    union all select format('alter routine %s owner to ${ROLE}', p.oid::regprocedure) from pg_proc p
+      where proowner = ${BOOTSTRAP_OID} and p.oid >= 16384
+    union all select format('alter type %s owner to ${ROLE}', t.oid::regtype) from pg_type t
+      where typowner = ${BOOTSTRAP_OID} and typtype in ('d', 'e') and t.oid >= 16384
+  loop execute one.sql; end loop;
+end $$`;
+
+/** Undefined where there is none, or where a power failure has cut it short. */
+async function passwordIn(place: Place): Promise<string | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+  const file = await fs.open(place.password, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!file) return undefined;
+  try {
+    const found = await file.stat();
+    const isPrivate = found.isFile() && (found.mode & 0o077) === 0;
+    if (!isPrivate || ![process.geteuid?.(), place.runAs?.uid].includes(found.uid)) {
+      throw new LockstepError('PASSWORD_FILE', `${place.password} can be read or written by another user`);
+    }
+    const text = await file.readFile('utf8');
+    return PASSWORD.test(text) ? text : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Readable for root alone where Postgres has a user id of its own, else for the owner of the data directory. */
+async function writePassword(place: Place): Promise<string> {
+  const password = randomBytes(32).toString('base64url');
+  const half = `${place.password}.half`;
+  await fs.rm(half, { force: true });
+  const file = await fs.open(half, 'wx', 0o600);
+  try {
+    await file.writeFile(password);
+    if (place.runAs && !isOwnId(place.runAs.uid)) await file.chown(place.runAs.uid, place.runAs.gid);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await fs.rename(half, place.password);
+  return password;
+}

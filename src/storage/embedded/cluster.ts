@@ -1,0 +1,80 @@
+/** Postgres' own data directory: made once, whole or not at all, and cleared of what a killed Postgres left. */
+import { existsSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf } from '../../base/errors.ts';
+import { isSecured, secure } from './access.ts';
+import { asNamedUser } from './named-user.ts';
+import { giveTo } from './owner.ts';
+import { type Place, reachable } from './place.ts';
+
+/** The superuser that initdb makes, who cannot log in. */
+const SUPERUSER = 'postgres';
+
+const HALF = '.half-';
+
+/**
+ * Makes the data directory if there is none, and closes one of an earlier version to all but our role. To be called under
+ * the place's lock while no server runs. Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT.
+ */
+export async function ensureCluster(place: Place, binaries: string): Promise<void> {
+  if (place.runAs) await giveTo(place.dir, place.runAs);
+  if (existsSync(path.join(place.data, 'PG_VERSION'))) {
+    if (place.runAs) await giveTo(place.data, place.runAs); // a starter that was killed may have lent it out
+    if (!(await isSecured(place))) {
+      await removeStalePostmaster(place);
+      await asNamedUser(place, place.data, (run) => secure(place, binaries, place.data, run));
+    }
+    return;
+  }
+  await removeHalfMade(place);
+  const half = await fs.mkdtemp(`${place.data}${HALF}`); // a name of its own: a killed starter's initdb may still be at work
+  const initdb = path.join(binaries, 'bin', 'initdb');
+  const kind = '-A reject -E UTF8 --locale=C --no-instructions'.split(' ');
+  await asNamedUser(place, half, async (run) => {
+    await run(initdb, ['-U', SUPERUSER, ...kind, '-D', reachable(place, half)]);
+    await secure(place, binaries, half, run);
+  });
+  await fs.rename(half, place.data);
+  await sync(place.dir);
+}
+
+/** Makes sure that a power failure does not take the directory's new name, and with it all that is committed later. */
+async function sync(dir: string): Promise<void> {
+  const handle = await fs.open(dir);
+  await handle.sync();
+  await handle.close();
+}
+
+/** What Postgres' own lock file says; undefined while there is none. Lines: pid, directory, start, port, socket, …, state. */
+export async function readPostmaster(
+  place: Place,
+): Promise<{ pid: number; socketDir: string; isReady: boolean } | undefined> {
+  const text = await fs.readFile(postmasterFile(place), 'utf8').catch((error) => {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  });
+  const [pid, , , , socketDir, , , state] = text.split('\n');
+  if (!pid) return undefined;
+  return { pid: Number(pid), socketDir: socketDir ?? '', isReady: state?.trim() === 'ready' };
+}
+
+/**
+ * Removes the lock file of a Postgres that is known to be gone. Postgres does so itself unless another process has been
+ * given its number, which happens every time in a container that is started again.
+ */
+export async function removeStalePostmaster(place: Place): Promise<void> {
+  await fs.rm(postmasterFile(place), { force: true });
+}
+
+function postmasterFile(place: Place): string {
+  return path.join(place.data, 'postmaster.pid');
+}
+
+async function removeHalfMade(place: Place): Promise<void> {
+  const names = (await fs.readdir(place.dir)).filter((name) => name.startsWith(`data${HALF}`));
+  for (const name of names) {
+    // It fails while a killed starter's initdb is still writing; then the next start removes it.
+    await fs.rm(path.join(place.dir, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}

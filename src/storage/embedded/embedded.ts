@@ -1,0 +1,161 @@
+/**
+ * The embedded Postgres of a data directory: a real one, reached over a Unix socket only, shared by every process that
+ * uses the directory. The first to come starts it, the last to go stops it, and no way of dying leaves anything behind.
+ */
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { LockstepError } from '../../base/errors.ts';
+import { DATABASE, ROLE, readPassword } from './access.ts';
+import { findPackage, installBinaries } from './binaries.ts';
+import { readPostmaster } from './cluster.ts';
+import { elsewhere, lockTaken, notWritable, startFailed } from './errors.ts';
+import { logTail, PORT, startKeeper } from './keeper.ts';
+import { lockName, tryLock } from './lock.ts';
+import { type Place, preparePlace } from './place.ts';
+import { hasFamily, isKept, isStarting, join, type Presence } from './presence.ts';
+
+export interface EmbeddedPostgres {
+  /** For `pg`; everything is given, so that no PG… variable of the environment can redirect it. */
+  readonly connection: {
+    /** The socket's directory. */
+    readonly host: string;
+    readonly port: number;
+    readonly user: string;
+    readonly password: string;
+    readonly database: string;
+    readonly ssl: false;
+  };
+  /** Ends the use. The last user's waits until Postgres has stopped. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** Everything is kept below it; made if missing. */
+  readonly dataDir: string;
+  readonly log?: Logger;
+}
+
+const POLL_MS = 10;
+/** Recovery after a crash reads back at most what `max_wal_size` (keeper.ts) leaves on the disk. */
+const START_MS = 120_000;
+/** Between taking the lock and showing itself a starter does next to nothing. */
+const SHOWS_ITSELF_MS = 3_000;
+const STOP_MS = 30_000;
+const SLOW_MS = 15_000;
+const SLOW = 'the embedded Postgres is slow to start: it may be recovering from a crash; waiting for it';
+
+/**
+ * Starts the Postgres of `dataDir`, or joins the one that runs.
+ * Throws a LockstepError EMBEDDED_… (exit code 2): see errors.ts.
+ */
+export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { place, host, password, presence } = await enterDirectory(dataDir, log).catch((error) => {
+    throw error instanceof LockstepError ? error : notWritable(dataDir, error);
+  });
+  log?.debug({ dataDir, host }, 'using the embedded Postgres');
+  let closing: Promise<void> | undefined;
+  return {
+    connection: { host, port: PORT, user: ROLE, password, database: DATABASE, ssl: false },
+    close: () => (closing ??= leave(place, presence, log)),
+  };
+}
+
+interface Entered {
+  readonly place: Place;
+  readonly host: string;
+  readonly password: string;
+  readonly presence: Presence;
+}
+
+async function enterDirectory(dataDir: string, log: Logger | undefined): Promise<Entered> {
+  const binaries = await findPackage();
+  const place = await preparePlace(dataDir, binaries.major);
+  const { host, presence } = await enter(place, () => installBinaries(binaries, place), log);
+  try {
+    return { place, host, presence, password: await readPassword(place) };
+  } catch (error) {
+    presence.leave();
+    throw error;
+  }
+}
+
+async function enter(
+  place: Place,
+  install: () => Promise<string>,
+  log: Logger | undefined,
+): Promise<{ host: string; presence: Presence }> {
+  const deadline = Date.now() + START_MS;
+  let lastSign = Date.now();
+  const warning = setTimeout(() => log?.warn({ dataDir: place.dataDir }, SLOW), SLOW_MS);
+  try {
+    while (Date.now() < deadline) {
+      const joined = await join(place);
+      const presence = joined ?? (await startUnlessStarting(place, install));
+      const host = presence && (await socketDirOrLeave(place, presence, deadline));
+      if (presence && host !== undefined) return { host, presence };
+      if (presence && !joined) throw startFailed(place.dataDir, 'Postgres ended while starting', logTail(place));
+      if (presence || isStarting(place) || isKept(place)) lastSign = Date.now();
+      if (Date.now() - lastSign > SHOWS_ITSELF_MS) throw lockTaken(place.dataDir, lockName(place));
+      await sleep(POLL_MS);
+    }
+  } finally {
+    clearTimeout(warning);
+  }
+  throw startFailed(place.dataDir, `it is not ready after ${START_MS / 1000} seconds`, logTail(place));
+}
+
+/** Undefined when another process is starting it, or has done so by now. */
+async function startUnlessStarting(place: Place, install: () => Promise<string>): Promise<Presence | undefined> {
+  const lock = await tryLock(place);
+  try {
+    return lock && !isKept(place) ? await startKeeper(place, await install()) : undefined;
+  } finally {
+    lock?.release();
+  }
+}
+
+/** The socket's directory once Postgres takes connections. Undefined when it has ended instead; then we are no user of it. */
+async function socketDirOrLeave(place: Place, presence: Presence, deadline: number): Promise<string | undefined> {
+  let host: string | undefined;
+  try {
+    host = await socketDirOnceReady(place, deadline);
+    return host;
+  } finally {
+    if (host === undefined) presence.leave();
+  }
+}
+
+async function socketDirOnceReady(place: Place, deadline: number): Promise<string | undefined> {
+  while (Date.now() < deadline && isKept(place)) {
+    const postmaster = await readPostmaster(place);
+    if (postmaster?.isReady) {
+      const socket = path.join(postmaster.socketDir, `.s.PGSQL.${PORT}`);
+      if (!fs.existsSync(socket)) throw elsewhere(place.dataDir, postmaster.socketDir);
+      if (await answers(socket)) return postmaster.socketDir; // else it has just been killed, and its lock file lies
+    }
+    await sleep(POLL_MS);
+  }
+  return undefined;
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = net.connect(socket);
+    const done = (isAnswering: boolean): void => {
+      connection.destroy();
+      resolve(isAnswering);
+    };
+    connection.once('connect', () => done(true));
+    connection.once('error', () => done(false));
+  });
+}
+
+async function leave(place: Place, presence: Presence, log: Logger | undefined): Promise<void> {
+  const isLast = presence.leave();
+  const deadline = Date.now() + STOP_MS;
+  while (isLast && hasFamily(place) && Date.now() < deadline) await sleep(POLL_MS);
+  if (isLast && Date.now() >= deadline) log?.warn({ dataDir: place.dataDir }, 'the embedded Postgres is slow to stop');
+}

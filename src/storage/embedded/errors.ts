@@ -1,0 +1,99 @@
+/** What can go wrong with the embedded Postgres, each with the place it happened and the way out of it. */
+import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
+
+const ANOTHER_STORE = 'use a Postgres of your own: set DATABASE_URL=postgres://…';
+
+/** How libc words it in the output of the programs we start. */
+const FULL_WORDS = /No space left on device|Disk quota exceeded/i;
+
+/** The last part of every data-directory error: where else the data may go. */
+const ANOTHER_DIRECTORY = `choose another directory with --data DIR, or ${ANOTHER_STORE}`;
+
+function embeddedError(code: string, message: string, cause?: unknown): LockstepError {
+  return new LockstepError(code, message, { exitCode: 2, cause });
+}
+
+export function otherVersion(dataDir: string, found: string, ours: string): LockstepError {
+  return embeddedError(
+    'EMBEDDED_OTHER_VERSION',
+    `The data directory ${dataDir} was written by Postgres ${found}; the embedded one is ${ours}. ` +
+      `Move its data with pg_dump of version ${found}, or ${ANOTHER_DIRECTORY}`,
+  );
+}
+
+/** `cause`: the file system's error, which names the file. */
+export function notWritable(dataDir: string, cause: unknown): LockstepError {
+  if (isFull(cause)) return diskFull(dataDir, cause);
+  return embeddedError(
+    'EMBEDDED_NOT_WRITABLE',
+    `The data directory ${dataDir} cannot hold the embedded Postgres (${messageOf(cause)}). Make it writable for this ` +
+      `user, or ${ANOTHER_DIRECTORY}`,
+    cause,
+  );
+}
+
+export function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '') || FULL_WORDS.test(messageOf(error));
+}
+
+export function diskFull(where: string, cause?: unknown): LockstepError {
+  return embeddedError(
+    'EMBEDDED_DISK_FULL',
+    `The disk that holds ${where} is full, so the embedded Postgres cannot start. Free some space, or ${ANOTHER_DIRECTORY}`,
+    cause,
+  );
+}
+
+export function noBinaries(platform: string, reason: string, cause?: unknown): LockstepError {
+  return embeddedError(
+    'EMBEDDED_NO_BINARIES',
+    `The embedded Postgres does not run on ${platform}: ${reason}. Run "npm ci" without --omit=optional on a platform ` +
+      `that is supported (Linux with glibc or macOS, on x64 or arm64), or ${ANOTHER_STORE}`,
+    cause,
+  );
+}
+
+export function notUnprivileged(cause: unknown): LockstepError {
+  return embeddedError(
+    'EMBEDDED_ROOT',
+    `Postgres refuses to run as root, and this process may not start it as another user (${messageOf(cause)}). ` +
+      `Run Lockstep as an ordinary user, or ${ANOTHER_STORE}`,
+    cause,
+  );
+}
+
+export function olderProcess(dataDir: string): LockstepError {
+  return embeddedError(
+    'EMBEDDED_OLDER_PROCESS',
+    `The embedded Postgres of ${dataDir} has no password yet: a process of an earlier version of Lockstep runs it. Stop ` +
+      `every process that uses ${dataDir} and start again, which sets one`,
+  );
+}
+
+/** `lock`: the name of the abstract socket. */
+export function lockTaken(dataDir: string, lock: string): LockstepError {
+  return embeddedError(
+    'EMBEDDED_LOCK_TAKEN',
+    `The embedded Postgres of ${dataDir} cannot start: another program holds the abstract Unix socket @${lock}, which ` +
+      `serves as its lock. Find the program with "ss -xlp | grep ${lock}" and stop it, or ${ANOTHER_DIRECTORY}`,
+  );
+}
+
+export function elsewhere(dataDir: string, socketDir: string): LockstepError {
+  return embeddedError(
+    'EMBEDDED_ELSEWHERE',
+    `The embedded Postgres of ${dataDir} is running, but its socket directory ${socketDir} is not here: another container ` +
+      `uses the same data directory, or ${socketDir} has been removed. Stop every process that uses ${dataDir} and start ` +
+      'again, or share one Postgres by DATABASE_URL=postgres://…',
+  );
+}
+
+/** `logTail`: the last lines of Postgres' own log. */
+export function startFailed(dataDir: string, reason: string, logTail: string): LockstepError {
+  if (FULL_WORDS.test(`${reason}\n${logTail}`)) return diskFull(dataDir);
+  const said = logTail === '' ? '' : `\nPostgres' last words:\n${logTail.replace(/^/gm, '  ')}`;
+  return embeddedError(
+    'EMBEDDED_START_FAILED',
+    `The embedded Postgres of ${dataDir} did not start: ${reason}. Try again; if that does not help, ${ANOTHER_DIRECTORY}${said}`,
+  );
+}

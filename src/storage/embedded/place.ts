@@ -1,0 +1,123 @@
+/**
+ * The place of one embedded Postgres inside a data directory, and the user it runs as.
+ *
+ *   DATA_DIR/postgres/
+ *     data/        Postgres' own data directory
+ *     log          Postgres' own log
+ *     users.fifo   every process that uses it holds the write end, its keeper the read end
+ *     peers.fifo   every process that uses it holds the read end
+ *     family.fifo  the keeper and every Postgres process hold the read end
+ *     acks/        the keeper's answers to newcomers
+ *
+ * The fifos carry who is alive: the kernel closes a process's ends however it dies, so there is nothing stale to find,
+ * no process id to be reused, and it holds between users and containers too.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { codeOf } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import { notUnprivileged, otherVersion } from './errors.ts';
+import { ownerFor, type RunAs } from './owner.ts';
+
+export interface Place {
+  /** As the user named it, for messages. */
+  readonly dataDir: string;
+  readonly dir: string;
+  readonly data: string;
+  readonly log: string;
+  readonly users: string;
+  readonly peers: string;
+  readonly family: string;
+  readonly starter: string;
+  readonly acks: string;
+  readonly password: string;
+  /** Names the directory, whatever path leads to it: its inode, which a running Postgres keeps from being given again. */
+  readonly id: string;
+  /** Set when this process is root, which Postgres refuses to run as. */
+  readonly runAs?: RunAs;
+}
+
+/** Makes the place if it is not there yet. Throws EMBEDDED_OTHER_VERSION, EMBEDDED_ROOT and the file system's errors. */
+export async function preparePlace(dataDir: string, version: string): Promise<Place> {
+  const dir = path.join(path.resolve(dataDir), 'postgres');
+  await makeDirectory(dir, { mode: 0o700 });
+  const runAs = process.geteuid?.() === 0 ? await ownerFor(dir) : undefined;
+  const { dev, ino } = await fs.stat(dir);
+  const inside = (name: string): string => path.join(dir, name);
+  const place: Place = {
+    dataDir,
+    dir,
+    data: inside('data'),
+    log: inside('log'),
+    users: inside('users.fifo'),
+    peers: inside('peers.fifo'),
+    family: inside('family.fifo'),
+    starter: inside('starter.fifo'),
+    acks: inside('acks'),
+    password: inside('password'),
+    id: `${dev.toString(36)}-${ino.toString(36)}`,
+    runAs,
+  };
+  await checkVersion(place, version);
+  await makeFifos(place);
+  return place;
+}
+
+async function checkVersion(place: Place, version: string): Promise<void> {
+  const found = await fs.readFile(path.join(place.data, 'PG_VERSION'), 'utf8').catch((error) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found !== undefined && found.trim() !== version) throw otherVersion(place.dataDir, found.trim(), version);
+}
+
+async function makeFifos(place: Place): Promise<void> {
+  const fifos = [place.users, place.peers, place.family, place.starter];
+  const missing = fifos.filter((file) => !existsSync(file));
+  let failure: unknown;
+  if (missing.length > 0 || !existsSync(place.acks)) {
+    const names = missing.map((file) => path.basename(file));
+    const script = 'umask 077; mkdir -p acks; for name; do mkfifo "$name"; done';
+    const owner = place.runAs && { runAs: await fs.stat(place.dir) };
+    await runAs(owner ?? {}, 'sh', ['-c', script, 'sh', ...names], place.dir).catch((error) => {
+      if (codeOf(error) === 'EPERM' || codeOf(error) === 'EINVAL') throw notUnprivileged(error);
+      failure = error; // none if they are there now: another process has made them meanwhile
+    });
+  }
+  for (const fifo of fifos) {
+    const found = await fs.lstat(fifo).catch((error) => {
+      throw failure ?? error;
+    });
+    if (!found.isFIFO()) throw new Error(`${fifo} is in the way`);
+  }
+}
+
+/**
+ * A path to the working directory `dir` that works for Postgres. An unprivileged user may not get past its parents, such
+ * as root's home: then it goes through the kernel's link to the working directory, which needs no parents.
+ */
+export function reachable(place: Place, dir: string): string {
+  return place.runAs && process.platform === 'linux' ? '/proc/self/cwd' : dir;
+}
+
+/** The whole environment of what we start: a parent's environment holds secrets that are none of Postgres' business. */
+export function plainEnvironment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+}
+
+/** Runs a program as the user of the place, with `input` on its stdin, and gives its output; throws execFile's error. */
+export async function runAs(
+  { runAs: user }: { readonly runAs?: RunAs },
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  input = '',
+): Promise<{ stdout: string; stderr: string }> {
+  const as = user && { uid: user.uid, gid: user.gid };
+  const running = promisify(execFile)(program, [...args], { cwd, env: plainEnvironment(), ...as });
+  running.child.stdin?.on('error', () => undefined).end(input); // a program that ends early reports that itself
+  return running;
+}

@@ -1,0 +1,101 @@
+/**
+ * Being a user of a place's Postgres: from `join` until `leave`, or until the process dies, its keeper keeps it running.
+ * How the fifos carry that is told in place.ts and keeper.sh.
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../../base/errors.ts';
+import type { Place } from './place.ts';
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants;
+const ACK_POLL_MS = 5;
+/** A keeper answers within milliseconds unless it is stopped. */
+const ACK_MS = 30_000;
+
+export interface Presence {
+  /** Ends the use; true if no other process uses it, so that its keeper stops Postgres now. Idempotent. */
+  leave(): boolean;
+}
+
+/** Joins the users of a running Postgres; undefined if it has no keeper, or is just being stopped. */
+export async function join(place: Place): Promise<Presence | undefined> {
+  const users = openIfRead(place.users);
+  return users === undefined ? undefined : greet(place, users);
+}
+
+/** Is there a keeper that takes new users? */
+export function isKept(place: Place): boolean {
+  return isRead(place.users);
+}
+
+/** Is a process starting Postgres at this moment? */
+export function isStarting(place: Place): boolean {
+  return isRead(place.starter);
+}
+
+/** Is the keeper or any process of its Postgres still there? */
+export function hasFamily(place: Place): boolean {
+  return isRead(place.family);
+}
+
+/**
+ * Tells the keeper that we are here and waits for its answer, which is its word that it goes on until we leave: it may have
+ * been about to stop. Takes over `users`, the write end of users.fifo.
+ */
+export async function greet(place: Place, users: number): Promise<Presence | undefined> {
+  const peers = fs.openSync(place.peers, O_RDONLY | O_NONBLOCK);
+  const name = `${process.pid}-${randomBytes(6).toString('hex')}`;
+  const ack = path.join(place.acks, name);
+  const deadline = Date.now() + ACK_MS;
+  say(users, `hello ${name}`);
+  while (!fs.existsSync(ack)) {
+    if (!isKept(place) || Date.now() > deadline) {
+      fs.closeSync(peers);
+      fs.closeSync(users);
+      return undefined;
+    }
+    await sleep(ACK_POLL_MS);
+  }
+  fs.rmSync(ack, { force: true });
+  return presenceOf(place, users, peers);
+}
+
+function presenceOf(place: Place, users: number, peers: number): Presence {
+  let isLast: boolean | undefined;
+  const leave = (): boolean => {
+    if (isLast !== undefined) return isLast;
+    fs.closeSync(peers);
+    isLast = !isRead(place.peers);
+    say(users, 'bye');
+    fs.closeSync(users);
+    return isLast;
+  };
+  return { leave };
+}
+
+/** Says it to the keeper, if there still is one. */
+function say(users: number, line: string): void {
+  try {
+    fs.writeSync(users, `${line}\n`);
+  } catch (error) {
+    if (codeOf(error) !== 'EPIPE') throw error;
+  }
+}
+
+function isRead(fifo: string): boolean {
+  const fd = openIfRead(fifo);
+  if (fd !== undefined) fs.closeSync(fd);
+  return fd !== undefined;
+}
+
+/** The write end of a fifo, or undefined when no process holds its read end, or when the whole place has been removed. */
+function openIfRead(fifo: string): number | undefined {
+  try {
+    return fs.openSync(fifo, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+  } catch (error) {
+    if (codeOf(error) === 'ENXIO' || codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+/** The database's errors that a person has to act on, said clearly: it cannot be reached, or it has gone away. */
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+
+/**
+ * Why a Postgres could not be used from the start (exit code 2). `where`: `Database.describe`. `onRefusal`: what to do
+ * when it refuses the login; default: check DATABASE_URL.
+ */
+export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL): LockstepError {
+  const { code, remedy } = openProblem(error, onRefusal);
+  return new LockstepError(code, `Cannot use ${where}: ${messageOf(error)}. ${remedy}`, { cause: error, exitCode: 2 });
+}
+
+/**
+ * A clear error when `error` says that the database was lost or is out of resources (exit code 3), else undefined.
+ * `where`: `Database.describe`, which tells its network errors from those of other servers.
+ */
+export function describeDatabaseError(error: unknown, where: string): LockstepError | undefined {
+  for (const one of chain(error)) {
+    const problem = runtimeProblem(one, where);
+    if (problem === undefined) continue;
+    const message = `${problem.what} ${where}: ${messageOf(one)}. ${problem.remedy}`;
+    return new LockstepError(problem.code, message, { cause: error });
+  }
+  return undefined;
+}
+
+const CHECK_URL = 'Check the user and the password in DATABASE_URL (database.url).';
+
+function openProblem(error: unknown, onRefusal: string): { code: string; remedy: string } {
+  const code = codeOf(error);
+  const said = messageOf(error);
+  if (code === '28P01' || code === '28000' || said.startsWith('SASL')) {
+    return { code: 'DATABASE_LOGIN_REFUSED', remedy: onRefusal };
+  }
+  if (code === '3D000') {
+    return {
+      code: 'DATABASE_MISSING',
+      remedy: 'Create it with createdb, or correct its name in DATABASE_URL (database.url).',
+    };
+  }
+  if (code === '42501') {
+    return { code: 'DATABASE_LOGIN_REFUSED', remedy: 'Grant this user the right to connect and to create schemas.' };
+  }
+  if (/SSL|TLS|certificate/i.test(said)) {
+    return {
+      code: 'DATABASE_UNREACHABLE',
+      remedy: 'Set sslmode=disable, require or verify-full in DATABASE_URL to what it offers.',
+    };
+  }
+  return {
+    code: 'DATABASE_UNREACHABLE',
+    remedy: 'Check that it runs and that the host and the port in DATABASE_URL (database.url) are right.',
+  };
+}
+
+interface Problem {
+  readonly code: string;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+const LOST: Problem = {
+  code: 'DATABASE_LOST',
+  what: 'Lost the connection to',
+  remedy:
+    'Committed data is safe. Check that the database runs, then start the same command again: it resumes where this one stopped.',
+};
+const FULL: Problem = {
+  code: 'DATABASE_FULL',
+  what: 'There is no space left on the disk of',
+  remedy: 'Committed data is safe. Free some space, then start the same command again.',
+};
+const CROWDED: Problem = {
+  code: 'DATABASE_CROWDED',
+  what: 'There is no connection left at',
+  remedy: 'Raise its max_connections, or run fewer processes.',
+};
+
+/** Postgres' states: 57P01-57P03 it is going down or coming up, class 08 the connection is broken. */
+const LOST_STATES = /^(57P0[123]|08\w{3})$/;
+const LOST_WORDS =
+  /^Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
+const BROKEN_STREAM = ['ECONNRESET', 'EPIPE'];
+const NO_CONNECTION = ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
+
+function runtimeProblem(error: unknown, where: string): Problem | undefined {
+  const code = codeOf(error) ?? '';
+  if (code === '53100') return FULL;
+  if (code === '53300') return CROWDED;
+  if (LOST_STATES.test(code) || LOST_WORDS.test(messageOf(error))) return LOST;
+  if (BROKEN_STREAM.includes(code)) return LOST;
+  return NO_CONNECTION.includes(code) && isAbout(error, where) ? LOST : undefined;
+}
+
+/** Was it this database that could not be connected to? Redis' and HTTP's errors carry the same codes. */
+function isAbout(error: unknown, where: string): boolean {
+  const { address, port, hostname } = Object(error) as { address?: unknown; port?: unknown; hostname?: unknown }; // read only
+  if (typeof address === 'string' && address.includes('.s.PGSQL.')) return true;
+  if (typeof port === 'number') return new RegExp(`:${port}\\b`).test(where);
+  return typeof hostname === 'string' && where.includes(hostname);
+}
+
+/** The error itself, and those it wraps. */
+function* chain(error: unknown): Generator<unknown> {
+  for (let one = error; one !== undefined && one !== null; one = one instanceof Error ? one.cause : undefined) {
+    yield one;
+    if (one instanceof AggregateError) yield* one.errors;
+  }
+}

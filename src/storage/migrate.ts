@@ -1,0 +1,53 @@
+/**
+ * Migrates the tables of a room: each migration runs once, in order, in one transaction under an advisory lock, so that any
+ * number of processes may start at the same time.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import type pg from 'pg';
+
+export interface Migration {
+  /** Unique within the room and never changed once released, such as `001-runs`. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+const LOCK_KEY = 0x10c5; // any constant: it only has to be the same in every Lockstep process
+
+/** The migrations in a folder of `.sql` files, in the order of their names. */
+export async function readMigrations(folder: URL): Promise<readonly Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
+  const read = async (file: string): Promise<Migration> => ({
+    name: file.slice(0, -'.sql'.length),
+    sql: await readFile(new URL(file, folder), 'utf8'),
+  });
+  return Promise.all(files.map(read));
+}
+
+/** Runs the migrations of `room` (also the name of its schema, which is created) that have not run yet. */
+export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
+  const db = await pool.connect();
+  try {
+    await db.query('begin');
+    await db.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    await db.query(
+      `create table if not exists public.lockstep_migrations
+         (room text, name text, at timestamptz not null default now(), primary key (room, name))`,
+    );
+    await db.query(`create schema if not exists ${room}`);
+    const done = await db.query<{ name: string }>('select name from public.lockstep_migrations where room = $1', [
+      room,
+    ]);
+    const ran = new Set(done.rows.map((row) => row.name));
+    for (const { name, sql } of migrations) {
+      if (ran.has(name)) continue;
+      await db.query(sql);
+      await db.query('insert into public.lockstep_migrations (room, name) values ($1, $2)', [room, name]);
+    }
+    await db.query('commit');
+  } catch (error) {
+    await db.query('rollback').catch(() => undefined); // the first error is the one to report
+    throw error;
+  } finally {
+    db.release();
+  }
+}

@@ -1,0 +1,101 @@
+/** Opens the database that holds the ledger and the service: the embedded Postgres or one of the user's own. */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { codeOf } from '../base/errors.ts';
+import { maskedUrl } from './address.ts';
+import { type EmbeddedPostgres, startEmbedded } from './embedded/embedded.ts';
+import { cannotOpen } from './errors.ts';
+import { makePool } from './pool.ts';
+
+export interface DatabaseOptions {
+  /** `embedded`, or `postgres://…`. */
+  readonly url: string;
+  /** Where the embedded Postgres keeps its data. */
+  readonly dataDir: string;
+  /** Of `pool`; default 10. */
+  readonly maxConnections?: number;
+  readonly log?: Logger;
+}
+
+export interface Database {
+  readonly pool: pg.Pool;
+  /** For connections of their own: BullMQ's pool, a LISTEN client. Without our type parsers. */
+  readonly connection: pg.PoolConfig;
+  /** Which database this is, for messages; without the password. */
+  readonly describe: string;
+  /** Ends the pool, and the embedded Postgres if this was its last user. Idempotent. */
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 30_000;
+/** How long a server that says "starting up" is waited for. */
+const STARTING_UP_MS = 30_000;
+const STARTING_UP = '57P03';
+
+/**
+ * Opens the database and makes sure that it answers. Throws (exit code 2) EMBEDDED_…, DATABASE_URL_INVALID,
+ * DATABASE_UNREACHABLE, DATABASE_LOGIN_REFUSED, DATABASE_MISSING.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { server, embedded, describe } = await find(options);
+  const connection: pg.PoolConfig = {
+    application_name: 'lockstep',
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    ...server,
+  };
+  const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log);
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await pool.end();
+    await embedded?.close();
+  };
+  const database: Database = {
+    pool,
+    connection,
+    describe,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+  try {
+    await untilAnswering(pool);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw cannotOpen(error, describe, embedded && forgottenPassword(options.dataDir));
+  }
+}
+
+function forgottenPassword(dataDir: string): string {
+  const file = path.join(dataDir, 'postgres', 'password');
+  return `The password in ${file} is not its own: stop every process that uses ${dataDir}, remove that file and start again.`;
+}
+
+async function find({
+  url,
+  dataDir,
+  log,
+}: DatabaseOptions): Promise<{ server: pg.PoolConfig; embedded?: EmbeddedPostgres; describe: string }> {
+  if (url !== 'embedded') {
+    return { describe: `the Postgres ${maskedUrl(url)}`, server: { connectionString: url } };
+  }
+  const embedded = await startEmbedded({ dataDir, ...(log && { log }) });
+  return { embedded, server: embedded.connection, describe: `the embedded Postgres of ${dataDir}` };
+}
+
+async function untilAnswering(pool: pg.Pool): Promise<void> {
+  const deadline = Date.now() + STARTING_UP_MS;
+  for (;;) {
+    try {
+      await pool.query('select 1');
+      return;
+    } catch (error) {
+      if (codeOf(error) !== STARTING_UP || Date.now() > deadline) throw error;
+      await sleep(250);
+    }
+  }
+}

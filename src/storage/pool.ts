@@ -1,0 +1,32 @@
+/** A pool of connections as every room expects it: bigint as a number, and no lost connection that ends the process. */
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+/** Makes a pool; the caller ends it. Lost connections are logged, and the next query gets a new one. */
+export function makePool(connection: pg.PoolConfig, log?: Logger): pg.Pool {
+  const pool = new pg.Pool({ ...connection, types: { getTypeParser } });
+  const lost = (error: Error): void => {
+    if (!pool.ending) log?.warn({ error: error.message }, 'lost a connection to the database');
+  };
+  pool.on('error', () => undefined); // the listener below has logged it
+  // The pool listens to idle connections only; one lost between two statements of a transaction would end the process.
+  pool.on('connect', (db) => db.on('error', lost));
+  return pool;
+}
+
+const { INT8 } = pg.types.builtins;
+/** The type of a list of INT8, which pg has no name for. */
+const INT8_LIST = 1016;
+
+/** pg's parser for a type, but int8 as a number where a number can hold it: counts and ids are used as such everywhere. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') => {
+  const usual = pg.types.getTypeParser(oid, format as 'text'); // the overloads differ only in what the parser is given
+  if (format === 'binary' || (oid !== INT8 && oid !== INT8_LIST)) return usual;
+  return (text: string) => numbersIn(usual(text));
+};
+
+function numbersIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(numbersIn);
+  const number = typeof value === 'string' ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : value;
+}

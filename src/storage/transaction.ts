@@ -1,0 +1,32 @@
+/** Runs work in one transaction: all of it is committed, or none. */
+import type pg from 'pg';
+import { LockstepError } from '../base/errors.ts';
+
+/**
+ * Runs `work` in a transaction on a connection of its own and gives its result once committed; rolls back when it throws.
+ * Throws what `work` throws, the database's errors, and TRANSACTION_ROLLED_BACK when `work` went on after an error that had
+ * already ended the transaction: Postgres answers such a commit with a silent rollback.
+ */
+export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  const db = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await db.query('begin');
+    const result = await work(db);
+    const ended = await db.query('commit');
+    if (ended.command !== 'COMMIT') {
+      throw new LockstepError(
+        'TRANSACTION_ROLLED_BACK',
+        'A statement failed within a transaction and its error was ignored, so Postgres kept nothing of it.',
+      );
+    }
+    return result;
+  } catch (error) {
+    await db.query('rollback').catch((cause: Error) => {
+      broken = cause; // the first error is the one to report; this connection is no good any more
+    });
+    throw error;
+  } finally {
+    db.release(broken);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Whether customers/import works at a service. A refusal may concern importing as such, or only its contact. The results of
+ * the run's other contacts tell which. So a refused contact waits for the read-back, and every run asks again.
+ */
+import type { Kind, LongIds } from '../../client/call/dialect.ts';
+import type { Written } from '../../engine/account/writes.ts';
+
+type Refused = Extract<Written, { status: 'refused' }>;
+
+export interface ImportMode {
+  /** Importing does not work here: customers are created for the rest of this run. */
+  isOff: boolean;
+  /** A contact was imported, or the settings say that importing works: a refusal concerns its contact. */
+  hasWorked: boolean;
+  /** Contacts refused with the same message before any was imported. */
+  readonly refused: Map<string, Set<string>>;
+  /** How the service's lists write long ids. */
+  readonly longIds: (kind: Kind) => LongIds;
+}
+
+/** If this many contacts are refused with the same message before one is imported, the rest of the run is created. */
+const MANY = 10;
+
+export function importMode(known: Omit<ImportMode, 'refused'>): ImportMode {
+  return { ...known, refused: new Map() };
+}
+
+/** What to do with a contact whose import was refused: create the customer, wait for the read-back, or reject this contact. */
+export function afterRefusal(mode: ImportMode, contact: string, written: Refused): 'create' | 'wait' | 'own' {
+  const { httpStatus, message } = written;
+  if (IS_THERE.test(message)) mode.hasWorked = true;
+  else if (httpStatus === 405 || httpStatus === 501) mode.isOff = true;
+  if (mode.isOff) return 'create';
+  if (mode.hasWorked || ![200, 400, 404, 415, 422].includes(httpStatus)) return 'own';
+  const words = `${httpStatus} ${message}`; // words that name the contact are about the contact
+  const contacts = mode.refused.get(words) ?? new Set();
+  mode.refused.set(words, contacts.add(contact));
+  mode.isOff = contacts.size >= MANY;
+  return 'wait';
+}
+
+/** What services say about a record that exists already. */
+const IS_THERE = /\balready\b|\bduplicate|\bbeen taken\b/i;

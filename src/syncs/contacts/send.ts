@@ -1,0 +1,66 @@
+/** How one row of a contact sync is sent, and what its answer means for the row and the run. */
+import type { Lane } from '../../client/budget/budget.ts';
+import { importBody, toBodyId } from '../../client/call/dialect.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { type WriteOptions, write } from '../../engine/account/writes.ts';
+import { IMPORT_REFUSED } from '../../engine/ledger/matching/settle-contacts.ts';
+import type { ClaimedRow } from '../../engine/ledger/rows.ts';
+import type { SendRow } from '../../engine/worker/row-source.ts';
+import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { afterRefusal, type ImportMode } from './import-mode.ts';
+
+export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
+  return async (row, { dispatchBefore, stopWaiting }) => {
+    const options = {
+      lane,
+      stopWaiting,
+      dispatchBefore,
+      maxWaitMs: SENDER_PATIENCE_MS,
+      sends: row.sends,
+      record: row.sourceId,
+    };
+    if (row.action === 'update') return sendUpdate(account, row, options, mode);
+    if (row.action === 'create' || mode.isOff) return sendCreate(account, row, options);
+    const body = importBody(account.dialect, row.sourceId, row.fields, mode.longIds('contacts'));
+    const report = await write(account, 'customers.import', { ...options, body });
+    const { written } = report;
+    if (written.status === 'applied') mode.hasWorked = true;
+    if (written.status !== 'refused') return toSent(row, report, 'import');
+    switch (afterRefusal(mode, row.sourceId, written)) {
+      case 'create': {
+        const created = await sendCreate(account, row, options); // refused is "not applied" (assumption A3 in docs/protocol.md): creating cannot double it
+        return { ...created, calls: report.calls + created.calls, limited: report.limited + created.limited };
+      }
+      case 'wait': {
+        const { httpStatus: http, message: answer } = written;
+        const refusal = { outcome: 'unknown', reason: IMPORT_REFUSED, facts: { http, answer } } as const;
+        return sent(row, 'import', report, refusal);
+      }
+      default:
+        return toSent(row, report, 'import');
+    }
+  };
+}
+
+/** The record as it stands there, with what changed put over it; the match index brought both together. */
+async function sendUpdate(
+  account: Account,
+  row: ClaimedRow,
+  options: WriteOptions,
+  { longIds }: ImportMode,
+): Promise<SentRow> {
+  const body = { ...row.fields, id: toBodyId(row.recordId ?? '', longIds('customers')) };
+  const report = await write(account, 'customers.update', { ...options, body });
+  const { written } = report;
+  if (written.status === 'applied') return sent(row, 'update', report, { outcome: 'acked', verdict: 'updated' });
+  if (written.status === 'refused' && written.httpStatus === 404) {
+    const facts = { customer: row.recordId, answer: written.message };
+    const gone = { outcome: 'refused', verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
+    return sent(row, 'update', report, gone);
+  }
+  return toSent(row, report, 'update');
+}
+
+async function sendCreate(account: Account, row: ClaimedRow, options: WriteOptions): Promise<SentRow> {
+  return toSent(row, await write(account, 'customers.create', { ...options, body: row.fields }), 'create');
+}

@@ -1,0 +1,74 @@
+/** Stages scanned contacts that are new or have changed as inputs of the run; of the others it keeps hashes. */
+import { idOf, isJsonObject } from '../../client/call/dialect.ts';
+import type { Json } from '../../client/call/json.ts';
+import type { Kept, ScannedRecord } from '../../client/lists/pass.ts';
+import type { CustomerFields } from '../../contract/records.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { withoutId } from '../../engine/account/without-id.ts';
+import { keepContacts } from '../../engine/ledger/matching/contact-inputs.ts';
+import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { type Keys, keysOf, labelOf, personFieldsOf } from '../customers/keys.ts';
+import { fieldsHash } from './mapping.ts';
+import type { ContactSightings } from './sightings.ts';
+
+export interface ScannedContact extends ScannedRecord, Keys {
+  readonly label: string;
+  readonly hash: string;
+  readonly fields: CustomerFields;
+}
+
+/** @throws RunFailed RECORD_WITHOUT_ID: a contact without an id cannot be tracked. */
+export function toScannedContact(record: Json, account: Account): ScannedContact {
+  const id = idOf(record, 'contacts', account.dialect);
+  if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
+  const fields = personFieldsOf(record);
+  return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, ...keysOf(fields) };
+}
+
+export interface Staging {
+  readonly sightings: ContactSightings;
+  readonly pass: number;
+  /** The ordinal of the window's first contact in the run. */
+  readonly first: number;
+}
+
+export interface Staged extends Omit<Kept, 'otherwise'> {
+  /** Contacts that were seen with other content in this pass, with their ordinals. */
+  readonly otherwise: readonly { readonly id: string; readonly place: number }[];
+}
+
+/** Stages a window of contacts for a pass of the scan: the contacts that no earlier window has shown. */
+export async function stageContacts(
+  db: Queryable,
+  run: Run,
+  contacts: readonly ScannedContact[],
+  { sightings, pass, first }: Staging,
+): Promise<Staged> {
+  const fresh: { readonly contact: ScannedContact; readonly n: number }[] = [];
+  const otherwise: { readonly id: string; readonly place: number }[] = [];
+  let newInPass = 0;
+  for (const [i, contact] of contacts.entries()) {
+    const n = first + i + 1;
+    const { lastPass, otherwiseAt } = sightings.contacts.note(contact.id, pass, contact.hash, n);
+    if (otherwiseAt !== undefined) otherwise.push({ id: contact.id, place: otherwiseAt });
+    if (lastPass !== pass) newInPass++;
+    if (lastPass === undefined) fresh.push({ contact, n });
+  }
+  const found = await linksOf(
+    db,
+    run,
+    fresh.map(({ contact }) => contact.id),
+  );
+  const links = new Map(found.map((link) => [link.contact, link]));
+  const inputs = fresh.filter(({ contact, n }) => {
+    const link = links.get(contact.id);
+    sightings.lastN = n;
+    if (link?.known && link.hash === contact.hash) sightings.noteUnchanged(contact, link.customer, link.known);
+    else sightings.noteRow(contact, link);
+    return !(link?.known && link.hash === contact.hash);
+  });
+  await keepContacts(db, run, inputs);
+  return { newInPass, newInAll: fresh.length, otherwise };
+}

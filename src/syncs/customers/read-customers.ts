@@ -1,0 +1,125 @@
+/** One read of all customers into the run's match index: the baseline before the first write, and every read-back. */
+
+import { boundedPipeline } from '../../base/bounded-pipeline.ts';
+import { idOf, isJsonObject } from '../../client/call/dialect.ts';
+import { type Json, LongInteger, storedForm, textOf } from '../../client/call/json.ts';
+import type { ScanReport } from '../../client/lists/scan.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { payAudits } from '../../engine/account/audits.ts';
+import { RunFailed } from '../../engine/account/failure.ts';
+import { checkShape } from '../../engine/account/shapes.ts';
+import { readWholeList } from '../../engine/account/whole-list.ts';
+import { withoutId } from '../../engine/account/without-id.ts';
+import { openWitnesses } from '../../engine/account/witnessing.ts';
+import { areAuditsDue } from '../../engine/ledger/debts.ts';
+import { SAME_CUSTOMER } from '../../engine/ledger/matching/customer-levels.ts';
+import { beginRead, keepRecords, type SeenRecord } from '../../engine/ledger/records.ts';
+import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
+import { ledgerNow } from '../../engine/ledger/set-clock.ts';
+import type { Exclusive } from '../../engine/worker/exclusive.ts';
+import type { JobContext } from '../../engine/worker/job.ts';
+import { customerFieldsOf, keysOf } from './keys.ts';
+
+/** The pass before the first write of a run. */
+export const BASELINE = 0;
+
+const TRIES_BEFORE_FIRST_ANSWER = 2;
+
+export interface CustomersRead {
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** The list proves absence: its pages are proven, and it shows its witnesses. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the list once, to its end. `wants`: which customers to keep, and all where an audit is due; a customer may come more
+ * than once. Default: all. @throws Stop
+ */
+export async function readCustomers(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  pass: number,
+  wants: (customer: SeenRecord) => boolean = () => true,
+): Promise<CustomersRead> {
+  const { pool, run, account, signal } = context;
+  const readAt = await ledgerNow(pool);
+  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'customer', pass }));
+  const isAudit = await areAuditsDue(pool, run, 'customers', readAt);
+  const keeping = boundedPipeline();
+  const witnesses = await openWitnesses(context, 'customers');
+  let hasKeys = false;
+  let mailMember: string | undefined;
+  const read = await readWholeList(account, 'customers.getall', {
+    lane: run.lane,
+    signal,
+    // A run that never had an answer has lost nothing: rather say soon that the service is away.
+    ...(run.calls === 0 && { tries: TRIES_BEFORE_FIRST_ANSWER }),
+    onCalls: (made) => recordProgress(pool, run.id, made),
+    onRecords: async (batch) => {
+      const records = batch.map((record) => toSeenRecord(record, account));
+      for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
+      hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
+      if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
+      const wanted = records.filter(wants);
+      const isWanted = new Set(wanted);
+      const others = isAudit ? records.filter((customer) => !isWanted.has(customer)) : [];
+      const ids = [...wanted, ...others].map(({ recordId }) => recordId);
+      if (ids.length === 0) return;
+      const keep = () =>
+        exclusive.transaction(async (db) => {
+          await keepRecords(db, run.id, pass, wanted);
+          await keepRecords(db, run.id, pass, others, BASELINE); // no news to the run
+        });
+      await keeping.begin(keep, ids);
+    },
+  });
+  await keeping.end();
+  if (!hasKeys && mailMember !== undefined) throw unreadable(account, mailMember);
+  if (read.shape) await checkShape(context, 'customers', read.shape);
+  if (read.scan) await noteScan(context, read.scan);
+  const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
+  const hasWitnesses = await witnesses.isWhole();
+  const isWhole = isProven && hasWitnesses;
+  const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
+  await payAudits(context, exclusive, audit);
+  return { readAt, isWhole };
+}
+
+/** The member of a record that holds an e-mail address. */
+function memberWithMail(record: Json): string | undefined {
+  if (!isJsonObject(record)) return undefined;
+  return Object.keys(record).find((name) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(textOf(record[name])));
+}
+
+function unreadable({ name }: Account, member: string): RunFailed {
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${name}" lists customers without e-mail, phone and name under the names that Lockstep knows; ` +
+      `"${member}" holds an e-mail address. No contact could be recognised among them, so nothing is sent.`,
+  );
+}
+
+async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
+  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  await addNote(pool, run.id, `the list of customers came in pages; scan of customers ${proof}${why}`);
+}
+
+function toSeenRecord(record: Json, account: Account): SeenRecord {
+  const recordId = idOf(record, 'customers', account.dialect);
+  if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
+  const fields = customerFieldsOf(record);
+  const { contact_id, tenant_id } = record;
+  return {
+    recordId,
+    contactId: isReference(contact_id) ? String(contact_id) : undefined,
+    ...keysOf(fields),
+    fields: { ...fields, ...(isReference(tenant_id) && { tenant_id: storedForm(tenant_id) }) },
+  };
+}
+
+/** Ids begin at 1; services that know no null write 0 or nothing. */
+function isReference(value: unknown): value is number | string | LongInteger {
+  if (typeof value === 'number') return value !== 0;
+  return value instanceof LongInteger || (typeof value === 'string' && !['', '0'].includes(value));
+}

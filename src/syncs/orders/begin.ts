@@ -1,0 +1,164 @@
+/**
+ * The beginning of a load: creates its run, which waits until the whole file is staged, and stages the file. The same file is
+ * the same load: it joins an unfinished load, and an ended load is not loaded again.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type pg from 'pg';
+import { LockstepError } from '../../base/errors.ts';
+import type { Lane } from '../../client/budget/budget.ts';
+import { isGone, thisWorker } from '../../engine/ledger/claims.ts';
+import { type Run, readRun, startRun } from '../../engine/ledger/runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import type { OrdersOptions } from './options.ts';
+import { takenOver } from './staging.ts';
+
+export interface LoadSpec {
+  readonly account: string;
+  readonly scope: string;
+  /** Hexadecimal, 16 digits at least: the same for the same account, address, bytes and mapping. */
+  readonly loadId: string;
+  readonly fileName: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly header: readonly string[];
+  /** What is needed to write the results; kept as JSON. */
+  readonly form: unknown;
+  readonly options: OrdersOptions;
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+}
+
+export type BegunLoad =
+  /** Its rows have to be staged; then the load is released. */
+  | { readonly status: 'new'; readonly run: Run }
+  /** Received whole before, and not ended successfully: follow it, and resume it first if it is paused or has failed. */
+  | { readonly status: 'unfinished'; readonly run: Run }
+  /** Nothing is left to do. */
+  | { readonly status: 'finished'; readonly run: Run };
+
+/** The load as it was received, for its results. */
+export interface Load {
+  readonly loadId: string;
+  readonly fileName: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly header: readonly string[];
+  readonly form: unknown;
+  readonly isReceived: boolean;
+}
+
+/** If a receiver on another machine has staged nothing for this long, it counts as dead. */
+const SILENT_S = 60;
+const RECEIVER_ID = randomBytes(4).toString('hex');
+
+/**
+ * Begins a load, or finds it. A load that was received only in part is deleted and begun again.
+ * @throws LockstepError LOAD_BEING_RECEIVED while another process is staging it
+ */
+export async function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoad> {
+  for (;;) {
+    const begun = await inTransaction(pool, (db) => findOrBegin(db, spec));
+    if (begun !== 'again') return begun;
+  }
+}
+
+/** Releases the load: all its rows are staged. @throws LockstepError LOAD_TAKEN_OVER */
+export async function releaseLoad(db: Queryable, runId: string): Promise<void> {
+  const released = await db.query(
+    `with received as (
+       update ledger.loads set is_received = true where run_id = $1 and not is_received returning run_id
+     )
+     update ledger.runs u set status = 'running' from received where u.id = received.run_id and u.status = 'paused'`,
+    [runId],
+  );
+  if (released.rowCount === 0) throw takenOver(runId);
+}
+
+/** Undefined if the run is not a load. */
+export async function readLoad(db: Queryable, runId: string): Promise<Load | undefined> {
+  const found = await db.query<Load>(
+    `select load_id as "loadId", file_name as "fileName", sha256, bytes::float8 as bytes, header, form,
+       is_received as "isReceived" from ledger.loads where run_id = $1`,
+    [runId],
+  );
+  return found.rows[0];
+}
+
+interface Found {
+  readonly id: string;
+  readonly isReceived: boolean;
+  readonly status: Run['status'];
+  readonly receiver: unknown;
+  readonly silent: boolean;
+}
+
+async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad | 'again'> {
+  const last = spec.dryRun ? undefined : await findLast(db, spec);
+  if (last?.isReceived) {
+    return { status: last.status === 'done' ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
+  }
+  if (last) await dropHalfReceived(db, last, spec);
+  const run = await createLoad(db, spec);
+  return run ? { status: 'new', run } : 'again';
+}
+
+async function findLast(db: Queryable, spec: LoadSpec): Promise<Found | undefined> {
+  const found = await db.query<Found>(
+    `select u.id, l.is_received as "isReceived", u.status, l.receiver,
+       l.received_at + $3 * interval '1 s' < clock_timestamp() as silent
+     from ledger.loads l join ledger.runs u on u.id = l.run_id
+     where l.scope = $1 and l.load_id = $2 and not u.dry_run and (u.phase is not null or u.status = 'done')
+     order by u.created_at desc limit 1 for update of l`,
+    [spec.scope, spec.loadId, SILENT_S],
+  );
+  return found.rows[0];
+}
+
+async function dropHalfReceived(db: Queryable, last: Found, { fileName }: LoadSpec): Promise<void> {
+  const isAtIt = last.status === 'paused' && !last.silent && !isGone(JSON.stringify(last.receiver));
+  if (isAtIt) {
+    throw new LockstepError(
+      'LOAD_BEING_RECEIVED',
+      `Another process is reading ${fileName} at this moment (run ${last.id}). Run the same command again in a moment to join it.`,
+      { exitCode: 3 },
+    );
+  }
+  await db.query('delete from ledger.runs where id = $1', [last.id]);
+}
+
+/** Undefined if another process has begun it at the same moment. */
+async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run | undefined> {
+  const name = `orders:${spec.loadId.slice(0, 12)}`;
+  const begun = await startRun(db, {
+    sync: name,
+    job: 'orders',
+    account: spec.account,
+    scope: spec.scope,
+    resource: name,
+    lane: spec.lane,
+    dryRun: spec.dryRun,
+    options: spec.options,
+    phase: 'load-orders',
+    title: path.basename(spec.fileName),
+  });
+  if (begun.status === 'busy') return undefined;
+  await db.query(`update ledger.runs set status = 'paused' where id = $1`, [begun.run.id]);
+  await db.query(
+    `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      begun.run.id,
+      spec.scope,
+      spec.loadId,
+      spec.fileName,
+      spec.sha256,
+      spec.bytes,
+      JSON.stringify(spec.header),
+      JSON.stringify(spec.form ?? null),
+      thisWorker(RECEIVER_ID),
+    ],
+  );
+  return readRun(db, begun.run.id);
+}

@@ -1,0 +1,31 @@
+/** The options of a load, as its run keeps them. */
+import { z } from 'zod';
+import type { Run } from '../../engine/ledger/runs.ts';
+
+export const ordersOptions = z.object({
+  /** What to do with an existing order: leave it unchanged, update it if it differs, or reject its row. */
+  existing: z.enum(['skip', 'update', 'fail']),
+  /** Whether to create missing customers first; otherwise their rows are rejected. */
+  createCustomers: z.boolean(),
+  /** Pauses before the first write until a person approves; `resumeRun` resumes the load. */
+  confirm: z.boolean(),
+});
+
+export type OrdersOptions = z.infer<typeof ordersOptions>;
+
+/**
+ * The same file is the same load, whatever its options are. Returns the options that are asked for now and were not asked for
+ * then, as on the command line. Only a salted load (`--again`) applies them.
+ */
+export function notDoneAsAsked(
+  { options }: Pick<Run, 'options'>,
+  { existing, createCustomers }: Pick<OrdersOptions, 'existing' | 'createCustomers'>,
+): readonly string[] {
+  return [
+    ...(options.existing === existing ? [] : [`--existing ${existing}`]),
+    ...(createCustomers && options.createCustomers !== true ? ['--create-customers'] : []),
+  ];
+}
+
+/** The code of the error with which a load is paused until a person approves it. */
+export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';

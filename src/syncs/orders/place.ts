@@ -1,0 +1,34 @@
+/** How far a load has come before its orders are sent: its run's checkpoint, from which any process can resume. */
+import { z } from 'zod';
+import { type Run, recordProgress } from '../../engine/ledger/runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+
+const placeSchema = z.object({
+  /** Absent in checkpoints of earlier versions. */
+  job: z.literal('orders').default('orders'),
+  /**
+   * The next step: find the customers, wait for customers that are being created, take the orders' keys, or read the
+   * existing orders and decide.
+   */
+  step: z.enum(['customers', 'creating', 'keys', 'orders']).default('customers'),
+  /** The plan was shown to a person, if the load asks for approval. */
+  isShown: z.boolean().default(false),
+  /** The run that creates missing customers, or has created them. */
+  creator: z.string().optional(),
+  /** The run that this load waits for, and since when, on the clock of a process. */
+  waits: z.object({ run: z.string(), sinceMs: z.number() }).optional(),
+  /** How many orders the service's list held before the first write; unknown if the list came in pages. */
+  ordersBefore: z.number().optional(),
+  /** How many orders the last decision plans to update. */
+  updates: z.number().optional(),
+});
+
+export type Place = Readonly<Omit<z.infer<typeof placeSchema>, 'job'>>;
+
+export function placeOf(run: Pick<Run, 'checkpoint'>): Place {
+  return placeSchema.parse(run.checkpoint);
+}
+
+export async function keepPlace(db: Queryable, runId: string, place: Place): Promise<void> {
+  await recordProgress(db, runId, { checkpoint: { ...place, job: 'orders' } });
+}

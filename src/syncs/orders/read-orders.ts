@@ -1,0 +1,145 @@
+/** Reads all orders once, and keeps the orders whose keys a load holds: for its baseline, and for every read-back. */
+
+import { boundedPipeline } from '../../base/bounded-pipeline.ts';
+import { amountOf, idOf, isJsonObject, memberNamed } from '../../client/call/dialect.ts';
+import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { payAudits } from '../../engine/account/audits.ts';
+import { RunFailed } from '../../engine/account/failure.ts';
+import { checkShape } from '../../engine/account/shapes.ts';
+import { readWholeList } from '../../engine/account/whole-list.ts';
+import { withoutId } from '../../engine/account/without-id.ts';
+import { openWitnesses } from '../../engine/account/witnessing.ts';
+import { areAuditsDue } from '../../engine/ledger/debts.ts';
+import {
+  type KeepingOrders,
+  keepOrders,
+  SAME_ORDER,
+  type SeenOrder,
+  takeAsked,
+} from '../../engine/ledger/matching/order-records.ts';
+import type { OrdersRead } from '../../engine/ledger/matching/settle-orders.ts';
+import { beginRead } from '../../engine/ledger/records.ts';
+import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
+import { ledgerNow } from '../../engine/ledger/set-clock.ts';
+import type { Exclusive } from '../../engine/worker/exclusive.ts';
+import type { JobContext } from '../../engine/worker/job.ts';
+import { openWantedOrders } from './wanted-orders.ts';
+
+/** @throws Stop; RunFailed SERVICE_UNREADABLE if no order of the list names its customer or its label */
+export async function readOrders(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  pass: number,
+): Promise<OrdersRead> {
+  const { pool, run, account, signal } = context;
+  const readAt = await ledgerNow(pool);
+  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'order', pass }));
+  const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
+  const keepingFor: KeepingOrders = { run, pass, isAudit };
+  let isWanted: ((order: OrderName) => boolean) | undefined;
+  const says = { orders: false, customers: false, labels: false };
+  const keeping = boundedPipeline();
+  const witnesses = await openWitnesses(context, 'orders');
+  let seen: SeenOrder[] = [];
+  const keep = async () => {
+    const orders = seen;
+    seen = [];
+    const ids = orders.map(({ recordId }) => recordId);
+    await keeping.begin(
+      () => exclusive.transaction((db) => keepOrders(db, keepingFor, orders)),
+      ids, // an order that moves to another page is listed twice
+    );
+  };
+  const read = await readWholeList(account, 'orders.getall', {
+    lane: run.lane,
+    signal,
+    onCalls: (made) => recordProgress(pool, run.id, made),
+    onRecords: async (batch) => {
+      if (batch.length > 0) isWanted ??= await openWantedOrders(pool, keepingFor);
+      for (const record of batch) {
+        const named = nameOf(record, account);
+        witnesses.note(named.recordId, record);
+        says.orders = true;
+        says.customers ||= named.clientId !== undefined;
+        says.labels ||= named.hasLabel;
+        if (isWanted?.(named)) seen.push({ ...named, fields: fieldsOf(named.record) });
+      }
+      if (seen.length >= KEPT_AT_ONCE) await keep();
+    },
+  });
+  if (seen.length > 0) await keep();
+  await keeping.end();
+  await exclusive.transaction((db) => takeAsked(db, keepingFor));
+  if (read.shape) await checkShape(context, 'orders', read.shape);
+  if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
+  if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);
+  const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
+  if (read.scan) {
+    const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
+    await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
+  }
+  const isWhole = (await witnesses.isWhole()) && isProven;
+  const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
+  if (isAudit) await payAudits(context, exclusive, audit);
+  return { readAt, records: read.records, isWhole };
+}
+
+/** Each transaction costs four round trips. */
+const KEPT_AT_ONCE = 4_000;
+
+/** The keys that decide whether an order is asked for. */
+interface OrderName extends Omit<SeenOrder, 'fields'> {
+  readonly hasLabel: boolean;
+  readonly record: JsonObject;
+}
+
+function nameOf(record: Json, account: Account): OrderName {
+  const recordId = idOf(record, 'orders', account.dialect);
+  if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
+  const label = memberNamed(record, LABEL_NAMES);
+  const value = label === undefined ? undefined : record[label];
+  return {
+    recordId,
+    clientId: customerIdOf(record),
+    label: textOf(value),
+    isNumber: typeof value === 'number',
+    hasLabel: label !== undefined,
+    record,
+  };
+}
+
+/** The contract's name first, then names that other services may use; in lower case, as names are compared without case. */
+const CUSTOMER_NAMES = ['client_id', 'customer_id', 'clientid', 'customerid'];
+const OWNER_NAMES = ['client', 'customer'];
+
+function customerIdOf(record: JsonObject): string | undefined {
+  for (const name of CUSTOMER_NAMES) {
+    const member = memberNamed(record, [name]);
+    const id = member === undefined ? '' : textOf(record[member]);
+    if (id !== '') return id;
+  }
+  for (const name of OWNER_NAMES) {
+    const owner = record[memberNamed(record, [name]) ?? ''];
+    const member = isJsonObject(owner) ? memberNamed(owner, ['id']) : undefined;
+    const id = isJsonObject(owner) && member !== undefined ? textOf(owner[member]) : '';
+    if (id !== '') return id;
+  }
+  return undefined;
+}
+
+const LABEL_NAMES = ['order_id', 'orderid'];
+
+/** The order's content in one spelling; absent members are left out. */
+function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
+  const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
+}
+
+function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${name}" lists orders without their ${what} (members looked for: ${names.join(', ')}): ` +
+      'what was created could not be told from what is missing, so nothing is sent.',
+  );
+}

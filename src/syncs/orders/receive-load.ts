@@ -1,0 +1,236 @@
+/**
+ * Receives a file as a load: reads and examines it, checks every row without a call, stages all rows, and releases the load.
+ * The command line uses it, and so does the watcher of folders.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { boundedPipeline } from '../../base/bounded-pipeline.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import type { Lane } from '../../client/budget/budget.ts';
+import { contentSha256 } from '../../csv/content.ts';
+import { FIELDS, type Field } from '../../csv/fields.ts';
+import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
+import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
+import type { CheckedRow, Problem } from '../../csv/validate.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
+import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
+import type { OrdersOptions } from './options.ts';
+import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
+
+export interface FileLoad {
+  readonly account: Pick<Account, 'name' | 'scope' | 'service'>;
+  /** A path, or `-` for stdin; or an open file, which is closed at the end. */
+  readonly source: string | OpenedFile;
+  readonly choices: SheetChoices;
+  readonly options: OrdersOptions;
+  /** Default: interactive for a small file, because a person waits for it; batch for a large one. */
+  readonly lane?: Lane;
+  readonly dryRun: boolean;
+  /** Set to load a file again that was loaded before. */
+  readonly salt?: string;
+  /** Where the content of stdin is stored. */
+  readonly spoolDir: string;
+  readonly signal: AbortSignal;
+  /** Called with the way the file was read, before it is staged. */
+  readonly onSheet?: (sheet: Sheet, received: Received) => void;
+  readonly onProgress?: (rows: number) => void;
+  /** Called while another process receives the same file. */
+  readonly onWaiting?: () => void;
+}
+
+export interface ReceivedLoad {
+  readonly begun: BegunLoad;
+  /** Hex, of the bytes that were received. */
+  readonly sha256: string;
+  /** Rows that were checked, if the load is new. */
+  readonly rows: number;
+  /** The first problems in the order of the file, if the load is new. */
+  readonly problems: readonly Problem[];
+  /** An order has no currency, so more than one currency in a file deserves a warning. */
+  readonly currencies: readonly string[];
+}
+
+const SHOWN_PROBLEMS = 10;
+const BATCH = 1_000;
+const LOOK_MS = 300;
+const NOTE_MS = 1_000;
+const SMALL_BYTES = 1024 * 1024;
+
+/** Leaves nothing of a load that was not received whole. @throws LockstepError like receiving, examining and beginning */
+export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
+  await makeDirectory(load.spoolDir);
+  const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
+  try {
+    const recalled = await rememberedColumns(pool, load.account.scope);
+    const sheet = examineSheet(received, { ...load.choices, recall: (signature) => recalled.get(signature) });
+    load.onSheet?.(sheet, received);
+    const fingerprint = await fingerprintOf(pool, load, received);
+    const { sha256 } = received;
+    const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
+    if (begun.status !== 'new') return { begun, sha256, rows: 0, problems: [], currencies: [] };
+    const labels = labelsFor(load, fingerprint);
+    const staged = await stageAll(pool, begun.run, load, received, sheet, labels);
+    await rememberColumns(pool, load.account.scope, sheet);
+    await releaseLoad(pool, begun.run.id);
+    return { begun, sha256, ...staged };
+  } finally {
+    await received.close();
+  }
+}
+
+/** Waits while another process receives the same file: then there is a load to join. */
+async function beginOrJoin(pool: pg.Pool, spec: LoadSpec, { signal, onWaiting }: FileLoad): Promise<BegunLoad> {
+  for (;;) {
+    try {
+      return await beginLoad(pool, spec);
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code !== 'LOAD_BEING_RECEIVED' || signal.aborted) throw error;
+      onWaiting?.();
+      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** What is needed to write a load's results, kept with the load. */
+export interface ResultFormat {
+  readonly delimiter: string;
+  readonly lineEnd: 'LF' | 'CRLF' | 'CR';
+  readonly withBom: boolean;
+}
+
+/**
+ * Identifies a load: files with the same text are the same load, however they are compressed. Earlier versions identified
+ * loads by the bytes of their file; such a load is found by its bytes.
+ */
+async function fingerprintOf(pool: pg.Pool, { account }: FileLoad, received: Received): Promise<string> {
+  const content = await contentSha256(received);
+  const found = await pool.query('select 1 from ledger.loads where scope = $1 and sha256 = $2 limit 1', [
+    account.scope,
+    received.sha256,
+  ]);
+  return found.rowCount === 0 ? content : received.sha256;
+}
+
+function specOf(load: FileLoad, received: Received, sheet: Sheet, sha256: string): LoadSpec {
+  const { mapping, amounts, columns, format, encoding } = sheet;
+  const { account, options, dryRun, salt = '' } = load;
+  const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
+  const told = mapping.columns.map(({ field, index }) => [field, index]);
+  const identity = [account.scope, account.service, sha256, told, amounts, salt];
+  const form: ResultFormat = {
+    delimiter: format.delimiter,
+    lineEnd: format.lineEnd,
+    withBom: encoding.encoding !== 'utf-8' || received.sample.subarray(0, 3).equals(BYTE_ORDER_MARK),
+  };
+  return {
+    account: account.name,
+    scope: account.scope,
+    loadId: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
+    fileName: received.name,
+    sha256,
+    bytes: received.sizeBytes,
+    header: columns,
+    form,
+    options,
+    lane,
+    dryRun,
+  };
+}
+
+/** The label prefix of orders without an order_id: the same however the columns are mapped, so no order is created twice. */
+function labelsFor({ account }: FileLoad, sha256: string): string {
+  const identity = JSON.stringify([account.scope, account.service, sha256]);
+  return `LS-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+async function stageAll(
+  pool: pg.Pool,
+  run: Run,
+  load: FileLoad,
+  received: Received,
+  sheet: Sheet,
+  labels: string,
+): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'>> {
+  const problems: Problem[] = [];
+  const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
+  const validator = validatorOf(sheet);
+  const staging = boundedPipeline();
+  let notedAtMs = performance.now();
+  let batch: StagedRow[] = [];
+  const stage = async () => {
+    const full = batch;
+    batch = [];
+    await staging.begin(() => stageRows(pool, run, full, labels));
+  };
+  let rows = 0;
+  try {
+    for await (const checked of checkedRows(received, sheet, validator)) {
+      load.signal.throwIfAborted();
+      for (const row of checked) {
+        if (row.status === 'invalid') note(row.problems);
+        else if (row.warnings.length > 0) note(row.warnings);
+        batch.push(toStagedRow(row));
+        if (batch.length === BATCH) await stage();
+      }
+      rows += checked.length;
+      if (performance.now() - notedAtMs > NOTE_MS) {
+        notedAtMs = performance.now();
+        await noteReceiving(pool, run.id, rows);
+      }
+      load.onProgress?.(rows);
+    }
+    await stage();
+    await staging.end();
+    await noteReceiving(pool, run.id, rows);
+    const differing = await settleRepeats(pool, run.id, { labels, shown: SHOWN_PROBLEMS });
+    note(differing.map(({ line, other }) => ({ ...REPEATED, facts: { line, other } })));
+    return { rows, problems, currencies: validator.currencies };
+  } catch (error) {
+    await staging.end().catch(() => {}); // the first error is reported
+    await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent
+    throw error;
+  }
+}
+
+const REPEATED = { code: 'ORDER_ID_REPEATED', severity: 'error', field: 'order_id' } as const;
+
+function toStagedRow(row: CheckedRow): StagedRow {
+  const { line, cells, values } = row;
+  if (row.status === 'valid') return { line, cells, values };
+  const [first, ...also] = row.problems.filter(({ severity }) => severity === 'error');
+  const causes = also.map(({ code, facts }) => ({ code, facts }));
+  const facts = { ...first?.facts, ...(causes.length > 0 && { also: causes }) };
+  return { line, cells, values, problem: { code: first?.code ?? 'INVALID', facts } };
+}
+
+/** Column mappings that people gave are kept for the header for which they gave them. */
+async function rememberedColumns(
+  pool: pg.Pool,
+  account: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<Field, string>>> {
+  const remembered = new Map<string, ReadonlyMap<Field, string>>();
+  for (const [name, value] of await readLearnt(pool, account)) {
+    if (!name.startsWith(COLUMNS) || typeof value !== 'object' || value === null) continue;
+    const told = new Map<string, unknown>(Object.entries(value));
+    const fields = FIELDS.flatMap((field) => {
+      const column = told.get(field);
+      return typeof column === 'string' ? [[field, column] as const] : [];
+    });
+    remembered.set(name.slice(COLUMNS.length), new Map(fields));
+  }
+  return remembered;
+}
+
+async function rememberColumns(pool: pg.Pool, account: string, { mapping, signature }: Sheet): Promise<void> {
+  const told = mapping.columns.filter(({ how }) => how === 'told').map(({ field, name }) => [field, name]);
+  if (told.length > 0) await keepLearnt(pool, account, `${COLUMNS}${signature}`, Object.fromEntries(told));
+}
+
+const COLUMNS = 'columns:';

@@ -1,0 +1,30 @@
+/**
+ * Which orders of a list a load asks for, as a compact filter: of an account's million orders only ten may be the load's, and
+ * the others need not be sent to the database. It lets through every order that the load asks for, and a few others.
+ */
+
+import { SeenIds } from '../../client/lists/seen-ids.ts';
+import { type OrderKey, type SeenOrder, wantedOrders } from '../../engine/ledger/matching/order-records.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+
+export async function openWantedOrders(
+  db: Queryable,
+  asking: { readonly run: Run; readonly isAudit: boolean },
+): Promise<(order: Pick<SeenOrder, 'clientId' | 'label'>) => boolean> {
+  const keys = new SeenIds();
+  for await (const page of wantedOrders(db, asking)) {
+    for (const key of page) {
+      keys.note(textOf(key), 0);
+      keys.note(key.clientId, 0); // few of an account's customers have an order in a small load
+    }
+  }
+  return ({ clientId, label }) =>
+    clientId !== undefined && label !== '' && keys.has(clientId) && keys.has(textOf({ clientId, label }));
+}
+
+/** Equal for labels that differ only in leading zeros, or in case by any rule: characters outside ASCII are removed. */
+function textOf({ clientId, label }: OrderKey): string {
+  const plain = /^[0-9]+$/.test(label) ? label.replace(/^0+/, '') : label.toLowerCase().replace(/[^\x20-\x7e]/g, '');
+  return `${plain} ${clientId}`;
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import type { Facts } from '../../../src/base/reasons/reason.ts';
+import { type Hints, REASON_AREAS, remedyFor, sentenceFor } from '../../../src/base/reasons/reasons.ts';
+
+const HINTS: Hints = {
+  command: (command) => `lockstep ${command} --data D`,
+  about: { run: 'run-1', account: 'demo', file: 'my orders.csv' },
+};
+
+const cases: readonly (readonly [string | null, Facts, string])[] = [
+  [
+    'AMBIGUOUS_MATCH',
+    { by: 'e-mail', customers: ['12', '15'] },
+    'By e-mail it could be customer 12, 15; other contacts',
+  ],
+  [
+    'DIFFERS',
+    { order: '9', differences: [{ field: 'amount', is: '12.5', expected: '12' }, { field: 'description' }] },
+    'Order 9 exists and differs: amount 12.5 instead of 12, another description. To overwrite it: ' +
+      "`lockstep orders load 'my orders.csv' --account demo --existing update --again --data D`.",
+  ],
+  [
+    'REFUSED_BY_SERVICE',
+    { http: 422, answer: 'no such product' },
+    'The service refused it (HTTP 422): no such product. Correct the record as the answer says and send it again; ' +
+      'if the cause has passed, retry the run: `lockstep runs retry run-1 --data D`.',
+  ],
+  [
+    'CUSTOMER_NOT_CREATED',
+    { creator: 'run-2', because: { code: 'REFUSED_BY_SERVICE', facts: { answer: 'no such mailbox' } } },
+    'Its customer was not created (run run-2): The service refused it: no such mailbox. Fix that',
+  ],
+  ['GAVE_UP', { sends: 5, what: 'order' }, 'It was sent 5 times and is not in the list of orders.'],
+  ['EXISTS', { order: '9' }, 'Order 9 exists with this content.'],
+  [
+    'EXISTS',
+    { order: '9', hidesAmount: true },
+    'Order 9 exists with this content; the service does not show its amount',
+  ],
+  [
+    'EMAIL_INVALID',
+    { line: 3, columnNumber: 2, column: 'Mail', cell: 'ann' },
+    'Line 3, column 2 (Mail): "ann" is not an e-mail address. Give exactly one address, such as ann@example.com.',
+  ],
+  [
+    'RAGGED',
+    { line: 3, cells: 4, header: 5, also: [{ code: 'NUL_BYTE', facts: { line: 3 } }] },
+    'Line 3: The row has 4 cells; the header has 5. Add or remove delimiters. Line 3: The row contains a NUL byte',
+  ],
+  [null, { event: 'completed' }, 'Change: completed.'],
+];
+
+test.each(cases)('words %s with %j', (reason, facts, sentence) => {
+  expect(sentenceFor(reason, facts, HINTS).slice(0, sentence.length)).toBe(sentence);
+});
+
+test('leaves the text of another system unchanged', () => {
+  expect(sentenceFor('DIFFERS', { said: 'order 9 is there and differs' }, HINTS)).toBe('order 9 is there and differs');
+  expect(sentenceFor('PLANNED', { said: 'completed' }, HINTS)).toBe('completed');
+  expect(sentenceFor('REJECTED', { target: 'jira', said: 'no {x} [y]' }, HINTS)).toBe('jira: no {x} [y]');
+  expect(sentenceFor('OF_A_LATER_VERSION', { said: 'it says' }, HINTS)).toBe('it says');
+});
+
+test('returns nothing for a row without a reason', () => {
+  expect(sentenceFor(null, null)).toBe('');
+  expect(sentenceFor('OF_A_LATER_VERSION', {})).toBe('');
+});
+
+test('uses the general meaning when a fact is missing, and leaves gaps in a command to be filled in', () => {
+  expect(sentenceFor('DIFFERS', {})).toBe(
+    'The order exists with other content, and existing orders are skipped (--existing skip). To overwrite it: ' +
+      '`lockstep orders load FILE --account ACCOUNT --existing update --again`.',
+  );
+});
+
+test('does not treat a fact as a template', () => {
+  const odd = '`lockstep x` {run} [said]';
+  expect(sentenceFor('EXISTS', { order: odd }, HINTS)).toBe(`Order ${odd} exists with this content.`);
+});
+
+test('every sentence and remedy is readable with any facts missing', () => {
+  for (const reasons of Object.values(REASON_AREAS)) {
+    for (const code of Object.keys(reasons)) {
+      const text = sentenceFor(code, { line: 3 });
+      expect(text, code).toMatch(/^[A-Z].*[.]$/);
+      expect(text, code).not.toMatch(/[[\]{}]|undefined| {2}| \.(?!`)/);
+      expect(remedyFor(code, {}) ?? '', code).toMatch(/^$|^[A-Z].*[.]$/);
+    }
+  }
+});

@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest';
+import { type Call, classify, isRead } from '../../../src/client/call/classify.ts';
+import { type Exchanged, StoppedError } from '../../../src/client/http/exchange.ts';
+import { type OperationName, operationNames } from '../../../src/contract/operations.ts';
+
+const label = 'POST https://service.example/api/v1/orders/create';
+const write: Call = { operation: 'orders.create', label };
+const read: Call = { operation: 'orders.getall', label: 'GET https://service.example/api/v1/orders/getall' };
+
+function answered(httpStatus: number, body: unknown = '', headers: Record<string, string> = {}): Exchanged {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { dispatched: true, head: { httpStatus, headers, arrivedAtMs: 0 }, body: Buffer.from(text) };
+}
+
+function failed(code: string, dispatched: boolean): Exchanged {
+  return { dispatched, body: new Uint8Array(), error: Object.assign(new Error('secret words'), { code }) };
+}
+
+const statuses: [outcome: string, statuses: number[]][] = [
+  ['applied', [200, 201, 202, 204]],
+  ['refused', [400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]],
+  ['limited', [429]],
+  ['unknown', [203, 206, 300, 301, 302, 303, 307, 308, 402, 406, 408, 418, 423, 451, 500, 502, 503, 504, 599]],
+];
+for (const [outcome, list] of statuses) {
+  test.each(list)(
+    `a write answered with an empty ${outcome === 'applied' ? 'success' : 'answer'} %i is ${outcome}`,
+    (status) => {
+      expect(classify(write, answered(status)).status).toBe(outcome);
+    },
+  );
+  test.each(list)(`a read answered with an empty %i is ${outcome}`, (status) => {
+    expect(classify(read, answered(status)).status).toBe(outcome);
+  });
+}
+
+const bodies: [what: string, body: unknown, outcome: string, content?: unknown][] = [
+  ['nothing', '', 'applied', undefined],
+  ['blanks', ' \r\n', 'applied', undefined],
+  ['null', 'null', 'applied', null],
+  ['an id', '17', 'applied', 17],
+  ['our envelope', { status: 'success', content: null, message: 'OK' }, 'applied', null],
+  ['an envelope with a record', { status: 'success', content: { id: 7 }, message: '' }, 'applied', { id: 7 }],
+  ['data beside success', { success: true, data: { id: 7 } }, 'applied', { id: 7 }],
+  ['a bare record', { id: 7, status: 'failed' }, 'applied', { id: 7, status: 'failed' }],
+  ['a byte order mark', '\uFEFF{"id":7}', 'applied', { id: 7 }],
+  ['a failing envelope', { status: 'error', content: null, message: 'no such customer' }, 'refused'],
+  ['a status of 0 that says success', { status: 0, content: null, message: 'Successfully created' }, 'applied', null],
+  ['a status of 0 that says otherwise', { status: 0, message: 'no such customer' }, 'refused'],
+  ['success false', { success: false, message: 'no' }, 'refused'],
+  ['an HTML page', '<!DOCTYPE html><html></html>', 'unknown'],
+  ['cut off JSON', '{"status":"succ', 'unknown'],
+  ['plain text', 'created', 'unknown'],
+];
+test.each(bodies)('a 200 with %s', (_, body, outcome, content) => {
+  const seen = classify(write, answered(200, body));
+  expect(seen.status).toBe(outcome);
+  if (seen.status === 'applied') expect(seen.content).toEqual(content);
+});
+
+test('a refusal whose message is nested ten thousand levels deep is still a refusal', () => {
+  const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+  for (const [status, body] of [
+    [200, `{"status":"error","message":${deep}}`],
+    [200, `{"status":"success","content":${deep},"errors":[${deep}],"ok":false}`],
+    [400, `{"error":${deep}}`],
+    [422, deep],
+  ] as const) {
+    expect(classify(write, answered(status, body))).toMatchObject({ status: 'refused', message: expect.any(String) });
+  }
+});
+
+test('names an unsupported encoding, even where the body is too large to keep', () => {
+  const head = answered(200, '', { 'content-encoding': 'zstd' });
+  const error = new StoppedError('too-large', 'an answer of more than 8 bytes');
+  expect(classify(read, { ...head, error })).toMatchObject({
+    status: 'unknown',
+    message: expect.stringMatching(/zstd/),
+  });
+});
+
+test('a 200 that is not UTF-8 or has an unsupported encoding is unknown', () => {
+  const latin1 = { ...answered(200), body: Buffer.from('{"name":"Müller"}', 'latin1') };
+  expect(classify(write, latin1)).toMatchObject({ status: 'unknown', reason: 'unreadable' });
+  const packed = answered(200, 'x', { 'content-encoding': 'zstd' });
+  expect(classify(write, packed)).toMatchObject({ status: 'unknown', reason: 'unreadable' });
+});
+
+test('a refusal carries the service’s own message, shortened, and says whether JSON came', () => {
+  const cases: [body: unknown, message: string | RegExp, json: boolean][] = [
+    [{ status: 'error', content: null, message: 'amount is missing' }, 'amount is missing', true],
+    [{ detail: 'amount is missing' }, 'amount is missing', true],
+    [{ errors: [{ field: 'amount' }] }, '[{"field":"amount"}]', true],
+    ['"amount is missing"', 'amount is missing', true],
+    ['amount is missing', /answers HTTP 422 with “amount is missing”/, false],
+    [
+      '<html><h1>no</h1></html>',
+      /^POST https:\/\/service.example\/api\/v1\/orders\/create answers HTTP 422 with an HTML page$/,
+      false,
+    ],
+    ['', /answers HTTP 422 with no message/, false],
+    [{ message: 'x'.repeat(2000) }, /^x{499}…$/, true],
+  ];
+  for (const [body, message, json] of cases) {
+    expect(classify(write, answered(422, body))).toMatchObject({ status: 'refused', httpStatus: 422, json });
+    const outcome = classify(write, answered(422, body));
+    expect('message' in outcome ? outcome.message : '').toMatch(message);
+  }
+});
+
+test('a 503 with Retry-After limits a read and leaves a write unknown', () => {
+  const busy = answered(503, '', { 'retry-after': '7' });
+  expect(classify(read, busy)).toEqual({ status: 'limited', httpStatus: 503, retryAfterMs: 7000 });
+  expect(classify(write, busy).status).toBe('unknown');
+  expect(classify(write, answered(429, '', { 'retry-after': '7' }))).toMatchObject({ retryAfterMs: 7000 });
+});
+
+test('a redirect is unknown and names its target without the query', () => {
+  const outcome = classify(read, answered(302, '', { location: 'https://login.example/in?token=abc' }));
+  expect(outcome).toMatchObject({ status: 'unknown', reason: 'redirect', httpStatus: 302 });
+  expect(JSON.stringify(outcome)).toContain('https://login.example/in,');
+  expect(JSON.stringify(outcome)).not.toContain('abc');
+});
+
+test('a truncated body leaves a success unknown and a refusal refused', () => {
+  const error = Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
+  expect(classify(write, { ...answered(200, '{"id":7}'), error })).toMatchObject({
+    status: 'unknown',
+    reason: 'broken-off',
+  });
+  expect(classify(write, { ...answered(422, '{"mess'), error }).status).toBe('refused');
+});
+
+const failures: [code: string, dispatched: boolean, outcome: string, reason: string, words: RegExp][] = [
+  ['ECONNREFUSED', false, 'not-sent', 'unreachable', /check that the service is running/],
+  ['ENOTFOUND', false, 'not-sent', 'unreachable', /host name not found/],
+  ['EAI_AGAIN', false, 'not-sent', 'unreachable', /name server/],
+  ['UND_ERR_CONNECT_TIMEOUT', false, 'not-sent', 'unreachable', /connection timed out/],
+  ['ECONNRESET', false, 'not-sent', 'unreachable', /closed during the handshake/],
+  ['EPROTO', false, 'not-sent', 'unreachable', /does not speak TLS/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', false, 'not-sent', 'unreachable', /does not speak TLS/],
+  ['CERT_HAS_EXPIRED', false, 'not-sent', 'certificate', /CERT_HAS_EXPIRED.*NODE_EXTRA_CA_CERTS/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'not-sent', 'certificate', /certificate/],
+  ['UND_ERR_CLOSED', false, 'not-sent', 'closed', /closed/],
+  ['EWHATEVER', false, 'not-sent', 'unreachable', /EWHATEVER/],
+  ['ECONNRESET', true, 'unknown', 'broken-off', /closed before/],
+  ['UND_ERR_SOCKET', true, 'unknown', 'broken-off', /closed before/],
+  ['EPIPE', true, 'unknown', 'broken-off', /EPIPE/],
+];
+test.each(failures)('%s, dispatched %s, is %s (%s)', (code, dispatched, status, reason, words) => {
+  const outcome = classify(write, failed(code, dispatched));
+  expect(outcome).toMatchObject({ status, reason });
+  const message = 'message' in outcome ? outcome.message : '';
+  expect(message).toMatch(words);
+  expect(message.startsWith(`${label}: `)).toBe(true);
+  expect(message).not.toContain('secret words');
+});
+
+const stops: [reason: 'timeout' | 'aborted' | 'deadline', dispatched: boolean, outcome: object][] = [
+  ['timeout', false, { status: 'not-sent', reason: 'unreachable' }],
+  ['aborted', false, { status: 'not-sent', reason: 'aborted' }],
+  ['deadline', false, { status: 'not-sent', reason: 'deadline' }],
+  ['timeout', true, { status: 'unknown', reason: 'timeout' }],
+  ['aborted', true, { status: 'unknown', reason: 'aborted' }],
+];
+test.each(stops)('ended by the client for %s, dispatched %s', (reason, dispatched, outcome) => {
+  const exchanged = { dispatched, body: new Uint8Array(), error: new StoppedError(reason, 'ended') };
+  expect(classify(write, exchanged)).toMatchObject(outcome);
+});
+
+test('operations that return a result are reads, whatever their method', () => {
+  const reads: OperationName[] = [
+    'contacts.get',
+    'contacts.getall',
+    'contacts.search',
+    'customers.get',
+    'customers.getall',
+    'orders.get',
+    'orders.getall',
+    'tasks.get',
+    'tasks.getall',
+    'subtasks.getall',
+    'pipelines.getall',
+    'pipelines.get',
+  ];
+  expect(operationNames.filter(isRead)).toEqual(reads);
+});

@@ -1,0 +1,121 @@
+/** A numbered-page list that changes between reads, to check scans against. */
+import { LockstepError } from '../../../src/base/errors.ts';
+import type { Kept, ScannedRecord } from '../../../src/client/lists/pass.ts';
+
+export interface ListOptions {
+  readonly length: number;
+  /** The most rows a page holds. */
+  readonly cap: number;
+  readonly seed?: number;
+  readonly changesPerRead?: number;
+  readonly deletesShare?: number;
+  readonly order?: 'oldest' | 'newest' | 'random';
+  readonly inserts?: 'end' | 'anywhere';
+  readonly firstPage?: 0 | 1;
+  readonly pageZero?: 'empty' | 'first' | 'missing';
+  /** Pages past the end are answered with 404. */
+  readonly missingPastEnd?: boolean;
+  readonly ignoresPage?: boolean;
+  /** Pages hold this many rows, whatever size is requested. */
+  readonly fixedSize?: number;
+  readonly roundsTo?: number;
+  /** Past its end the list begins again. */
+  readonly endless?: boolean;
+}
+
+export class DriftingList {
+  readonly #options: ListOptions;
+  readonly #random: () => number;
+  readonly #persistent: Set<string>;
+  #records: ScannedRecord[];
+  #lastId: number;
+
+  constructor(options: ListOptions) {
+    this.#options = options;
+    this.#random = mulberry32(options.seed ?? 1);
+    this.#records = Array.from({ length: options.length }, (_, i) => ({ id: String(i + 1) }));
+    if (options.order === 'newest') this.#records.reverse();
+    this.#persistent = new Set(this.#records.map((record) => record.id));
+    this.#lastId = options.length;
+  }
+
+  /** The records that existed before the first read and still exist. */
+  persistent(): readonly string[] {
+    return [...this.#persistent];
+  }
+
+  page(page: number, size: number): readonly ScannedRecord[] {
+    this.#drift();
+    const {
+      cap,
+      fixedSize,
+      roundsTo,
+      ignoresPage,
+      firstPage = 0,
+      pageZero,
+      missingPastEnd,
+      order,
+      endless,
+    } = this.#options;
+    if (order === 'random') this.#records.sort(() => this.#random() - 0.5);
+    let rows = Math.min(fixedSize ?? size, cap);
+    if (roundsTo && rows !== cap) rows = Math.max(roundsTo, rows - (rows % roundsTo));
+    let index = ignoresPage ? 0 : page - firstPage;
+    if (index < 0) {
+      if (pageZero === 'empty') return [];
+      if (pageZero === 'missing') throw missing(page);
+      index = 0;
+    }
+    if (missingPastEnd && index > 0 && index * rows >= this.#records.length) throw missing(page);
+    const from = endless ? (index * rows) % this.#records.length : index * rows;
+    return this.#records.slice(from, from + rows);
+  }
+
+  /** What a ledger does with the records of a window. */
+  keeper(): { seen: Set<string>; keep: (records: readonly ScannedRecord[], pass: number) => Promise<Kept> } {
+    const seen = new Set<string>();
+    const passes = new Map<number, Set<string>>();
+    return {
+      seen,
+      keep: async (records, pass) => {
+        const inPass = passes.get(pass) ?? new Set();
+        passes.set(pass, inPass);
+        const before = { inPass: inPass.size, inAll: seen.size };
+        for (const { id } of records) {
+          inPass.add(id);
+          seen.add(id);
+        }
+        return { newInPass: inPass.size - before.inPass, newInAll: seen.size - before.inAll };
+      },
+    };
+  }
+
+  #drift(): void {
+    const { changesPerRead = 0, deletesShare = 0.5, inserts = 'end', order } = this.#options;
+    for (let left = changesPerRead; left > 0; left--) {
+      if (this.#random() >= left) continue;
+      if (this.#random() < deletesShare) {
+        const [gone] = this.#records.splice(Math.floor(this.#random() * this.#records.length), 1);
+        if (gone) this.#persistent.delete(gone.id);
+      } else {
+        const record = { id: String(++this.#lastId) };
+        const last = order === 'newest' ? 0 : this.#records.length;
+        this.#records.splice(inserts === 'end' ? last : Math.floor(this.#random() * (last + 1)), 0, record);
+      }
+    }
+  }
+}
+
+function missing(page: number): LockstepError {
+  return new LockstepError('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
+}
+
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,52 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openClient as openTypedClient, type TypedClient } from '../../src/client/typed-client.ts';
+import { operationNames } from '../../src/contract/operations.ts';
+import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
+
+async function open(answer: Answer | Reply): Promise<{ client: TypedClient; server: TestServer }> {
+  const server = await startHttpServer(answer);
+  const client = openTypedClient({ baseUrl: server.url, apiKey: 'a-key', requestsPerSecond: 1_000, concurrency: 2 });
+  onTestFinished(async () => {
+    await client.close();
+    await server.close();
+  });
+  return { client, server };
+}
+
+test('has a method for each operation of the contract', async () => {
+  const { client } = await open({});
+  const { close: _, ...kinds } = client;
+  const methods = Object.entries(kinds).flatMap(([kind, names]) => Object.keys(names).map((name) => `${kind}.${name}`));
+  expect(methods.sort()).toEqual([...operationNames].sort());
+});
+
+test('puts the input of a call where the contract wants it', async () => {
+  const { client, server } = await open({ body: {} });
+  await client.subtasks.update({ path: { task_id: 7 }, body: { id: 8, isCompleted: true } });
+  await client.contacts.getall({ query: { page: 2, rows_per_page: 50 } });
+  expect(server.requests.map(({ method, path, query, body }) => [method, path, `${query}`, body])).toEqual([
+    ['PUT', '/api/v1/tasks/7/updateSubTask', '', '{"id":8,"isCompleted":true}'],
+    ['GET', '/api/v1/contacts/getall', 'page=2&rows_per_page=50', ''],
+  ]);
+});
+
+test('returns the records of a list and the record of a get, without any wrapping', async () => {
+  const bodies: Readonly<Record<string, unknown>> = {
+    '/api/v1/orders/getall': { status: 'success', content: { orders: [{ id: 1, amount: 5 }] } },
+    '/api/v1/orders/get': { data: { order: { id: 1, amount: 5 } } },
+  };
+  const { client } = await open(({ path }) => ({ body: bodies[path] }));
+  expect(await client.orders.getall()).toMatchObject({ status: 'applied', content: [{ id: 1, amount: 5 }] });
+  expect(await client.orders.get({ query: { id: 1 } })).toMatchObject({ content: { id: 1, amount: 5 } });
+});
+
+test('an answer without a list is not an empty list', async () => {
+  const { client } = await open({ body: { status: 'success', content: { note: 'later' } } });
+  expect(await client.customers.getall()).toMatchObject({ status: 'unknown', reason: 'no-list' });
+});
+
+test('a refusal is an outcome', async () => {
+  const { client } = await open({ status: 422, body: { message: 'no such pipeline' } });
+  const outcome = await client.pipelines.get({ query: { pipeline_id: 1 } });
+  expect(outcome).toMatchObject({ status: 'refused', httpStatus: 422, message: 'no such pipeline' });
+});

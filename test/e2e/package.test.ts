@@ -1,0 +1,85 @@
+/** The package as a user installs it: without install scripts, into an empty folder, from a registry on loopback. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startRegistry } from '../support/local-registry.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+let dir = '';
+let home = '';
+
+/** Runs in the installation's folder, with an environment that knows nothing of this checkout. */
+function inFolder(command: string, args: readonly string[]) {
+  return run(command, args, { cwd: dir, env: { PATH: process.env.PATH, HOME: home } });
+}
+
+beforeAll(async () => {
+  home = await mkdtemp(path.join(os.tmpdir(), 'lockstep-package-'));
+  dir = path.join(home, 'empty');
+  await mkdir(dir);
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', home], { cwd: root });
+  const packed = (await readdir(home)).filter((name) => name.endsWith('.tgz')).map((name) => path.join(home, name));
+  const registry = await startRegistry();
+  try {
+    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'];
+    await inFolder('npm', ['install', ...packed, ...quietly, '--registry', registry.url]);
+  } finally {
+    registry.close();
+  }
+}, 120_000);
+
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+test('runs npx lockstep demo', async () => {
+  const { stdout } = await inFolder('npx', ['--no', 'lockstep', 'demo', '--json']);
+  const { first, second, load } = JSON.parse(stdout);
+  expect([first.status, load.status]).toEqual(['done', 'done']);
+  expect([second.counts.created, second.counts.updated]).toEqual([0, 0]);
+});
+
+const SAMPLE = `
+import { startWorkspace } from 'lockstep';
+import { openClient } from 'lockstep/client';
+
+const workspace = await startWorkspace({ port: 0, config: 'lockstep.yaml' });
+const report = await workspace.runSync('nightly');
+const client = openClient({ baseUrl: workspace.url ?? '', apiKey: 'k'.repeat(24), requestsPerSecond: 50 });
+const made = await client.contacts.create({ body: { first_name: 'Ann', by_phone: true } });
+const found = await client.contacts.search({ query: { search_term: 'Ann' } });
+const name: string | undefined = found.status === 'applied' ? found.content[0]?.first_name : undefined;
+console.log(report.status, report.counts.in, made.status, name);
+await client.close();
+await workspace.close();
+`;
+
+const WRONG = `
+import { openClient } from 'lockstep/client';
+
+const client = openClient({ baseUrl: '', apiKey: '', requestsPerSecond: 1 });
+// @ts-expect-error: the path is missing
+client.tasks.complete({ body: { isCompleted: true } });
+// @ts-expect-error: an amount is a number
+client.orders.create({ body: { amount: '5' } });
+// @ts-expect-error: the contract has no such operation
+client.orders.delete;
+`;
+
+const SETTINGS = `
+accounts: { acme: { apiKey: { env: ACME_KEY } } }
+syncs: { nightly: { job: contacts, account: acme } }
+`;
+
+test('a program starts a workspace and calls its service, with types for both', async () => {
+  await writeFile(path.join(dir, 'sample.mts'), SAMPLE);
+  await writeFile(path.join(dir, 'wrong.mts'), WRONG);
+  await writeFile(path.join(dir, 'lockstep.yaml'), SETTINGS);
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  const flags = '--ignoreConfig --strict --skipLibCheck --module nodenext --target es2023 --lib es2023,dom';
+  await inFolder(process.execPath, [tsc, ...flags.split(' '), 'sample.mts', 'wrong.mts']);
+  const { stdout } = await inFolder('env', [`ACME_KEY=${'k'.repeat(24)}`, process.execPath, 'sample.mjs']);
+  expect(stdout).toBe('done 0 applied Ann\n');
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { LockstepError } from '../../../src/base/errors.ts';
+import type { BudgetStore } from '../../../src/client/budget/budget.ts';
+import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts';
+import { type AccountAccess, createAccounts } from '../../../src/engine/account/accounts.ts';
+import { RetryLater } from '../../../src/engine/account/failure.ts';
+import { readCall } from '../../../src/engine/account/reads.ts';
+import { readLearnt } from '../../../src/engine/ledger/learnt.ts';
+import { parseSettings } from '../../../src/settings/parse.ts';
+import { accountNamed } from '../../../src/settings/settings.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { startHttpServer, type TestServer } from '../../support/http-server.ts';
+import { freshLedger } from '../ledger/fresh-ledger.ts';
+
+let database: FreshDatabase;
+let server: TestServer;
+beforeAll(async () => {
+  database = await freshLedger();
+  server = await startHttpServer({ body: [] });
+});
+afterAll(async () => {
+  await server.close();
+  await database.close();
+});
+
+const AWAY: BudgetStore = {
+  name: 'the store',
+  remedy: 'start it',
+  acquire: () => Promise.reject(new Error('it is away')),
+  block: () => Promise.reject(new Error('it is away')),
+  limited: () => Promise.reject(new Error('it is away')),
+  holders: () => Promise.reject(new Error('it is away')),
+  forget: () => Promise.reject(new Error('it is away')),
+  retry: () => Promise.reject(new Error('it is away')),
+};
+
+/** Accounts called `acme` of the test's server; `access` replaces reading the settings. */
+async function accountsWith({ store, access }: { store?: BudgetStore; access?: () => Promise<AccountAccess> } = {}) {
+  const accounts = createAccounts({
+    pool: database.pool,
+    store: store ?? (await openPostgresStore({ pool: database.pool })),
+    access: access ?? (async () => accessTo(server.url)),
+  });
+  onTestFinished(() => accounts.close());
+  return accounts;
+}
+
+function accessTo(url: string): AccountAccess {
+  const text = `accounts: { acme: { url: "${url}", apiKey: { env: ACME_KEY }, budget: { settle: 7s } } }`;
+  const parsed = parseSettings({ text, file: 'test.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  return { settings: accountNamed(parsed.settings, 'acme'), baseUrl: url, apiKey: 'k', authorization: undefined };
+}
+
+test('opens an account once and shares it', async () => {
+  let opened = 0;
+  const access = async () => {
+    opened++;
+    return accessTo(server.url);
+  };
+  const accounts = await accountsWith({ access });
+  const [one, other] = await Promise.all([accounts.open('acme'), accounts.open('acme')]);
+  expect([one === other, opened, one.settleMs, one.keySource]).toEqual([true, 1, 7_000, 'accounts.acme.apiKey']);
+});
+
+test('opens an account once its missing secret is available', async () => {
+  let isThere = false;
+  const access = async () => {
+    if (!isThere) throw new LockstepError('SECRET_MISSING', 'set ACME_KEY');
+    return accessTo(server.url);
+  };
+  const accounts = await accountsWith({ access });
+  await expect(accounts.open('acme')).rejects.toMatchObject({ code: 'SECRET_MISSING' });
+  isThere = true;
+  expect((await accounts.open('acme')).name).toBe('acme');
+});
+
+test('keeps what its calls learnt about prefixes for the next process', async () => {
+  const accounts = await accountsWith();
+  await readCall(await accounts.open('acme'), 'contacts.getall', { lane: 'batch' });
+  await accounts.close();
+  expect((await readLearnt(database.pool, 'acme')).get('prefixes')).toMatchObject({ 'contacts.getall': '/api/v1' });
+});
+
+test('sends nothing without its budget’s store, and the run retries later', async () => {
+  const before = server.requests.length;
+  const account = await (await accountsWith({ store: AWAY })).open('acme');
+  const read = readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 });
+  const trouble = await read.catch((error: unknown) => error);
+  expect(trouble).toBeInstanceOf(RetryLater);
+  expect(trouble).toMatchObject({ isTrouble: true, message: expect.stringMatching(/the store.*it is away|start it/) });
+  expect(server.requests.length).toBe(before);
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import type { CallOptions } from '../../../src/client/call/client.ts';
+import type { Outcome } from '../../../src/client/call/outcome.ts';
+import { RetryLater, RunFailed } from '../../../src/engine/account/failure.ts';
+import { readCall } from '../../../src/engine/account/reads.ts';
+import { anAccount } from '../worker/an-account.ts';
+
+const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
+const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
+const BROKEN: Outcome = { status: 'unknown', message: 'it broke off', reason: 'broken-off' };
+const HTML: Outcome = { status: 'unknown', message: 'a page', reason: 'html' };
+const UNREACHED: Outcome = { status: 'not-sent', message: 'refused', reason: 'unreachable' };
+const CLOSED: Outcome = { status: 'not-sent', message: 'closed', reason: 'closed' };
+
+/** Reads from a service that gives these answers one after another; returns the options of each try. */
+async function reading(answers: readonly Outcome[], signal?: AbortSignal) {
+  const tries: CallOptions[] = [];
+  const account = anAccount(async (_operation, options) => {
+    tries.push(options);
+    return answers[tries.length - 1] ?? DONE;
+  });
+  const reading = readCall(account, 'contacts.getall', { lane: 'batch', ...(signal && { signal }) });
+  const ended = await reading.catch((error: unknown) => error);
+  return { ended, tries };
+}
+
+test('retries a read that breaks off, in place', async () => {
+  const { ended, tries } = await reading([BROKEN, DONE]);
+  expect([ended, tries.length]).toEqual([DONE, 2]);
+});
+
+test('waits in place after a rate limit, as often as needed, and spends no try', async () => {
+  const { ended, tries } = await reading([...Array(20).fill(LIMITED), DONE]);
+  expect([ended, tries.length]).toEqual([DONE, 21]);
+});
+
+test('gives up for now when every answer is a rate limit, and names it', async () => {
+  const { ended, tries } = await reading(Array(1_000).fill({ ...LIMITED, retryAfterMs: 0 }));
+  expect([ended, tries.length]).toEqual([expect.any(RetryLater), 21]);
+  expect(ended).toMatchObject({
+    isTrouble: true,
+    message: expect.stringMatching(/contacts\.getall.*slow down.*quota/),
+  });
+});
+
+test('takes a token of the retry budget for each retry, and none where the call never left', async () => {
+  const taken: string[] = [];
+  const answers = [BROKEN, UNREACHED, DONE];
+  const account = { ...anAccount(async () => answers.shift() ?? DONE), takeRetry: async () => granted(taken) };
+  await readCall(account, 'contacts.getall', { lane: 'batch' });
+  expect(taken).toHaveLength(1);
+});
+
+test('postpones a read where the retry budget is empty', async () => {
+  const takeRetry = async () => ({ status: 'empty', retryAfterMs: 4_000 }) as const;
+  const reading = readCall({ ...anAccount(async () => BROKEN), takeRetry }, 'contacts.getall', { lane: 'batch' });
+  await expect(reading).rejects.toMatchObject({ name: 'RetryLater', inMs: 4_000 });
+});
+
+test('waits for the budget as long as needed, because the pages read so far would be lost', async () => {
+  const { tries } = await reading([DONE]);
+  expect(tries[0]?.maxWaitMs).toBeUndefined();
+});
+
+test.each([['went to a closed client', CLOSED, RetryLater]])(
+  'does not retry a read that %s',
+  async (_why, outcome, kind) => {
+    const { ended, tries } = await reading([outcome]);
+    expect([ended instanceof kind, tries.length]).toEqual([true, 1]);
+  },
+);
+
+test('repeats a read answered by a page instead of JSON, which may be a gateway’s, and fails the run in the end', async () => {
+  const { ended, tries } = await reading([HTML, HTML, HTML]);
+  expect([ended instanceof RunFailed, tries.length]).toEqual([true, 3]);
+});
+
+test('reports the calls that an answer took, including those that broke off', async () => {
+  const told: unknown[] = [];
+  const answers = [BROKEN, LIMITED, UNREACHED, DONE];
+  const account = anAccount(async () => answers.shift() ?? DONE);
+  const onCalls = async (made: unknown) => void told.push(made);
+  await readCall(account, 'contacts.getall', { lane: 'batch', onCalls });
+  expect(told).toEqual([{ calls: 3, limited: 1 }]);
+});
+
+test('a read can be given fewer tries', async () => {
+  const account = anAccount(async () => BROKEN);
+  await expect(readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 })).rejects.toBeInstanceOf(RetryLater);
+});
+
+test('a waiting read ends with its signal', async () => {
+  const stop = new AbortController();
+  setImmediate(() => stop.abort());
+  const { ended, tries } = await reading([{ ...LIMITED, retryAfterMs: 60_000 }, CLOSED], stop.signal);
+  expect([ended instanceof RetryLater, tries.length]).toEqual([true, 2]);
+});
+
+async function granted(taken: string[]) {
+  taken.push('a token');
+  return { status: 'granted' } as const;
+}

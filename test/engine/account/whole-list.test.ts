@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../../src/client/call/json.ts';
+import { readWholeList } from '../../../src/engine/account/whole-list.ts';
+import { anAccount } from '../worker/an-account.ts';
+
+/** A number means the order with that id. */
+type Pages = (page: number | undefined, read: number) => readonly Json[];
+
+/** Reads a list of orders from a service that answers pages so; `read` counts the reads. */
+async function listFrom(pages: Pages) {
+  const asked: (number | undefined)[] = [];
+  const account = anAccount(async () => {
+    throw new Error('lists are streamed');
+  });
+  const client = {
+    ...account.client,
+    stream: async (_operation: string, { query, onRecords }: { query?: { page?: number }; onRecords: Keep }) => {
+      asked.push(query?.page);
+      const records = pages(query?.page, asked.length).map((item) => (typeof item === 'number' ? order(item) : item));
+      await onRecords(records);
+      return { status: 'applied', httpStatus: 200, records: records.length };
+    },
+  };
+  const ids = new Set<number>();
+  const read = await readWholeList({ ...account, client } as unknown as typeof account, 'orders.getall', {
+    lane: 'batch',
+    signal: new AbortController().signal,
+    onRecords: async (batch) => {
+      for (const record of batch) ids.add(Number((record as { id: number }).id));
+    },
+  });
+  return { ids, read, asked };
+}
+
+type Keep = (records: readonly Json[]) => Promise<void>;
+
+const order = (id: number) => ({ id, order_id: `A-${id}` });
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+const slice = (of: readonly number[], from: number, size: number) => of.slice(from, from + size);
+
+test.each([7, 12, 64, 100, 128])(
+  'reads a list that comes in pages of %i to its end, newest or oldest first',
+  async (size) => {
+    for (const all of [upTo(size * 3 + 1), upTo(size * 3 + 1).reverse(), upTo(size + 1)]) {
+      const zeroBased = await listFrom((page = 0) => slice(all, page * size, size));
+      const oneBased = await listFrom((page = 1) => slice(all, (Math.max(1, page) - 1) * size, size));
+      expect([zeroBased.ids.size, oneBased.ids.size]).toEqual([all.length, all.length]);
+      expect([zeroBased.read.records, oneBased.read.records]).toEqual([undefined, undefined]);
+    }
+  },
+);
+
+test('a list without pages is complete, and is requested a second time only', async () => {
+  const { read, asked } = await listFrom(() => upTo(64));
+  expect([read.records, read.scan, asked]).toEqual([64, undefined, [undefined, 2]]);
+});
+
+test.each([
+  ['a little', 20, 1],
+  ['to several times its length', 1, 4],
+])('a complete list that grows %s during the read is not taken for pages', async (_how, before, each) => {
+  const { read } = await listFrom((_page, nth) => upTo(before + nth * each));
+  expect([read.records, read.scan]).toEqual([before + each, undefined]);
+});
+
+test('a complete list of one record that gains two others is not taken for pages', async () => {
+  const { read } = await listFrom((_page, nth) => (nth === 1 ? [1] : [1, 2, 3]));
+  expect([read.records, read.scan]).toEqual([1, undefined]);
+});
+
+test('an empty list needs no further request', async () => {
+  expect((await listFrom(() => [])).asked).toEqual([undefined]);
+});
+
+test('reads a list again that shows a record twice, and it is complete', async () => {
+  const { read, asked } = await listFrom(() => [1, 2, 3, 2]);
+  expect([read.records, asked]).toEqual([4, [undefined, undefined, 2]]);
+});
+
+test('a record that changed while the list was written is no conflict, and two records with one id are one', async () => {
+  const changed = { ...order(2), order_id: 'B-2' };
+  const { read } = await listFrom((_page, nth) => (nth === 1 ? [1, 2, 3, changed] : [1, 3, changed]));
+  expect(read.records).toBe(3);
+  await expect(listFrom(() => [1, 2, 3, changed])).rejects.toMatchObject({ code: 'ID_NOT_UNIQUE' });
+});

@@ -1,0 +1,51 @@
+/** An account whose service gives the answers of a test. */
+import type { Client } from '../../../src/client/call/client.ts';
+import { autoDialect } from '../../../src/client/call/dialect.ts';
+import type { Account } from '../../../src/engine/account/account.ts';
+import { createPermissions } from '../../../src/engine/account/permissions.ts';
+import type { TargetAccess } from '../../../src/engine/worker/job.ts';
+
+/** For jobs that use no account. */
+export const noTargets: TargetAccess = { open: (name) => Promise.reject(new Error(`no target ${name} in this test`)) };
+
+export function anAccount(
+  call: Client['call'] = async () => ({ status: 'applied', httpStatus: 200, content: [] }),
+): Account {
+  return {
+    name: 'acme',
+    scope: 'acme',
+    baseUrl: 'https://acme.example',
+    service: 'https://acme.example',
+    client: {
+      call,
+      stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
+      inspect: async () => ({ outcome: { status: 'applied', httpStatus: 200, content: [] }, body: '', durationMs: 0 }),
+      stats: () => ({ calls: 0, limited: 0 }),
+      learntPrefixes: () => ({}),
+      close: async () => {},
+    },
+    dialect: autoDialect,
+    concurrency: 4,
+    ratePerSecond: 100,
+    timeoutMs: 1_000,
+    settleMs: 100,
+    keySource: 'accounts.acme.apiKey',
+    checkKey: async () => ({ status: 'unclear' }),
+    permissions: createPermissions(),
+    takeRetry: async () => ({ status: 'granted' }),
+    budgetStats: () => ({
+      used: 0,
+      granted: 0,
+      expired: 0,
+      limited: 0,
+      cuts: 0,
+      ratePerSecond: undefined,
+      storeCalls: 0,
+      retries: { granted: 0, empty: 0 },
+      waits: {
+        interactive: { p50Ms: undefined, p99Ms: undefined },
+        batch: { p50Ms: undefined, p99Ms: undefined },
+      },
+    }),
+  };
+}

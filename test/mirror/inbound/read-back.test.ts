@@ -1,0 +1,145 @@
+/** Items that a run reads back: polled, or reconciled. */
+import { afterEach, expect, test } from 'vitest';
+import { countRows } from '../../../src/engine/ledger/rows.ts';
+import { openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+
+let harness: ReportsHarness;
+afterEach(async () => {
+  expect(harness.github.vendor.complaints).toEqual([]);
+  await harness.close();
+});
+
+const states = () => harness.github.issues.map(({ state }) => state);
+const deliveries = async () =>
+  (
+    await harness.database.pool.query(
+      'select id, task_id, sequence, event, verdict from ledger.deliveries order by task_id, sequence',
+    )
+  ).rows;
+
+/** Tasks that were completed and delivered, so GitHub received each once. */
+async function told(count: number): Promise<void> {
+  await harness.linkedTasks(count);
+  for (let id = 1; id <= count; id++) await harness.complete(id);
+  await harness.sync();
+  expect(states()).toEqual(Array(count).fill('closed'));
+}
+
+test('a reconcile sends a diverged state again under its old id, and reports what diverged', async () => {
+  harness = await openReportsHarness({ targets: '[issues]' });
+  await told(3);
+  const before = await deliveries();
+  harness.changeIssue(2, 'open');
+  const run = await harness.sync({ reconcile: true });
+  expect(states()).toEqual(['closed', 'closed', 'closed']);
+  expect(await deliveries()).toEqual(before);
+  expect(harness.writes()).toBe(4);
+  expect(run.notes).toEqual(
+    expect.arrayContaining(['issues: 1 of 3 items had diverged: octo/shop#2 (task 2)', 'issues: 1 delivered']),
+  );
+  expect(await countRows(harness.database.pool, run.id)).toMatchObject({ in: 3, updated: 1, unchanged: 2 });
+});
+
+test('a reconcile of equal sides writes nothing', async () => {
+  harness = await openReportsHarness({ targets: '[issues, hook]', options: '{ reconcile: true }' });
+  await told(3);
+  const run = await harness.sync();
+  expect(run.notes).toContain('issues: 0 of 3 items had diverged');
+  expect([harness.writes(), await countRows(harness.database.pool, run.id)]).toMatchObject([
+    3,
+    { in: 3, unchanged: 3 },
+  ]);
+});
+
+test('a reconcile sends an item a state that no delivery had sent, and never an older state', async () => {
+  harness = await openReportsHarness({ targets: '[issues]' });
+  await told(1);
+  harness.changeIssue(1, 'open');
+  await harness.hook(1);
+  await harness.settle(); // the task was reopened by the issue: that version was never a delivery
+  expect(await harness.isCompleted(1)).toBe(false);
+  harness.changeIssue(1, 'closed');
+  const run = await harness.sync({ reconcile: true });
+  expect([await harness.isCompleted(1), states()]).toEqual([false, ['open']]);
+  expect(await deliveries()).toMatchObject([{ sequence: 2 }, { sequence: 3, event: 'changed', verdict: 'delivered' }]);
+  expect(run.status).toBe('done');
+});
+
+test('a reconcile leaves a missing item and its link unchanged, and reports it', async () => {
+  harness = await openReportsHarness({ targets: '[issues]' });
+  await told(2);
+  await harness.database.pool.query(`update ledger.links set record_id = 'octo/shop#99' where source_id = 'task:2'`);
+  const { notes } = await harness.sync({ reconcile: true });
+  expect(notes).toContain('issues: 1 linked items were not found: octo/shop#99 (task 2); their links are kept');
+  expect((await harness.database.pool.query('select from ledger.links')).rowCount).toBe(2);
+});
+
+test('where the target has priority, a reconcile takes over its changes', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ onConflict: target }' });
+  await told(2);
+  harness.changeIssue(2, 'open');
+  const { notes } = await harness.sync({ reconcile: true });
+  expect([await harness.isCompleted(2), states(), harness.writes()]).toEqual([false, ['closed', 'open'], 2]);
+  expect(notes).toEqual(
+    expect.arrayContaining(['issues: 0 of 2 items had diverged', 'issues: 1 of 2 items have changed there']),
+  );
+});
+
+test('a failing target ends the reading of its items, and not the run', async () => {
+  harness = await openReportsHarness({ targets: '[issues]' });
+  await told(2);
+  harness.github.vendor.next({ status: 500 });
+  const run = await harness.sync({ reconcile: true });
+  expect([run.status, run.notes.some((note) => /^issues: 1 items could not be read: .*500/.test(note))]).toEqual([
+    'done',
+    true,
+  ]);
+});
+
+test('a poll takes over changes of the target', async () => {
+  harness = await openReportsHarness({ options: '{ poll: [issues] }' });
+  await harness.linkedTasks(3);
+  await harness.sync(); // each was looked at once
+  harness.changeIssue(3, 'closed');
+  await harness.sync();
+  expect([await harness.isCompleted(3), harness.writes(), harness.receiver.events.length]).toEqual([true, 0, 1]);
+  await harness.sync();
+  expect([harness.writes(), harness.receiver.events.length]).toEqual([0, 1]);
+});
+
+test('a poll of a share reads the items in turn', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues], pollShare: 0.5 }' });
+  await harness.linkedTasks(4);
+  const reads = () => harness.github.vendor.requests.map(({ path }) => path.split('/').at(-1));
+  expect(reads().toSorted()).toEqual(['1', '2']);
+  await harness.sync();
+  expect(reads().toSorted()).toEqual(['1', '2', '3', '4']);
+  await harness.sync();
+  expect(reads().slice(4).toSorted()).toEqual(['1', '2']);
+});
+
+test.each([
+  ['service', false, 'open', 'the item is made open (onConflict: service)'],
+  ['target', true, 'closed', 'the task is made completed (onConflict: target)'],
+])(
+  'where it is unknown which side changed, the %s has priority, and the run says so',
+  async (who, isCompleted, state, words) => {
+    harness = await openReportsHarness({ targets: '[issues]', options: `{ poll: [issues], onConflict: ${who} }` });
+    await harness.linkedTasks(1);
+    await harness.database.pool.query('truncate ledger.item_reports'); // as if the link was new
+    harness.changeIssue(1, 'closed');
+    const { notes } = await harness.sync();
+    await harness.settle();
+    expect([await harness.isCompleted(1), states()]).toEqual([isCompleted, [state]]);
+    const said = `both sides have changed: task 1 is open here, and octo/shop#1 is completed at issues; ${words}`;
+    expect(notes).toContain(said);
+  },
+);
+
+test('a dry run reads no item', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
+  await harness.linkedTasks(1);
+  const reads = harness.github.vendor.requests.length;
+  expect((await harness.sync({ dryRun: true, reconcile: true })).status).toBe('done');
+  expect(harness.github.vendor.requests.length).toBe(reads);
+});

@@ -1,0 +1,43 @@
+/** A process that is killed after the service has completed the task, and before the ledger knows. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { programFile } from '../../support/programs.ts';
+import { ENV, openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+
+function startProcess({ connection, dataDir, settingsText }: ReportsHarness) {
+  const args = [JSON.stringify(connection), dataDir, settingsText];
+  return fork(programFile('test/mirror/inbound/reporting-program'), args, {
+    env: { ...process.env, ...ENV },
+    stdio: 'inherit',
+  });
+}
+
+test('the process that takes over finishes the work, and nothing is delivered twice', async () => {
+  const harness = await openReportsHarness();
+  onTestFinished(() => harness.close());
+  await harness.linkedTasks(1);
+  harness.changeIssue(1, 'closed');
+  let kill: (() => void) | undefined;
+  harness.between(async (request, pass) => {
+    const reply = await pass();
+    if (!request.path.endsWith('/saveCheckStatus') || kill === undefined) return reply;
+    kill();
+    return undefined;
+  });
+  await harness.stopWorking();
+  await harness.hook(1);
+  const first = startProcess(harness);
+  kill = () => first.kill('SIGKILL');
+  await once(first, 'exit');
+  kill = undefined;
+  expect(await harness.isCompleted(1)).toBe(true);
+  expect(await harness.report(1)).toMatchObject({ state: 'waiting' });
+  await harness.database.pool.query('update ledger.item_reports set held_until = now()'); // its hold expires
+  const second = startProcess(harness);
+  onTestFinished(() => void second.kill('SIGKILL'));
+  await expect.poll(async () => (await harness.report(1))?.verdict, { timeout: 20_000 }).toBe('taken');
+  await expect.poll(() => harness.receiver.events.length, { timeout: 20_000 }).toBe(1);
+  expect(harness.receiver.events).toMatchObject([{ type: 'task.completed', data: { sequence: 2 } }]);
+  expect(harness.writes()).toBe(0);
+});

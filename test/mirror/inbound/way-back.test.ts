@@ -1,0 +1,111 @@
+/** Changes that people make in an outside system come back: real calls, a real service, real issues. */
+import { afterEach, expect, test } from 'vitest';
+import { blockTarget } from '../../../src/mirror/outbox/target-states.ts';
+import { openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+
+let harness: ReportsHarness;
+afterEach(async () => {
+  expect(harness.github.vendor.complaints).toEqual([]);
+  await harness.close();
+});
+
+test('a closed issue completes its task and is delivered to the other targets, but not to itself', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(2);
+  harness.changeIssue(2, 'closed');
+  expect((await harness.hook(2)).status).toBe(200);
+  await harness.settle();
+  expect([await harness.isCompleted(1), await harness.isCompleted(2)]).toEqual([false, true]);
+  expect(harness.receiver.events).toMatchObject([
+    { type: 'task.completed', data: { task: { id: '2', isCompleted: true } } },
+  ]);
+  expect(harness.receiver.problems).toEqual([]);
+  expect(harness.writes()).toBe(0);
+  expect(await harness.report(2)).toMatchObject({ state: 'ended', verdict: 'taken', seen_completed: true });
+  const { notes } = await harness.sync();
+  expect(notes).not.toContainEqual(expect.stringContaining('both sides'));
+  await harness.settle();
+  expect([harness.receiver.events.length, harness.writes()]).toEqual([1, 0]);
+});
+
+test('the call caused by our own delivery changes nothing and sends no request', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(1);
+  await harness.complete(1);
+  await harness.sync();
+  expect(harness.writes()).toBe(1);
+  const [reads, calls] = [harness.github.vendor.requests.length, harness.service.traffic.counts().total];
+  expect((await harness.hook(1)).status).toBe(200);
+  await harness.settle();
+  expect(await harness.report(1)).toMatchObject({ verdict: 'same' });
+  expect([harness.github.vendor.requests.length, harness.service.traffic.counts().total]).toEqual([reads, calls]);
+});
+
+test('checks an old genuine call by a read, and it does no harm', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(1);
+  expect((await harness.hook(1, 'closed')).status).toBe(200);
+  await harness.settle();
+  expect(await harness.isCompleted(1)).toBe(false);
+  expect(await harness.report(1)).toMatchObject({ verdict: 'same', seen_completed: false });
+});
+
+test('ignores an issue that no task is linked with', async () => {
+  harness = await openReportsHarness();
+  harness.github.put(true);
+  await harness.hook(1);
+  await harness.settle();
+  expect(await harness.report(1)).toMatchObject({ verdict: 'not-taken', reason: 'NOT_LINKED' });
+});
+
+test('a task that no longer exists ends the report, and the next run says so', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(1);
+  await harness.database.pool.query('delete from service.tasks');
+  harness.changeIssue(1, 'closed');
+  await harness.hook(1);
+  await harness.settle();
+  expect(await harness.report(1)).toMatchObject({ verdict: 'not-taken', reason: 'TASK_MISSING' });
+  const { notes } = await harness.sync();
+  expect(notes).toContain('issues: the service does not find task 1, which octo/shop#1 wants completed');
+});
+
+test('while the service is away a report waits, and says why', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(1);
+  harness.between(async (request, pass) => (request.path.endsWith('/saveCheckStatus') ? { status: 503 } : pass()));
+  harness.changeIssue(1, 'closed');
+  await harness.hook(1);
+  await expect.poll(async () => (await harness.report(1))?.attempts, { timeout: 20_000 }).toBe(1);
+  expect(await harness.report(1)).toMatchObject({ state: 'waiting', reason: 'SERVICE_AWAY', held_until: null });
+  harness.between();
+  await harness.database.pool.query('update ledger.item_reports set due_at = now()');
+  await harness.settle();
+  expect(await harness.isCompleted(1)).toBe(true);
+});
+
+test('a report about a task with a pending change of its own is decided by which side changed', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(1);
+  await harness.complete(1); // and no scan has seen it
+  await harness.hook(1, 'open');
+  await harness.settle();
+  expect([await harness.isCompleted(1), harness.writes()]).toEqual([true, 0]);
+  await harness.sync();
+  expect([await harness.isCompleted(1), harness.github.issues[0]?.state]).toEqual([true, 'closed']);
+});
+
+test('a call caused by a delivery without an answer undoes no later change of people', async () => {
+  harness = await openReportsHarness({ options: '{ onConflict: target }', targets: '[issues]' });
+  await harness.linkedTasks(1);
+  await harness.complete(1);
+  harness.github.vendor.next('lose', harness.github.isWrite);
+  await harness.sync();
+  expect(harness.github.issues[0]?.state).toBe('closed'); // by us, though the answer was lost
+  await blockTarget(harness.database.pool, 'issues', { forMs: 60_000, now: undefined });
+  await harness.complete(1, false);
+  await harness.sync();
+  await harness.hook(1);
+  await expect.poll(async () => (await harness.report(1))?.verdict, { timeout: 10_000 }).toBe('kept');
+  expect(await harness.isCompleted(1)).toBe(false);
+});

@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
+import { disableTarget } from '../../../src/mirror/outbox/target-states.ts';
+import { command, databaseUrl, scratchFolders } from '../../cli/command.ts';
+import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { change, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
+
+const SETTINGS = `
+accounts: { demo: {} }
+targets:
+  hook: { type: webhook, url: https://hook.example/secret-path, secret: { env: HOOK_SECRET } }
+  mail: { type: webhook, url: https://mail.example/, secret: { env: HOOK_SECRET } }
+`;
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+beforeEach(async () => {
+  await forgetDeliveries(database);
+  await queue(database, [change(1), change(2)], ['hook', 'mail']);
+  await database.pool.query(
+    `update ledger.deliveries set state = 'ended', verdict = 'dead', reason = 'HTTP_400', detail = 'it answered 400',
+       answer = '{"httpStatus":400,"text":"no such field"}', attempts = 1, ended_at = now() where target = 'hook'`,
+  );
+});
+afterAll(() => database.close());
+
+async function deliveries(...args: readonly string[]) {
+  const cwd = await folder();
+  await writeFile(path.join(cwd, 'settings.yaml'), SETTINGS);
+  const env = { DATABASE_URL: databaseUrl(database.connection), HOOK_SECRET: 'a-secret-of-at-least-24-bytes' };
+  return command(['deliveries', ...args, '--config', 'settings.yaml'], { cwd, env });
+}
+
+test('lists deliveries with their state', async () => {
+  const { code, stdout } = await deliveries('--target', 'hook');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^DELIVERY .* STATUS\nmsg_\S+ +hook +task:\d #1 +changed .* 1 {2}dead \(HTTP_400\)\n/);
+  expect((await deliveries('--verdict', 'dead', '--since', '1h', '--json')).json.deliveries).toHaveLength(2);
+  expect((await deliveries('--until', '2020-01-01')).stdout).toBe('No deliveries found.\n');
+});
+
+test('reports a disabled target with its remedy, and enables it again', async () => {
+  await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  expect((await deliveries()).stdout).toMatch(/mail is disabled since .* 410.*: lockstep deliveries enable mail/);
+  expect((await deliveries('enable', 'mail', '--json')).json).toEqual({ target: 'mail', enabled: true });
+  expect((await deliveries('enable', 'mail')).stdout).toBe('mail was not disabled; nothing has changed.\n');
+});
+
+test('shows one delivery with its payload and last answer, without an address of the target', async () => {
+  const id = deliveryId('hook', change(1));
+  const { stdout } = await deliveries('show', id);
+  expect(stdout).toContain(`Delivery ${id} to hook: task:1 "Task 1, state 1", changed, sequence 1.`);
+  expect(stdout).toContain('Last answer: 400 no such field');
+  expect(stdout).not.toContain('secret');
+  expect((await deliveries('show', id, '--json')).json).toMatchObject({ id, task: { title: 'Task 1, state 1' } });
+});
+
+test('a replay prints the number of deliveries, enables their target, and changes nothing in a dry run', async () => {
+  await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  const filter = ['--target', 'hook', '--verdict', 'dead'];
+  const dry = await deliveries('replay', ...filter, '--dry-run', '--json');
+  expect(dry.json).toEqual({ dryRun: true, again: 2, superseded: 0, targets: ['hook'], enabled: [] });
+  expect(await fates(database)).toContain('1#1 dead');
+  const { code, stdout } = await deliveries('replay', ...filter);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^2 deliveries to hook to send again\.\nEnabled: hook\.\n/),
+  ]);
+  expect(await fates(database)).not.toContain('1#1 dead');
+});
+
+test('a replay takes ids', async () => {
+  const { json } = await deliveries('replay', '--id', deliveryId('hook', change(1)), '--json');
+  expect(json).toMatchObject({ again: 1, targets: ['hook'] });
+});
+
+test.each([
+  [['replay'], 'no filter is given'],
+  [['replay', '--id', 'msg_x'], 'There is no delivery "msg_x"'],
+  [['show', 'msg_x'], 'lockstep deliveries'],
+  [['--target', 'hok'], 'did you mean "hook"?'],
+  [['enable', 'hok'], 'did you mean "hook"?'],
+  [['--verdict', 'lost'], 'Allowed choices are delivered, already'],
+  [['--since', 'yesterday'], 'a duration such as 2h'],
+  [['--since', '2026-02-31'], 'a duration such as 2h'],
+  [['replay', '--since', '1h', '--until', '2h'], '--since must be before --until'],
+  [['replai'], 'did you mean "replay"?'],
+])('reports wrong use: %j', async (args, words) => {
+  const { code, stderr } = await deliveries(...args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+});

@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
+import { deliveryId, queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
+import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
+import { inTransaction } from '../../../src/storage/transaction.ts';
+import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterEach(() => forgetDeliveries(database));
+afterAll(() => database.close());
+
+const claimOne = async () => {
+  const claim = await takeOutboxClaim(database.pool, 'hook', { worker: WORKER, ttlMs: 30_000, now: undefined });
+  const [one] = await claimDue(database.pool, claim, { limit: 1, now: undefined });
+  return { claim, id: one?.delivery.id ?? '' };
+};
+
+test('an id is stable, and differs by task, version, sync, account and target', () => {
+  const one = change(1);
+  expect(deliveryId('hook', one)).toMatch(/^msg_[\w-]{24}$/);
+  expect(deliveryId('hook', { ...one, runId: 'run-2', seenAt: new Date() })).toBe(deliveryId('hook', one));
+  const others = [change(2), change(1, 2), change(1, 1, { sync: 'other' }), change(1, 1, { scope: 'other' })];
+  const ids = [deliveryId('hook', one), deliveryId('mail', one), ...others.map((other) => deliveryId('hook', other))];
+  expect(new Set(ids).size).toBe(6);
+});
+
+test('queues each change once for each target, however often it is reported', async () => {
+  await queue(database, changes(1_500), ['hook', 'mail']);
+  await queue(database, changes(1_500), ['hook', 'mail']);
+  const rows = await deliveryRows(database);
+  expect(rows).toHaveLength(3_000);
+  expect(rows.every((row) => row.state === 'waiting')).toBe(true);
+});
+
+test('queues nothing where the transaction that saw the change is rolled back', async () => {
+  const broken = inTransaction(database.pool, async (db) => {
+    await queueDeliveries(db, ['hook'], [change(1)]);
+    throw new Error('broken');
+  });
+  await expect(broken).rejects.toThrow('broken');
+  expect(await fates(database)).toEqual([]);
+});
+
+test('a newer state replaces a waiting one, and says which', async () => {
+  await queue(database, [change(1), change(2)]);
+  await queue(database, [change(1, 2)]);
+  expect(await fates(database)).toEqual(['1#1 superseded', '1#2 waiting', '2#1 waiting']);
+  const [old] = await deliveryRows(database);
+  expect(old).toMatchObject({ reason: 'SUPERSEDED', detail: `by ${deliveryId('hook', change(1, 2))}` });
+});
+
+test('sends only the newest of several states of a task that are queued together', async () => {
+  await queue(database, [change(1, 2), change(1, 1), change(1, 3)]);
+  expect(await fates(database)).toEqual(['1#1 superseded', '1#2 superseded', '1#3 waiting']);
+});
+
+test('the same id in another sync, or of another kind, is another task', async () => {
+  const subtask = change(1, 3);
+  await queue(database, [change(1, 1, { sync: 'other' })]);
+  await queue(database, [change(1, 2), { ...subtask, task: { ...subtask.task, kind: 'subtask' } }]);
+  expect((await deliveryRows(database)).every(({ state }) => state === 'waiting')).toBe(true);
+});
+
+test('a delivery in flight is not replaced, but not retried either', async () => {
+  await queue(database, [change(1)]);
+  const { claim, id } = await claimOne();
+  await queue(database, [change(1, 2)]);
+  expect(await fates(database)).toEqual(['1#1 sending', '1#2 waiting']);
+  const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: '' } as const;
+  await writeOutcomes(database.pool, claim, [{ id, decision }], undefined);
+  expect(await fates(database)).toEqual(['1#1 superseded', '1#2 waiting']);
+});
+
+test('an outcome that meets the transaction of a newer state is written after it, and knows of it', async () => {
+  await queue(database, [change(1), change(2)]);
+  const { claim, id } = await claimOne();
+  const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: '' } as const;
+  const write = () => writeOutcomes(database.pool, claim, [{ id, decision }], undefined);
+  await inTransaction(database.pool, async (db) => {
+    await queueDeliveries(db, ['hook'], [change(1, 2), change(2, 2)]);
+    expect(await write()).toEqual({ status: 'written', left: new Set([id]) });
+  });
+  expect(await write()).toEqual({ status: 'written', left: new Set() });
+  expect((await fates(database)).filter((fate) => fate.endsWith('superseded'))).toHaveLength(2);
+});
+
+test('keeps a title with any characters unchanged', async () => {
+  const odd = change(1);
+  const title = 'nul \u0000, half \ud83d, quote " and \\u0000';
+  await queue(database, [{ ...odd, task: { ...odd.task, title } }]);
+  const claim = await takeOutboxClaim(database.pool, 'hook', { worker: WORKER, ttlMs: 30_000, now: undefined });
+  const [one] = await claimDue(database.pool, claim, { limit: 1, now: undefined });
+  expect(one?.delivery.task.title).toBe(title);
+});

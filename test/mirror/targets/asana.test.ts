@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Target } from '../../../src/contract/target.ts';
+import { openAsana } from '../../../src/mirror/targets/asana.ts';
+import { ASANA } from '../../../src/mirror/targets/item-naming.ts';
+import { type AsanaHarness, asanaSettings, startAsana } from '../../support/asana-standin.ts';
+import { context, deliveryOf, needsOf } from '../../support/item-harness.ts';
+import { itemSuite } from './item-suite.ts';
+
+itemSuite('a task of Asana', startAsana);
+
+let harness: AsanaHarness;
+let target: Target;
+
+beforeEach(async () => {
+  harness = await startAsana();
+  target = openAsana(asanaSettings({ columns: { Shipped: 'completed' } }), needsOf(harness.vendor));
+});
+
+afterEach(async () => {
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.vendor.complaints).toEqual([]);
+});
+
+test('a task is completed by a body wrapped in data, and nothing else of it is touched', async () => {
+  const itemId = harness.put(false);
+  await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(harness.vendor.requests.map(({ method, body }) => `${method} ${body}`)).toEqual([
+    'GET ',
+    'PUT {"data":{"completed":true}}',
+  ]);
+});
+
+test('a created task has the words of the task as notes that end with its marker', async () => {
+  await target.deliver(deliveryOf(), context());
+  expect(harness.tasks[0]).toMatchObject({
+    name: 'Call the printer',
+    notes: expect.stringMatching(/^About the invoice\n\nlockstep-[\da-f]{12}$/),
+  });
+});
+
+test('a task of ours is found on a later page, among those that changed within 30 days', async () => {
+  for (let count = 0; count < 120; count++) harness.put(false);
+  await target.deliver(deliveryOf(), context());
+  const again = openAsana(asanaSettings(), needsOf(harness.vendor));
+  expect(await again.deliver(deliveryOf(), context())).toMatchObject({
+    status: 'already',
+    itemId: harness.tasks[120]?.gid,
+  });
+  await again.close();
+  expect(harness.vendor.requests.at(-1)?.query.get('modified_since')).toBe('2026-01-30T12:00:00Z');
+});
+
+test('a project too large to be looked through is refused before anything could be created twice', async () => {
+  for (let count = 0; count <= 2000; count++) harness.put(false);
+  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
+  expect(harness.count()).toBe(2001);
+});
+
+test('what Asana says of a refused write is in the dead letter', async () => {
+  harness.vendor.next({ status: 400, body: { errors: [{ message: 'completed: Blocked' }] } }, harness.isWrite);
+  const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId: harness.put(false) }), context());
+  expect(outcome).toMatchObject({ status: 'refused', detail: expect.stringContaining('completed: Blocked') });
+});
+
+test('a project that is not there is refused when a task is to be created', async () => {
+  harness.vendor.next(harness.missing);
+  const outcome = await target.deliver(deliveryOf(), context());
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('555') });
+});
+
+test('a card in a column that is mapped to completed completes its task', async () => {
+  const itemId = harness.put(false);
+  const card = deliveryOf({ kind: 'card', status: 'shipped' }, { itemId, event: 'changed' });
+  expect(await target.deliver(card, context())).toMatchObject({ detail: `${itemId}: open → completed` });
+});
+
+test.each([
+  ['https://app.asana.com/0/123/456 and https://app.asana.com/0/123/456/f', ['456']],
+  ['https://app.asana.com/0/0/789', ['789']],
+  ['https://app.asana.com/1/11/project/22/task/33?focus=true', ['33']],
+  ['https://app.asana.com/1/11/task/34, ASANA: 35', ['34', '35']],
+  ['https://app.asana.com/0/123/list https://asana.example/0/1/2 456', []],
+])('the text %j names tasks', (text, expected) => {
+  expect(ASANA.itemsIn(text)).toEqual(expected);
+});

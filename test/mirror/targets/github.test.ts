@@ -1,0 +1,218 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Target } from '../../../src/contract/target.ts';
+import { openGithub } from '../../../src/mirror/targets/github.ts';
+import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
+import { type GithubHarness, githubSettings, startGithub } from '../../support/github-standin.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
+import { itemSuite } from './item-suite.ts';
+
+itemSuite('an issue of GitHub', startGithub);
+
+let harness: GithubHarness;
+let target: Target;
+
+beforeEach(async () => {
+  harness = await startGithub();
+  target = openGithub(
+    githubSettings({ labels: ['mirror'], columns: { Shipped: 'completed', Done: 'open' } }),
+    needsOf(harness.vendor),
+  );
+});
+
+afterEach(async () => {
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.vendor.complaints).toEqual([]);
+});
+
+const deliver = (isCompleted: boolean, itemId?: string) =>
+  target.deliver(deliveryOf({ isCompleted }, { itemId }), context());
+
+test('an issue is closed as completed and opened as reopened', async () => {
+  const itemId = harness.put(false);
+  expect((await deliver(true, itemId)).status).toBe('delivered');
+  expect(harness.issues[0]).toMatchObject({ state: 'closed', state_reason: 'completed' });
+  expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: closed (completed) → open` });
+  expect(harness.issues[0]).toMatchObject({ state: 'open', state_reason: 'reopened' });
+});
+
+test('an issue that was created and is deleted there is reported once, and then created again', async () => {
+  expect(await deliver(false)).toMatchObject({ status: 'delivered' });
+  harness.issues.splice(0);
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
+  expect(await deliver(false)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
+});
+
+test('an issue that a person closed as not planned is not written again', async () => {
+  const itemId = harness.put(true);
+  if (harness.issues[0]) harness.issues[0].state_reason = 'not_planned';
+  expect(await deliver(true, itemId)).toMatchObject({
+    status: 'already',
+    detail: expect.stringContaining('not_planned'),
+  });
+});
+
+test('a created issue has the text of the task, its labels, and its marker in an invisible comment', async () => {
+  await deliver(false);
+  expect(harness.issues[0]).toMatchObject({
+    title: 'Call the printer',
+    body: expect.stringMatching(/^About the invoice\n\n<!-- lockstep-[\da-f]{12} -->$/),
+    labels: ['mirror'],
+  });
+  expect(harness.issues[0]?.body).not.toContain('lockstep-000000000000');
+});
+
+test('an issue of ours is found on a later page, and the search ends after five', async () => {
+  await deliver(false);
+  for (let count = 0; count < 150; count++) harness.put(false);
+  const again = openGithub(githubSettings(), needsOf(harness.vendor));
+  expect(await again.deliver(deliveryOf(), context())).toMatchObject({ status: 'already', itemId: 'octo/shop#1' });
+  for (let count = 0; count < 500; count++) harness.put(false);
+  await again.deliver(deliveryOf({ id: '77' }), context());
+  await again.close();
+  expect(harness.vendor.requests.filter(({ query }) => query.get('page') === '6')).toEqual([]);
+});
+
+test('a pull request that has the marker in its text is not taken for the issue', async () => {
+  await deliver(false);
+  const [issue] = harness.issues.splice(0, 1);
+  if (issue) harness.issues.push({ ...issue, pull_request: {} });
+  const again = openGithub(githubSettings(), needsOf(harness.vendor));
+  expect(await again.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: 'octo/shop#2' });
+  await again.close();
+});
+
+test('a task that is linked with a pull request is refused, and nothing is written', async () => {
+  harness.vendor.next({ body: { number: 7, state: 'open', pull_request: { url: 'x' } } });
+  expect(await deliver(true, 'octo/shop#7')).toMatchObject({ status: 'refused', reason: 'NOT_AN_ISSUE' });
+  expect(harness.vendor.requests).toHaveLength(1);
+});
+
+const reset = String(SEEN_AT.getTime() / 1000 + 90);
+test.each([
+  ['403 with Retry-After', 403, { 'retry-after': '7' }, 'forbidden', 7_000],
+  [
+    '403 with nothing remaining',
+    403,
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset },
+    'API rate limit exceeded',
+    90_000,
+  ],
+  ['429 with nothing remaining', 429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, '', 90_000],
+  ['403 of the secondary limit', 403, {}, 'You have exceeded a secondary rate limit', 60_000],
+  [
+    '403 with calls remaining, of the secondary limit',
+    403,
+    { 'x-ratelimit-remaining': '12' },
+    'secondary rate limit',
+    60_000,
+  ],
+])('a limit told by %s stops the target for its time', async (_, status, headers, message, retryAfterMs) => {
+  harness.vendor.next({ status, headers, body: { message } });
+  const outcome = await deliver(true, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
+});
+
+test('an archived repository is a problem of its issues, not of the token', async () => {
+  harness.vendor.next({ status: 403, body: { message: 'Repository was archived so is read-only.' } }, harness.isWrite);
+  expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'READ_ONLY' });
+});
+
+test('a token without the permission is a problem of this issue, and the remedy names the missing permission', async () => {
+  harness.vendor.next(
+    { status: 403, body: { message: 'Resource not accessible by personal access token' } },
+    harness.isWrite,
+  );
+  const outcome = await deliver(true, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'NOT_ALLOWED' });
+  expect(outcome.detail).toContain('Issues: read and write');
+  expect(outcome.detail).toContain('not accessible by personal access token');
+});
+
+test('a repository that is not there is refused when an issue is to be created', async () => {
+  harness.vendor.next(harness.missing);
+  expect(await deliver(false)).toMatchObject({
+    status: 'refused',
+    reason: 'PLACE_MISSING',
+    detail: expect.stringContaining('octo/shop'),
+  });
+});
+
+test.each([
+  ['Shipped', false, true],
+  [' shipped', false, true],
+  ['Done', true, false],
+  ['Elsewhere', true, true],
+  ['Elsewhere', false, false],
+])('a card in the column %j with isCompleted=%s makes a closed issue: %s', async (status, isCompleted, closed) => {
+  const itemId = harness.put(!closed);
+  await target.deliver(deliveryOf({ kind: 'card', status, isCompleted }, { itemId, event: 'changed' }), context());
+  expect(harness.isCompleted(itemId)).toBe(closed);
+});
+
+const PLACE = { url: 'https://api.github.com', owner: undefined, repo: undefined };
+const SHOP = { url: 'https://api.github.com', owner: 'octo', repo: 'shop' };
+test.each([
+  ['see https://github.com/octo/shop/issues/12#issuecomment-3, please', PLACE, ['octo/shop#12']],
+  ['<a href="https://github.com/octo/shop/issues/12">octo/shop#12</a>', PLACE, ['octo/shop#12']],
+  ['https://github.com/octo/shop/pull/12 https://gitlab.com/octo/shop/issues/12', PLACE, []],
+  ['https://evil.example/github.com/octo/shop/issues/12', PLACE, []],
+  ['octo/shop#12 and (a.b/c_d#3)', PLACE, ['octo/shop#12']],
+  ['Octo/c_D.e#3.', PLACE, ['octo/c_d.e#3']],
+  ['#12, GH: 13, GH:#14', PLACE, []],
+  ['#12, GH: 13, GH:#14', SHOP, ['octo/shop#12', 'octo/shop#13', 'octo/shop#14']],
+  ['GH: octo/till#9', SHOP, ['octo/till#9']],
+  ['other/shop#9 https://github.com/other/shop/issues/9', SHOP, []],
+  ['it&#39;s page#4 a#5 ##6 #1234567890 #12ab', SHOP, []],
+  ['octo/..#9 octo/.#9', SHOP, []],
+])('the text %j names issues', (text, place, expected) => {
+  expect(githubNaming(place).itemsIn(text)).toEqual(expected);
+});
+
+test.each([
+  ['https://api.github.com', 'github.com'],
+  ['https://ghe.example.com/api/v3', 'ghe.example.com'],
+  ['https://api.acme.ghe.com', 'acme.ghe.com'],
+])('the pages of the API at %s are at %s', (url, host) => {
+  const { itemsIn } = githubNaming({ ...PLACE, url });
+  expect(itemsIn(`https://${host}/octo/shop/issues/12`)).toEqual(['octo/shop#12']);
+});
+
+function hook(payload: object, headers: Record<string, string> = {}, key = HOOK_SECRET) {
+  const body = Buffer.from(JSON.stringify(payload));
+  const signature = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
+  return { headers: { 'x-github-event': 'issues', 'x-hub-signature-256': signature, ...headers }, body };
+}
+
+const CLOSED = {
+  action: 'closed',
+  issue: { number: 12, state: 'closed' },
+  repository: { name: 'Shop', owner: { login: 'Octo' } },
+};
+
+test('a genuine call back tells of the issue that was closed', async () => {
+  const items = [{ itemId: 'octo/shop#12', isCompleted: true, status: 'closed' }];
+  expect(await target.readHook?.(hook(CLOSED), SEEN_AT)).toEqual({ status: 'accepted', items });
+});
+
+test.each([
+  ['a ping', hook({ zen: 'Design for failure.' }, { 'x-github-event': 'ping' })],
+  ['a label', hook({ ...CLOSED, action: 'labeled' })],
+  ['a comment on an issue', hook(CLOSED, { 'x-github-event': 'issue_comment' })],
+])('%s is accepted and tells of nothing', async (_, request) => {
+  expect(await target.readHook?.(request, SEEN_AT)).toEqual({ status: 'accepted', items: [] });
+});
+
+test('a call back that is not signed with the secret is refused', async () => {
+  const forged = hook(CLOSED, {}, 'another-secret');
+  expect(await target.readHook?.(forged, SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
+  const unsigned = { ...forged, headers: { 'x-github-event': 'issues' } };
+  expect(await target.readHook?.(unsigned, SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
+});
+
+test('without a hookSecret no call back is accepted', async () => {
+  const closed = openGithub(githubSettings({ hookSecret: undefined }), needsOf(harness.vendor));
+  expect(await closed.readHook?.(hook(CLOSED), SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
+  await closed.close();
+});

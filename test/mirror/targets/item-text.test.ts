@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { itemTextOf, titleOf } from '../../../src/mirror/targets/item-text.ts';
+import { markerOf, markerUuidOf } from '../../../src/mirror/targets/marker.ts';
+import { deliveryOf } from '../../support/item-harness.ts';
+
+const taskOf = (title: string, description = '') => deliveryOf({ title, description }).task;
+
+test.each([
+  ['Call\n the  printer', 'Call the printer'],
+  ['<b>Bold</b> &amp; &lt;b&gt; 1 < 2', 'Bold & <b> 1 < 2'],
+  ['Don&#8217;t &#xA7; 5 &colon; &#0; &#xD800; &unknown;', 'Don’t § 5 : &#0; &#xD800; &unknown;'],
+  ['  ', 'task 12'],
+  ['x'.repeat(300), `${'x'.repeat(249)}…`],
+  ['🎉'.repeat(300), `${'🎉'.repeat(249)}…`],
+])('the title %j becomes %j', (title, expected) => {
+  expect(titleOf(taskOf(title))).toBe(expected);
+});
+
+test.each([
+  ['<p>One</p><p>Two<br/>Three</p>', 'One\nTwo\nThree'],
+  ['Before <!-- lockstep-0123456789ab --> after <!-- open', 'Before  after'],
+  ['&lt;!-- lockstep-0123456789ab --&gt;', '<!-- lockstep-0123456789ab -->'],
+])('the description %j becomes %j', (description, expected) => {
+  expect(itemTextOf(taskOf('x', description))).toBe(expected);
+});
+
+test('a description that is nothing but half tags is read in no time', () => {
+  const startedAt = performance.now();
+  itemTextOf(taskOf('x', '<a'.repeat(500_000)));
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+// Items that were created are found by these for ever: they may not change.
+test('the markers of a task are the same in every version', () => {
+  expect(markerOf(deliveryOf())).toBe('lockstep-da90a869e47a');
+  expect(markerUuidOf(deliveryOf())).toBe('da90a869-e47a-4feb-ad37-2d19573770fc');
+});
+
+test.each([
+  ['account', deliveryOf({}, { account: 'other' })],
+  ['kind', deliveryOf({ kind: 'card' })],
+  ['id', deliveryOf({ id: '13' })],
+])('tasks of another %s have other markers', (_, other) => {
+  expect(markerOf(other)).not.toBe(markerOf(deliveryOf()));
+  expect(markerUuidOf(other)).not.toBe(markerUuidOf(deliveryOf()));
+});

@@ -1,0 +1,190 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Delivery, TaskState } from '../../../src/contract/target.ts';
+import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
+import { openJira } from '../../../src/mirror/targets/jira.ts';
+import type { SettingsOf } from '../../../src/settings/target.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
+import { type JiraHarness, jiraSettings, startJira, statusOf } from '../../support/jira-standin.ts';
+import { itemSuite } from './item-suite.ts';
+
+itemSuite('an issue of Jira', startJira);
+
+let harness: JiraHarness;
+
+beforeEach(async () => {
+  harness = await startJira();
+});
+
+afterEach(async () => {
+  await harness.vendor.close();
+  expect(harness.vendor.complaints).toEqual([]);
+});
+
+async function deliver(
+  task: Partial<TaskState>,
+  itemId: string | undefined,
+  settings: Partial<SettingsOf<'jira'>> = {},
+  event: Delivery['event'] = 'changed',
+) {
+  const target = openJira(jiraSettings(settings), needsOf(harness.vendor));
+  const outcome = await target.deliver(deliveryOf(task, { itemId, event }), context());
+  await target.close();
+  return outcome;
+}
+
+const statusAt = (key: string) => harness.issues.find((issue) => issue.key === key)?.status;
+
+test.each([
+  ['by its category', true, {}, 'Released'],
+  ['by its name', true, { doneStatus: 'done' }, 'Done'],
+  ['by its category', false, {}, 'Backlog'],
+  ['by its name', false, { openStatus: 'In Progress' }, 'In Progress'],
+])(
+  'a transition is chosen by where it leads, %s: isCompleted=%s with %j',
+  async (_, isCompleted, settings, expected) => {
+    const key = harness.put(!isCompleted);
+    expect(await deliver({ isCompleted }, key, settings)).toMatchObject({
+      status: 'delivered',
+      detail: expect.stringMatching(`→ ${expected}$`),
+    });
+    expect(statusAt(key)).toBe(expected);
+  },
+);
+
+test('takes a status in progress when there is no transition to a status that is to do', async () => {
+  harness.closedRoads.add('Backlog');
+  const key = harness.put(true);
+  expect(await deliver({ isCompleted: false }, key)).toMatchObject({ detail: `${key}: Done → In Progress` });
+});
+
+test('where no transition leads to the wanted status, the dead letter names those that there are', async () => {
+  for (const name of ['Released', 'Done']) harness.closedRoads.add(name);
+  const outcome = await deliver({ isCompleted: true }, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'NO_TRANSITION' });
+  expect(outcome.detail).toContain('Go Backlog → Backlog, Go In Progress → In Progress');
+});
+
+test('a status of another name that Jira counts as done is left alone', async () => {
+  const outcome = await deliver({ isCompleted: true }, harness.put(true), { doneStatus: 'Released' });
+  expect(outcome).toMatchObject({ status: 'already', detail: expect.stringContaining('Done') });
+});
+
+test('a card goes to the status that its column is mapped to', async () => {
+  const key = harness.put(false);
+  const card = { kind: 'card', status: 'Shipping' } as const;
+  const settings = { columns: { shipping: 'released' } };
+  expect(await deliver(card, key, settings)).toMatchObject({ detail: `${key}: In Progress → Released` });
+  expect(await deliver(card, key, settings)).toMatchObject({ status: 'already' });
+});
+
+test('two transitions at once are a conflict, which is tried again', async () => {
+  harness.vendor.next({ status: 409, body: { errorMessages: ['The issue is being changed.'] } }, harness.isWrite);
+  const outcome = await deliver({ isCompleted: true }, harness.put(false));
+  expect(outcome).toMatchObject({
+    status: 'later',
+    reason: 'CONFLICT',
+    detail: expect.stringContaining('being changed'),
+  });
+});
+
+test('a limit is told with the reason that Jira gives', async () => {
+  const headers = { 'retry-after': '12', 'ratelimit-reason': 'jira-per-issue-on-write' };
+  harness.vendor.next({ status: 429, headers, body: {} }, harness.isWrite);
+  const outcome = await deliver({ isCompleted: true }, harness.put(false));
+  expect(outcome).toMatchObject({ isLimited: true, retryAfterMs: 12_000 });
+  expect(outcome.detail).toContain('jira-per-issue-on-write');
+});
+
+test('what Jira says of a refused write is in the dead letter', async () => {
+  const body = { errorMessages: ['Not now'], errors: { resolution: 'Resolution is required.' } };
+  harness.vendor.next({ status: 400, body }, harness.isWrite);
+  const outcome = await deliver({ isCompleted: true }, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'REJECTED' });
+  expect(outcome.detail).toContain('Not now; resolution: Resolution is required.');
+});
+
+test('a created issue has a title, its text as a document, and its marker as a label', async () => {
+  await deliver({ title: 'Call\nthe <i>printer</i>' }, undefined);
+  await deliver({ id: '13', description: '' }, undefined);
+  expect(harness.issues[0]?.fields).toMatchObject({
+    summary: 'Call the printer',
+    labels: [expect.stringMatching(/^lockstep-[\da-f]{12}$/)],
+    description: { type: 'doc', version: 1, content: [{ content: [{ type: 'text', text: 'About the invoice' }] }] },
+  });
+  expect(harness.issues[1]?.fields).not.toHaveProperty('description');
+});
+
+test('a creation without an answer waits until the search, which lags behind, must show it', async () => {
+  harness.vendor.next('break', harness.isCreation);
+  expect(await deliver({}, undefined)).toMatchObject({ status: 'later', retryAfterMs: 300_000 });
+});
+
+test('an issue that was created is known, though the search does not show it yet', async () => {
+  const target = openJira(jiraSettings(), needsOf(harness.vendor));
+  const completed = deliveryOf({ isCompleted: true });
+  harness.isSearchBehind = true;
+  harness.vendor.next({ status: 503 }, harness.isWrite);
+  expect(await target.deliver(completed, context())).toMatchObject({ status: 'later' });
+  expect(await target.deliver(completed, context())).toMatchObject({ status: 'delivered', itemId: 'ABC-1' });
+  await target.close();
+  expect(harness.count()).toBe(1);
+});
+
+const SITE = { url: 'https://acme.atlassian.net', project: 'ABC' };
+test.each([
+  ['JIRA: XY-7, jira: no', {}, ['XY-7']],
+  ['ABC-12 and (ABC-13), not XABC-1 ABC-12-3 XY-9', {}, ['ABC-12', 'ABC-13']],
+  ['ABC-12', { project: undefined }, []],
+  ['https://acme.atlassian.net/browse/XY-9?focused=1', {}, ['XY-9']],
+  ['https://acme.atlassian.net/jira/software/projects/XY/boards/1?selectedIssue=XY-9', {}, ['XY-9']],
+  ['https://other.atlassian.net/browse/ABC-9 https://other.atlassian.net/x?k=ABC-9', {}, []],
+  ['<a href="https://acme.atlassian.net/browse/ABC-9">ABC-9</a>', {}, ['ABC-9']],
+])('the text %j names issues', (text, given, expected) => {
+  expect(jiraNaming({ ...SITE, ...given }).itemsIn(text)).toEqual(expected);
+});
+
+const UPDATED = {
+  webhookEvent: 'jira:issue_updated',
+  issue: { key: 'ABC-12', fields: { status: statusOf('Done') } },
+  changelog: { items: [{ field: 'status', toString: 'Done' }] },
+};
+
+async function call(payload: object, headers: (body: Buffer) => Record<string, string>) {
+  const target = openJira(jiraSettings(), needsOf(harness.vendor));
+  const body = Buffer.from(JSON.stringify(payload));
+  const verdict = await target.readHook?.({ headers: headers(body), body }, SEEN_AT);
+  await target.close();
+  return verdict;
+}
+
+const signedWith = (key: string) => (body: Buffer) => ({
+  'x-hub-signature': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+});
+
+test.each([
+  ['signed by Jira', signedWith(HOOK_SECRET)],
+  ['with the shared secret of a rule', () => ({ 'x-lockstep-secret': HOOK_SECRET })],
+])('a call back %s tells of the issue whose status changed', async (_, headers) => {
+  const items = [{ itemId: 'ABC-12', isCompleted: true, status: 'Done' }];
+  expect(await call(UPDATED, headers)).toEqual({ status: 'accepted', items });
+});
+
+test.each([
+  ['another field', { ...UPDATED, changelog: { items: [{ field: 'summary' }] } }],
+  ['a comment', { webhookEvent: 'comment_created' }],
+])('a call back about %s tells of nothing', async (_, payload) => {
+  expect(await call(payload, signedWith(HOOK_SECRET))).toEqual({ status: 'accepted', items: [] });
+});
+
+test.each([
+  ['no signature', () => ({})],
+  ['another secret', signedWith('another-secret')],
+  ['another shared secret', () => ({ 'x-lockstep-secret': 'x' })],
+  [
+    'a shared secret beside a wrong signature',
+    (body: Buffer) => ({ ...signedWith('x')(body), 'x-lockstep-secret': HOOK_SECRET }),
+  ],
+])('a call back with %s is refused', async (_, headers) => {
+  expect(await call(UPDATED, headers)).toMatchObject({ status: 'refused', httpStatus: 401 });
+});

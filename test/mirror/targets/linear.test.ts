@@ -1,0 +1,191 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Target } from '../../../src/contract/target.ts';
+import { linearNaming } from '../../../src/mirror/targets/item-naming.ts';
+import { openLinear } from '../../../src/mirror/targets/linear.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
+import { graphqlError, type LinearHarness, linearSettings, startLinear } from '../../support/linear-standin.ts';
+import { itemSuite } from './item-suite.ts';
+
+itemSuite('an issue of Linear', startLinear);
+
+let harness: LinearHarness;
+let target: Target;
+let now = SEEN_AT;
+
+beforeEach(async () => {
+  harness = await startLinear();
+  now = SEEN_AT;
+  const settings = linearSettings({ columns: { Shipping: 'Shipped' } });
+  target = openLinear(settings, { ...needsOf(harness.vendor), now: () => now });
+});
+
+afterEach(async () => {
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.vendor.complaints).toEqual([]);
+});
+
+const deliver = (isCompleted: boolean, itemId?: string) =>
+  target.deliver(deliveryOf({ isCompleted }, { itemId }), context());
+
+test('an issue goes to the first state of the type, by position: Done before Shipped, Todo before Backlog', async () => {
+  const itemId = harness.put(false);
+  expect(await deliver(true, itemId)).toMatchObject({ detail: `${itemId}: Todo → Done` });
+  expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: Done → Todo` });
+});
+
+test('without a state that is to do, a reopened issue goes to the backlog', async () => {
+  harness.states.splice(0, 1);
+  const itemId = harness.put(true);
+  expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: Done → Backlog` });
+});
+
+test('does not complete an issue that a person canceled', async () => {
+  const itemId = harness.put(false);
+  if (harness.issues[0]) harness.issues[0].stateId = 'state-Canceled';
+  expect(await deliver(true, itemId)).toMatchObject({ status: 'already', detail: expect.stringContaining('Canceled') });
+});
+
+test('the states of a team are read once in ten minutes', async () => {
+  const reads = () => harness.operations().filter((name) => name === 'States').length;
+  const itemId = harness.put(false);
+  for (const isCompleted of [true, false, true]) await deliver(isCompleted, itemId);
+  expect(reads()).toBe(1);
+  now = new Date(SEEN_AT.getTime() + 10 * 60_000);
+  await deliver(false, itemId);
+  expect(reads()).toBe(2);
+});
+
+test('states are read again after one was refused', async () => {
+  const itemId = harness.put(false);
+  await deliver(true, itemId);
+  harness.vendor.next(graphqlError('Entity not found: WorkflowState', 'INPUT_ERROR'), harness.isWrite);
+  expect(await deliver(false, itemId)).toMatchObject({ status: 'refused', reason: 'REJECTED' });
+  await deliver(false, itemId);
+  expect(harness.operations().filter((name) => name === 'States')).toHaveLength(2);
+});
+
+test('a team without a state of that kind makes a dead letter that names those it has', async () => {
+  harness.states.splice(2, 2);
+  const outcome = await deliver(true, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'NO_STATE' });
+  expect(outcome.detail).toContain('Todo (unstarted), Backlog (backlog), Canceled (canceled)');
+});
+
+test('a card goes to the state that its column is mapped to', async () => {
+  const itemId = harness.put(false);
+  const card = deliveryOf({ kind: 'card', status: 'Shipping' }, { itemId, event: 'changed' });
+  expect(await target.deliver(card, context())).toMatchObject({ detail: `${itemId}: Todo → Shipped` });
+});
+
+test('an issue is created under an id made of its task, a UUID of version 4', async () => {
+  await deliver(false);
+  expect(harness.issues[0]).toMatchObject({ title: 'Call the printer', description: 'About the invoice' });
+  expect(harness.issues[0]?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+});
+
+test('takes an existing id, because another process was faster, as the issue that it looked for', async () => {
+  await deliver(false);
+  const again = openLinear(linearSettings(), needsOf(harness.vendor));
+  harness.vendor.next(harness.missing);
+  expect(await again.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: 'ENG-1' });
+  await again.close();
+  expect([harness.count(), harness.operations().includes('Create')]).toEqual([1, true]);
+});
+
+test('an issue in the trash is missing', async () => {
+  const itemId = harness.put(false);
+  if (harness.issues[0]) harness.issues[0].trashed = true;
+  expect(await deliver(true, itemId)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
+});
+
+test('a team that is not there is refused when an issue is to be created', async () => {
+  const lost = openLinear(linearSettings({ team: 'OPS' }), needsOf(harness.vendor));
+  expect(await lost.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING' });
+  await lost.close();
+});
+
+const RESETS = {
+  'x-ratelimit-requests-remaining': '0',
+  'x-ratelimit-requests-reset': String(SEEN_AT.getTime() + 40_000),
+  'x-ratelimit-complexity-remaining': '5',
+  'x-ratelimit-complexity-reset': String(SEEN_AT.getTime() + 900_000),
+};
+test.each([
+  [200, {}, 60_000],
+  [400, {}, 60_000],
+  [400, { 'retry-after': '5' }, 5_000],
+  [400, RESETS, 40_000],
+])('a limit is a limit with HTTP %i and %j', async (status, headers, retryAfterMs) => {
+  harness.vendor.next({ ...graphqlError('Rate limit exceeded', 'RATELIMITED', 'ratelimited', status), headers });
+  const outcome = await deliver(true, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
+});
+
+test.each([
+  ['AUTHENTICATION_ERROR', 'authentication error', 400, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
+  ['FORBIDDEN', 'forbidden', 200, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
+  ['INTERNAL_SERVER_ERROR', 'internal error', 200, { status: 'later', reason: 'SERVER_ERROR' }],
+  ['GRAPHQL_VALIDATION_FAILED', 'graphql error', 400, { status: 'refused', reason: 'REJECTED' }],
+])('an error of the code %s and the type %s with HTTP %i', async (code, type, status, expected) => {
+  harness.vendor.next(graphqlError('It cannot be done', code, type, status));
+  const outcome = await deliver(true, harness.put(false));
+  expect(outcome).toMatchObject({ ...expected, detail: expect.stringContaining('It cannot be done') });
+});
+
+test('an address without an API is not taken for an issue that is missing', async () => {
+  harness.vendor.next({ status: 404, body: 'Not found' });
+  expect(await deliver(true, harness.put(false))).toMatchObject({
+    status: 'refused',
+    detail: expect.stringContaining('url'),
+  });
+});
+
+test('a success that is false is no success', async () => {
+  harness.vendor.next({ body: { data: { issueUpdate: { success: false } } } }, harness.isWrite);
+  expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'REJECTED' });
+});
+
+test.each([
+  ['https://linear.app/acme/issue/ENG-12/call-the-printer and ENG-13', ['ENG-12']],
+  ['LINEAR: ENG-12, LINEAR:OPS-1', ['ENG-12', 'OPS-1']],
+  ['https://linear.example/acme/issue/ENG-12', []],
+])('the text %j names issues', (text, expected) => {
+  expect(linearNaming({ team: 'ENG' }).itemsIn(text)).toEqual(expected);
+});
+
+const UPDATE = {
+  action: 'update',
+  type: 'Issue',
+  data: { identifier: 'ENG-12', state: { name: 'Done', type: 'completed' } },
+  updatedFrom: { stateId: 'state-Todo' },
+  webhookTimestamp: SEEN_AT.getTime(),
+};
+
+function hook(payload: object, key = HOOK_SECRET) {
+  const body = Buffer.from(JSON.stringify(payload));
+  return { headers: { 'linear-signature': createHmac('sha256', key).update(body).digest('hex') }, body };
+}
+
+test('a genuine call back tells of the issue whose state changed', async () => {
+  const items = [{ itemId: 'ENG-12', isCompleted: true, status: 'Done' }];
+  expect(await target.readHook?.(hook(UPDATE), SEEN_AT)).toEqual({ status: 'accepted', items });
+});
+
+test.each([
+  ['another field', { ...UPDATE, updatedFrom: { title: 'Old' } }],
+  ['a new issue', { ...UPDATE, action: 'create' }],
+  ['a comment', { ...UPDATE, type: 'Comment' }],
+])('a call back about %s tells of nothing', async (_, payload) => {
+  expect(await target.readHook?.(hook(payload), SEEN_AT)).toEqual({ status: 'accepted', items: [] });
+});
+
+test.each([
+  ['another secret', hook(UPDATE, 'another-secret')],
+  ['no signature', { ...hook(UPDATE), headers: {} }],
+  ['a time long ago', hook({ ...UPDATE, webhookTimestamp: SEEN_AT.getTime() - 301_000 })],
+  ['no time', hook({ ...UPDATE, webhookTimestamp: undefined })],
+])('a call back with %s is refused', async (_, request) => {
+  expect(await target.readHook?.(request, SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
+});

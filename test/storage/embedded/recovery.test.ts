@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
+import { ask, scratch } from './scratch.ts';
+import { isAlive, postmasterOf, startUser } from './user-process.ts';
+
+const newDir = scratch();
+
+/** What a start leaves on the disk, in this order; the test kills it after each step. */
+const moments: [string, (place: string) => boolean][] = [
+  ['has made its folder', (place) => fs.existsSync(path.join(place, 'acks'))],
+  ['is running initdb', (place) => fs.readdirSync(place).some((name) => name.startsWith('data.half-'))],
+  ['has written the password', (place) => fs.existsSync(path.join(place, 'password'))],
+  ['has made the data directory', (place) => fs.existsSync(path.join(place, 'data/PG_VERSION'))],
+  ['has started the keeper', (place) => fs.existsSync(path.join(place, 'log'))],
+  ['has started Postgres', (place) => fs.existsSync(path.join(place, 'data/postmaster.pid'))],
+];
+
+test.each(moments)('a starter killed when it %s blocks no later start', async (_, reached) => {
+  const dataDir = await newDir();
+  const place = path.join(dataDir, 'postgres');
+  const starter = startUser(dataDir);
+  await vi.waitUntil(() => fs.existsSync(place) && reached(place), { interval: 1, timeout: 10_000 });
+  await starter.kill();
+  const postgres = await startEmbedded({ dataDir });
+  expect(await ask(postgres.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+  await postgres.close();
+  expect(fs.existsSync(path.join(place, 'data/postmaster.pid'))).toBe(false);
+});
+
+test('after Postgres was killed, the next start has everything that was committed', async () => {
+  const dataDir = await newDir();
+  const before = await startEmbedded({ dataDir });
+  await ask(before.connection, 'create table kept as select 42 as n');
+  process.kill(postmasterOf(dataDir), 'SIGKILL');
+  const after = await startEmbedded({ dataDir });
+  expect(await ask(after.connection, 'select n from kept')).toEqual([{ n: 42 }]);
+  await before.close();
+  expect(await ask(after.connection, 'select n from kept')).toEqual([{ n: 42 }]);
+  await after.close();
+});
+
+test('a killed Postgres leaves no socket behind, though no process starts another', async () => {
+  const dataDir = await newDir();
+  const postgres = await startEmbedded({ dataDir });
+  process.kill(postmasterOf(dataDir), 'SIGKILL');
+  await vi.waitUntil(() => !fs.existsSync(postgres.connection.host), { timeout: 10_000 });
+  await postgres.close();
+});
+
+if (process.platform === 'linux') {
+  test('after the keeper was killed, the next start stops the remaining Postgres and continues with its data', async () => {
+    const dataDir = await newDir();
+    const before = await startEmbedded({ dataDir });
+    await ask(before.connection, 'create table kept as select 42 as n');
+    const orphan = postmasterOf(dataDir);
+    process.kill(keeperOf(orphan), 'SIGKILL');
+    const after = await startEmbedded({ dataDir });
+    expect(isAlive(orphan)).toBe(false);
+    expect(await ask(after.connection, 'select n from kept')).toEqual([{ n: 42 }]);
+    await before.close();
+    await after.close();
+  });
+}
+
+test('lock files whose process number now belongs to another process do not stop the next start', async () => {
+  const dataDir = await newDir();
+  const before = await startEmbedded({ dataDir });
+  await before.close();
+  const data = path.join(dataDir, 'postgres/data');
+  const { uid, gid } = fs.statSync(data);
+  const bystander = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
+  const { host } = before.connection;
+  fs.mkdirSync(host, { mode: 0o700 });
+  for (const file of [path.join(data, 'postmaster.pid'), path.join(host, '.s.PGSQL.5432.lock')]) {
+    fs.writeFileSync(file, `${bystander.pid}\n${data}\n1\n5432\n${host}\n\n0 0\nready   \n`);
+    fs.chownSync(file, uid, gid);
+  }
+  fs.chownSync(host, uid, gid);
+  const postgres = await startEmbedded({ dataDir });
+  expect(postgres.connection.host).toBe(host);
+  expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+  bystander.kill();
+  await postgres.close();
+});
+
+/** The shell above a postmaster is the keeper's branch that waits for it; the one above that is the keeper. */
+function keeperOf(postmaster: number): number {
+  return parentOf(parentOf(postmaster));
+}
+
+function parentOf(pid: number): number {
+  const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}

@@ -1,0 +1,40 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate, readMigrations } from '../../src/storage/migrate.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+let db: FreshDatabase;
+beforeAll(async () => {
+  db = await freshDatabase();
+});
+afterAll(() => db.close());
+
+const first = { name: '001-things', sql: 'create table room.things (id int primary key)' };
+const second = { name: '002-seed', sql: 'insert into room.things values (1)' };
+
+test('each migration runs once, however many processes start at the same time', async () => {
+  await Promise.all(Array.from({ length: 5 }, () => migrate(db.pool, 'room', [first])));
+  await Promise.all(Array.from({ length: 5 }, () => migrate(db.pool, 'room', [first, second])));
+  const { rows } = await db.pool.query('select id from room.things');
+  expect(rows).toEqual([{ id: 1 }]);
+});
+
+test('a failing migration leaves nothing behind', async () => {
+  const failing = { name: '003-broken', sql: 'create table room.half (id int); select 1 / 0' };
+  await expect(migrate(db.pool, 'room', [first, second, failing])).rejects.toThrow('division by zero');
+  const { rows } = await db.pool.query(`select to_regclass('room.half') as half`);
+  expect(rows).toEqual([{ half: null }]);
+});
+
+test('migrations in a folder are its SQL files, in the order of their names', async () => {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-migrations-'));
+  for (const file of ['002-seed.sql', 'README.md', '010-more.sql', '001-things.sql'])
+    await writeFile(path.join(dir, file), `of ${file}`);
+  const read = await readMigrations(pathToFileURL(`${dir}/`));
+  await rm(dir, { recursive: true });
+  expect(read.map(({ name }) => name)).toEqual(['001-things', '002-seed', '010-more']);
+  expect(read[0]?.sql).toBe('of 001-things.sql');
+});

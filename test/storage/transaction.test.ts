@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { inTransaction } from '../../src/storage/transaction.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+let fresh: FreshDatabase;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  await fresh.pool.query('create table things (id int primary key)');
+});
+beforeEach(() => fresh.pool.query('truncate things'));
+afterAll(() => fresh.close());
+
+async function things(): Promise<unknown[]> {
+  return (await fresh.pool.query('select id from things')).rows.map(({ id }) => id);
+}
+
+test('keeps the work of a successful transaction and returns its result', async () => {
+  const result = await inTransaction(fresh.pool, async (db) => {
+    await db.query('insert into things values (1)');
+    return 'done';
+  });
+  expect([result, await things()]).toEqual(['done', [1]]);
+});
+
+test('rolls back when the work throws, and throws its error', async () => {
+  const work = inTransaction(fresh.pool, async (db) => {
+    await db.query('insert into things values (1)');
+    throw new Error('on second thought');
+  });
+  await expect(work).rejects.toThrow('on second thought');
+  expect(await things()).toEqual([]);
+});
+
+test('reports work that ignores a failed statement, because nothing was kept', async () => {
+  const work = inTransaction(fresh.pool, async (db) => {
+    await db.query('insert into things values (1)');
+    await db.query('insert into things values (1)').catch(() => undefined);
+  });
+  await expect(work).rejects.toMatchObject({ code: 'TRANSACTION_ROLLED_BACK' });
+  expect(await things()).toEqual([]);
+});
+
+test('reports a lost connection as such and does not use it again', async () => {
+  const work = inTransaction(fresh.pool, (db) => db.query('select pg_terminate_backend(pg_backend_pid())'));
+  await expect(work).rejects.toThrow('terminating connection');
+  const all = Array.from({ length: 10 }, (_, id) => inTransaction(fresh.pool, (db) => db.query('select $1', [id])));
+  await expect(Promise.all(all)).resolves.toHaveLength(10);
+  expect(fresh.pool.totalCount).toBe(fresh.pool.idleCount);
+});

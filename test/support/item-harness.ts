@@ -1,0 +1,83 @@
+/** Shared by tests of targets with items: deliveries to make, and a target over a stand-in of its vendor. */
+import { LockstepError } from '../../src/base/errors.ts';
+import type { CallContext, Delivery, Target, TaskState } from '../../src/contract/target.ts';
+import { openCaller } from '../../src/mirror/targets/caller.ts';
+import type { TargetNeeds } from '../../src/mirror/targets/item-calls.ts';
+import type { SecretRef } from '../../src/settings/fields.ts';
+import { Hidden } from '../../src/settings/hidden.ts';
+import { freeBudget } from './free-budget.ts';
+import type { Reply, SeenRequest } from './http-server.ts';
+import type { VendorStandin } from './vendor-standin.ts';
+
+export const TOKEN = 'canary-token-7f3a9c51';
+export const HOOK_SECRET = 'canary-hook-secret-5d2e8b';
+export const SEEN_AT = new Date('2026-03-01T12:00:00Z');
+
+/** A vendor with items in memory, as the suite of all such targets uses it. */
+export interface ItemHarness {
+  readonly vendor: VendorStandin;
+  readonly openTarget: (needs: TargetNeeds, settings: { readonly create: boolean }) => Target;
+  /** Adds an item and returns its id. */
+  put(isCompleted: boolean): string;
+  isCompleted(itemId: string): boolean;
+  count(): number;
+  /** Does the request change the state of an item? */
+  isWrite(request: SeenRequest): boolean;
+  isCreation(request: SeenRequest): boolean;
+  /** The answer for an item that does not exist. */
+  readonly missing: Reply;
+}
+
+export function secretRef(text: string, where = 'targets.outside.token'): SecretRef {
+  return { from: 'literal', value: new Hidden(text), where };
+}
+
+export function needsOf(
+  vendor: Pick<VendorStandin, 'url'>,
+  given: { allowPrivate?: boolean; path?: string } = {},
+): TargetNeeds {
+  const budget = freeBudget();
+  const caller = openCaller({
+    name: 'outside',
+    baseUrl: `${vendor.url}${given.path ?? ''}`,
+    allowPrivate: given.allowPrivate ?? true,
+    timeoutMs: 5_000,
+    take: (signal) => budget.take({ lane: 'batch', signal }),
+  });
+  return { caller, readSecret, now: () => SEEN_AT };
+}
+
+export async function readSecret(ref: SecretRef): Promise<string> {
+  if (ref.from === 'literal') return ref.value.reveal();
+  throw new LockstepError('SECRET_MISSING', `The secret for ${ref.where} is missing`, { exitCode: 2 });
+}
+
+export function context(): CallContext {
+  return { signal: new AbortController().signal };
+}
+
+export function deliveryOf(task: Partial<TaskState> = {}, given: Partial<Omit<Delivery, 'task'>> = {}): Delivery {
+  const isCompleted = task.isCompleted ?? false;
+  return {
+    id: 'msg_abcdefghijklmnopqrstuvwx',
+    account: 'demo',
+    sequence: 2,
+    event: isCompleted ? 'completed' : 'reopened',
+    seenAt: SEEN_AT,
+    itemId: undefined,
+    ...given,
+    task: {
+      kind: 'task',
+      id: '12',
+      title: 'Call the printer',
+      description: '<p>About the <b>invoice</b></p><!-- lockstep-000000000000 -->',
+      status: isCompleted ? 'completed' : 'open',
+      isCompleted,
+      isGone: false,
+      startDate: undefined,
+      endDate: undefined,
+      parentId: undefined,
+      ...task,
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/client/call/json.ts';
+import type { CustomerFields } from '../../../src/contract/records.ts';
+import { fieldsHash } from '../../../src/syncs/contacts/mapping.ts';
+import { customerFieldsOf, keysOf, labelOf, personFieldsOf } from '../../../src/syncs/customers/keys.ts';
+
+/** Two spellings of one text: as composed characters, and as letters with marks. */
+const COMPOSED = 'Zoë Ångström'.normalize('NFC');
+const DECOMPOSED = COMPOSED.normalize('NFD');
+
+describe('a contact as a customer', () => {
+  const whole: JsonObject = {
+    first_name: 'Ann',
+    last_name: 'Lee',
+    email: 'ann@example.com',
+    phone: '+1 555 0100',
+    organization: 'Lee & Co',
+    picture_url: 'https://example.com/ann.png',
+  };
+  const cases: readonly [string, JsonObject, CustomerFields][] = [
+    [
+      'takes the fields that both have, under the customer’s names',
+      { ...whole, category: 'lead', by_phone: true, id: 7 },
+      {
+        full_name: 'Ann Lee',
+        email: 'ann@example.com',
+        phone_number: '+1 555 0100',
+        organization: 'Lee & Co',
+        picture_url: 'https://example.com/ann.png',
+      },
+    ],
+    ['leaves out what is missing', { first_name: 'Ann' }, { full_name: 'Ann' }],
+    ['leaves out what is empty, blank or null', { first_name: '', last_name: ' ', email: '\t', phone: null }, {}],
+    ['is named by the last name alone', { last_name: ' Lee ' }, { full_name: 'Lee' }],
+    ['trims', { first_name: ' Ann\n', email: ' ann@example.com ' }, { full_name: 'Ann', email: 'ann@example.com' }],
+    ['keeps accents, case and spaces within as they are', { first_name: DECOMPOSED }, { full_name: DECOMPOSED }],
+    ['takes numbers for text', { first_name: 7, phone: 5550100 }, { full_name: '7', phone_number: '5550100' }],
+    ['takes nothing else for text', { first_name: true, last_name: ['Lee'], email: { at: 1 } }, {}],
+    ['drops NUL, which Postgres cannot hold', { first_name: 'A\0nn', email: '\0' }, { full_name: 'Ann' }],
+    ['replaces half of an emoji, which no JSON store holds', { first_name: 'Ann \ud83d' }, { full_name: 'Ann \ufffd' }],
+    ['keeps a whole emoji', { first_name: 'Ann 🎈' }, { full_name: 'Ann 🎈' }],
+    ['is nothing where the contact is empty', {}, {}],
+  ];
+
+  test.each(cases)('%s', (_name, contact, customer) => {
+    expect(personFieldsOf(contact)).toEqual(customer);
+  });
+});
+
+describe('a customer as another service may answer it', () => {
+  const cases: readonly [string, JsonObject, CustomerFields][] = [
+    ['is named full_name', { full_name: 'Ann Lee', name: 'x' }, { full_name: 'Ann Lee' }],
+    ['is named name or fullName', { name: '', fullName: 'Ann Lee' }, { full_name: 'Ann Lee' }],
+    ['is named first_name and last_name', { first_name: 'Ann', last_name: 'Lee' }, { full_name: 'Ann Lee' }],
+    ['has a phone_number or a phone', { phone_number: null, phone: 5550100 }, { phone_number: '5550100' }],
+    ['keeps what only customers have', { gender: 'female', id: 1, tenant_id: 2 }, { gender: 'female' }],
+  ];
+
+  test.each(cases)('%s', (_name, record, fields) => {
+    expect(customerFieldsOf(record)).toEqual(fields);
+  });
+});
+
+describe('keys', () => {
+  const emails: readonly [Json | undefined, string | undefined][] = [
+    ['Ann@Example.COM', 'ann@example.com'],
+    [' ann@example.com\n', 'ann@example.com'],
+    ['ZOË@example.com'.normalize('NFD'), 'zoë@example.com'.normalize('NFC')],
+    ['none', undefined],
+    ['', undefined],
+    [null, undefined],
+    [undefined, undefined],
+    [7, undefined],
+  ];
+  test.each(emails)('the e-mail %j is compared as %j', (email, key) => {
+    expect(keysOf(personFieldsOf(email === undefined ? {} : { email })).email).toBe(key);
+  });
+
+  const phones: readonly [Json, string | undefined][] = [
+    ['+49 (30) 55-500/00', '49305550000'],
+    ['0049 30 5550000', '49305550000'],
+    [' 00 49 30 5550000', '49305550000'],
+    ['49.30.5550000', '49305550000'],
+    [49305550000, '49305550000'],
+    ['030 5550000', '0305550000'],
+    ['12345', undefined],
+    ['ext. 12', undefined],
+    ['', undefined],
+    [null, undefined],
+  ];
+  test.each(phones)('the phone %j is compared as %j', (phone, key) => {
+    expect(keysOf(personFieldsOf({ phone })).phone).toBe(key);
+  });
+
+  const names: readonly [string, string, string | undefined][] = [
+    ['Ann', 'LEE', 'ann lee'],
+    [' Ann  Mary ', 'Lee', 'ann mary lee'],
+    [DECOMPOSED, '', COMPOSED.toLowerCase()],
+    ['Ann\u00a0Mary', 'Lee', 'ann mary lee'],
+    ['Ａｎｎ', '', 'ann'],
+    ['', '', undefined],
+  ];
+  test.each(names)('the name %j %j is compared as %j', (first_name, last_name, key) => {
+    expect(keysOf(personFieldsOf({ first_name, last_name })).name).toBe(key);
+  });
+
+  test('the organization is compared as names are', () => {
+    expect(keysOf({ organization: ' Lee  & CO ' }).org).toBe('lee & co');
+  });
+
+  test('a contact and the customer made from it have the same keys', () => {
+    const contact = { first_name: DECOMPOSED, last_name: 'Lee', email: 'Ann@X.example', phone: '+1 555 0100' };
+    const made = personFieldsOf(contact);
+    expect(keysOf(customerFieldsOf({ ...made, id: 1 }))).toEqual(keysOf(made));
+  });
+});
+
+describe('the hash', () => {
+  const ann: CustomerFields = { full_name: 'Ann', email: 'ann@example.com' };
+  test('is the same for the same fields in another order', () => {
+    expect(fieldsHash({ email: 'ann@example.com', full_name: 'Ann' })).toBe(fieldsHash(ann));
+  });
+
+  test.each([
+    [{ ...ann, full_name: 'ann' }],
+    [{ ...ann, phone_number: '1' }],
+    [{ full_name: 'Ann' }],
+    [{ full_name: 'Annemail', email: '' }],
+    [{ full_name: 'ann@example.com', email: 'Ann' }],
+  ])('differs for %j', (other) => {
+    expect(fieldsHash(other)).not.toBe(fieldsHash(ann));
+  });
+});
+
+test.each([
+  [{ full_name: 'Ann', email: 'ann@example.com' }, 'Ann <ann@example.com>'],
+  [{ full_name: 'Ann', phone_number: '1' }, 'Ann'],
+  [{ email: 'ann@example.com' }, 'ann@example.com'],
+  [{ phone_number: '+1 555' }, '+1 555'],
+  [{ organization: 'Lee & Co' }, '(no name)'],
+])('people read %j as %j', (fields, label) => {
+  expect(labelOf(fields)).toBe(label);
+});

@@ -1,0 +1,34 @@
+/** The filter passes every order that the load may know under any key. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { takeKeys } from '../../../src/engine/ledger/matching/order-keys.ts';
+import { inTransaction } from '../../../src/storage/transaction.ts';
+import { openWantedOrders } from '../../../src/syncs/orders/wanted-orders.ts';
+import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { aLoad, rowsWith } from './load-worlds.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+const seen = { recordId: '1', clientId: '7', isNumber: false, fields: {} };
+
+test('orders in other letters or without zeros pass, orders of others do not', async () => {
+  const labels = ['Ord-1', '0012', 'İ-5'];
+  const run = await aLoad(database, rowsWith(labels.map((order_id) => ({ order_id, client_id: '7' }))));
+  await inTransaction(database.pool, (db) => takeKeys(db, run, 0));
+  const isWanted = await openWantedOrders(database.pool, { run, isAudit: false });
+  const passes = (label: string, clientId: string | undefined = '7') => isWanted({ ...seen, clientId, label });
+  for (const label of ['Ord-1', 'oRD-1', '12', '0012', 'i-5']) expect([label, passes(label)]).toEqual([label, true]);
+  expect([passes('Ord-2'), passes('Ord-1', '8'), passes('')]).toEqual([false, false, false]);
+});
+
+test('orders of more keys than one page pass', async () => {
+  const rows = Array.from({ length: 11_000 }, (_, i) => ({ order_id: `A${i}`, client_id: '7' }));
+  const run = await aLoad(database, rowsWith(rows));
+  await inTransaction(database.pool, (db) => takeKeys(db, run, 0));
+  const isWanted = await openWantedOrders(database.pool, { run, isAudit: false });
+  expect(rows.filter(({ order_id }) => !isWanted({ ...seen, label: order_id }))).toEqual([]);
+});
