@@ -1,8 +1,8 @@
 /** Writes docs/reasons.md from the table of reasons: `npm run docs`. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Reasons } from '../src/reasons/reason.ts';
-import { REASON_AREAS, remedyFor } from '../src/reasons/reasons.ts';
+import type { Reasons } from '../src/base/reasons/reason.ts';
+import { REASON_AREAS, remedyFor } from '../src/base/reasons/reasons.ts';
 
 const file = path.join(import.meta.dirname, 'reasons.md');
 
@@ -11,7 +11,7 @@ export function renderReasons(): string {
   const areas = Object.entries(REASON_AREAS).map(([title, reasons]) => `## ${title}\n\n${renderTable(reasons)}`);
   return `# Reasons
 
-Generated from \`src/reasons/\` by \`npm run docs\`. Every row, file and delivery that is not simply done has a reason code. Codes are
+Generated from \`src/base/reasons/\` by \`npm run docs\`. Every row, file and delivery that is not simply done has a reason code. Codes are
 stable: scripts may depend on them. \`lockstep runs show RUN --row N\` explains one row with all that is known about it. Words in
 capitals stand for your own values.
 

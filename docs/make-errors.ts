@@ -1,0 +1,51 @@
+/** Writes docs/errors.md from the errors that the sources make: `npm run docs`. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { REASON_AREAS, remedyFor } from '../src/base/reasons/reasons.ts';
+import { RUN_REASONS } from '../src/base/reasons/runs.ts';
+import { type FoundError, findErrors } from './find-errors.ts';
+
+const file = path.join(import.meta.dirname, 'errors.md');
+
+/** The errors of src and jobs. */
+export const found = findErrors(['../src', '../jobs'].map((folder) => path.join(import.meta.dirname, folder)));
+
+const meanings = new Map(
+  Object.values(REASON_AREAS).flatMap((reasons) =>
+    Object.entries(reasons).map(([code, { meaning }]) => [code, meaning]),
+  ),
+);
+
+/** The page, whole. */
+export function renderErrors(): string {
+  const codes = new Set(found.errors.map(({ code }) => code));
+  const onlyReasons = Object.keys(RUN_REASONS)
+    .filter((code) => !codes.has(code))
+    .map((code): FoundError => ({ code, exitCodes: new Set('3'), messages: new Set() }));
+  const all = [...found.errors, ...onlyReasons].sort((a, b) => (a.code < b.code ? -1 : 1));
+  return `# Error codes
+
+Generated from the sources by \`npm run docs\`. An error has a stable code, a message and an exit code; with \`--json\` the code and the
+message are in \`error\` on the last line of stdout. A run that failed or paused keeps both (\`lockstep runs show RUN\`).
+
+Messages are shown as they are written in the code: words in capitals stand for your own values, and \`…\` for a part that is made at
+run time. A message says what to do where that is known. Exit code 2 is a usage or settings error, and 3 work that failed; without a
+number, the command decides. Reasons of rows, files and deliveries are in [reasons.md](reasons.md).
+
+| Code | Exit code | Message | What to do |
+|---|---|---|---|
+${all.map(renderRow).join('')}`;
+}
+
+function renderRow({ code, exitCodes, messages }: FoundError): string {
+  const meaning = meanings.get(code);
+  const texts = messages.size > 0 ? [...messages].sort() : [meaning ?? 'Made at run time.'];
+  const remedy = remedyFor(code, {}) ?? 'See the message.';
+  const cells = [`\`${code}\``, [...exitCodes].sort().join(' or '), texts.map(asMarkdown).join('<br>'), remedy];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+}
+
+/** A message is text, and the page is Markdown. */
+const asMarkdown = (text: string) => text.replace(/[<>*`]/g, '\\$&');
+
+if (process.argv[1] === import.meta.filename) writeFileSync(file, renderErrors());
