@@ -1,13 +1,15 @@
 /** Services with databases of their own, and a ledger with settings that point to them. Commands run in this process. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { type CommandResult, command, databaseUrl } from '../cli/command.ts';
+import { type CommandResult, databaseUrl } from '../cli/command.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type Between, startFrontServer } from '../support/front-server.ts';
+import { type Between, startFrontServer } from '../support/harness/front-server.ts';
+import { csvOf } from '../support/harness/orders.ts';
+import { commandsIn } from './commands.ts';
 
 export const KEYS = { one: 'the-key-of-tenant-one-0001', two: 'the-key-of-tenant-two-0002' };
 export type KeyName = keyof typeof KEYS;
@@ -60,10 +62,8 @@ export async function openOwnServices(): Promise<OwnServices> {
     () => rm(cwd, { recursive: true, force: true }),
     () => ledger.close(),
   );
-  const run: OwnServices['run'] = (...args) => {
-    const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
-    return command([...args, '--config', 'lockstep.yaml', '--json'], { cwd, env });
-  };
+  const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
+  const { here: run, file } = commandsIn({ cwd, env });
   return {
     ledger,
     cwd,
@@ -98,12 +98,12 @@ export async function openOwnServices(): Promise<OwnServices> {
       const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
       const hook = `targets: { hook: { type: webhook, url: "${hookUrl}", secret: ${secret}, allowPrivate: true } }\n`;
       const text = `accounts:\n${lines.join('\n')}\nsyncs:\n${syncs.join('\n')}\n${hookUrl === undefined ? '' : hook}`;
-      await writeFile(path.join(cwd, 'lockstep.yaml'), text);
+      await file('lockstep.yaml', text);
     },
     run,
     async load(name, orders) {
       const lines = orders.map(([label, customer], i) => `${label},${customer},${i}.50,new`);
-      await writeFile(path.join(cwd, name), ['order_id,client_id,amount,status', ...lines, ''].join('\n'));
+      await file(name, csvOf('order_id,client_id,amount,status', lines));
       return run('orders', 'load', name, '--account', 'acme', '--yes');
     },
     async close() {

@@ -16,10 +16,10 @@ import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { ended } from '../support/harness/ended.ts';
+import { testWorkspace } from '../support/harness/test-workspace.ts';
 import { allPairs, type Options } from '../support/pairwise.ts';
 import { people } from '../support/people.ts';
-import { ended } from '../support/sync-harness.ts';
-import { testWorkspace } from '../support/test-workspace.ts';
 
 const CONTACTS = 17;
 const ROWS_PER_PAGE = 10;

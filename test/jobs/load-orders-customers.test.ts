@@ -11,26 +11,19 @@ import {
   startRun,
 } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
-import { type FrontServer, startFrontServer } from '../support/front-server.ts';
-import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 /** Slow enough to inspect a run midway. */
 const SLOW = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms, concurrency: 2 }';
 const CREATE = { createCustomers: true };
 
 let harness: OrdersHarness;
-let front: FrontServer;
 beforeAll(async () => {
-  front = await startFrontServer();
-  harness = await openOrdersHarness({ account: SLOW, behaviour: { latencyMs: 10 }, serviceUrl: front.url });
-  front.passTo(harness.service.url);
+  harness = await openOrdersHarness({ account: SLOW, behaviour: { latencyMs: 10 }, hasFront: true });
 });
 beforeEach(() => harness.reset());
-afterAll(async () => {
-  await harness.close();
-  await front.close();
-});
+afterAll(() => harness.close());
 
 /** One order each of customers that do not exist. */
 function ofNewCustomers(count: number, { from = 1, prefix = 'O' } = {}): string {
@@ -110,10 +103,10 @@ test('a dry run creates no customer, and plans the orders', async () => {
 });
 
 test('a customer that the service refuses rejects only its own orders', async () => {
-  front.set(async ({ body }, pass) =>
+  harness.front.set(async ({ body }, pass) =>
     body.includes('gone@') ? { status: 422, body: { status: 'error', message: 'no such mailbox' } } : pass(),
   );
-  onTestFinished(() => front.set());
+  onTestFinished(() => harness.front.set());
   const csv = csvOf('order_id,customer_email', ['A,gone@example.com', 'B,ann@example.com']);
   const run = await harness.load(csv, CREATE);
   const [refused, other] = await harness.loaded(run);
@@ -211,7 +204,7 @@ describe('at the same time', () => {
   test('a sync wrote customers after the load had read them: the load reads them again, and each customer exists once', async () => {
     const { pool } = harness.database;
     let reads = 0;
-    front.set(async ({ path }, pass) => {
+    harness.front.set(async ({ path }, pass) => {
       const read = await pass();
       if (path.endsWith('/customers/getall') && ++reads === 1) {
         const sync = await startRun(pool, SYNC);
@@ -220,7 +213,7 @@ describe('at the same time', () => {
       }
       return read;
     });
-    onTestFinished(() => front.set());
+    onTestFinished(() => harness.front.set());
     const load = await harness.load(ofNewCustomers(2), CREATE);
     expect(await harness.tally(load)).toEqual({ in: 2, created: 2 });
     expect(await emails()).toEqual(newEmails(2));

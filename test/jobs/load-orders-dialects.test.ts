@@ -15,10 +15,10 @@ import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import type { OrdersOptions } from '../../src/syncs/orders/options.ts';
 import { receiveLoad } from '../../src/syncs/orders/receive-load.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { csvOf } from '../support/orders-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { csvOf } from '../support/harness/orders.ts';
+import { testWorkspace } from '../support/harness/test-workspace.ts';
 import { allPairs } from '../support/pairwise.ts';
-import { ended } from '../support/sync-harness.ts';
-import { testWorkspace } from '../support/test-workspace.ts';
 
 vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
 

@@ -13,8 +13,8 @@ import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { receiveLoad } from '../../src/syncs/orders/receive-load.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
+import { testWorkspace } from './harness/test-workspace.ts';
 import { type Kept, type RandomService, startRandomService } from './random-service.ts';
-import { testWorkspace } from './test-workspace.ts';
 
 export interface Checked {
   readonly drawn: Drawn;
