@@ -7,7 +7,7 @@ import { markerOf } from '../../../src/mirror/targets/marker.ts';
 import { openService } from '../../../src/mirror/targets/service.ts';
 import type { FaultKind } from '../../../src/service/testbed/behaviour.ts';
 import { type Harness, openHarness } from '../../support/harness/harness.ts';
-import { context, deliveryOf } from '../../support/item-harness.ts';
+import { context, deliveryOf } from '../../support/item-vendor.ts';
 import { type Branch, type BranchOptions, openBranch } from './branch.ts';
 
 /** Longer than a creation can be in flight. */

@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
 import { startGithub } from '../github-standin.ts';
-import { HOOK_SECRET, TOKEN } from '../item-harness.ts';
+import { HOOK_SECRET, TOKEN } from '../item-vendor.ts';
 import { startWebhookReceiver } from '../webhook-receiver.ts';
 import { openHarness, type SyncHow } from './harness.ts';
 import { withTasks } from './tasks.ts';
