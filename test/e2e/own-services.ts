@@ -14,8 +14,6 @@ import { commandsIn } from './commands.ts';
 export const KEYS = { one: 'the-key-of-tenant-one-0001', two: 'the-key-of-tenant-two-0002' };
 export type KeyName = keyof typeof KEYS;
 
-const FIRST: readonly KeyName[] = ['one'];
-
 export const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
 
 export interface OwnService {
@@ -39,22 +37,9 @@ export interface NamedAccount {
   readonly budget?: string;
 }
 
-export interface OwnServices {
-  readonly ledger: FreshDatabase;
-  readonly cwd: string;
-  start(options?: ServiceOptions): Promise<OwnService>;
-  /**
-   * Writes the settings: these accounts, each with a contact sync called `sync-` and its name. Accounts with a hook also
-   * have a mirror of tasks called `mirror-` and their name.
-   */
-  settle(accounts: Readonly<Record<string, NamedAccount>>, hookUrl?: string): Promise<void>;
-  run(...args: readonly string[]): Promise<CommandResult>;
-  /** Writes a file of orders with these order_ids and customers, and loads it. */
-  load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult>;
-  close(): Promise<void>;
-}
+export type OwnServices = Awaited<ReturnType<typeof openOwnServices>>;
 
-export async function openOwnServices(): Promise<OwnServices> {
+export async function openOwnServices() {
   const closers: (() => Promise<unknown>)[] = [];
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-own-'));
   const ledger = await freshDatabase();
@@ -67,7 +52,7 @@ export async function openOwnServices(): Promise<OwnServices> {
   return {
     ledger,
     cwd,
-    async start({ contacts = 0, people = 1, tenants = FIRST } = {}) {
+    async start({ contacts = 0, people = 1, tenants = ['one'] }: ServiceOptions = {}): Promise<OwnService> {
       const database = await freshDatabase();
       const named = tenants.map((name) => ({ name, key: KEYS[name] }));
       const front = await startFrontServer();
@@ -83,7 +68,11 @@ export async function openOwnServices(): Promise<OwnServices> {
       );
       return { database, url: front.url, between: front.set };
     },
-    async settle(accounts, hookUrl) {
+    /**
+     * Writes the settings: these accounts, each with a contact sync called `sync-` and its name. Accounts with a hook also
+     * have a mirror of tasks called `mirror-` and their name.
+     */
+    async settle(accounts: Readonly<Record<string, NamedAccount>>, hookUrl?: string): Promise<void> {
       const lines = Object.entries(accounts).map(
         ([name, { url, key = 'one', budget = BUDGET }]) =>
           `  ${name}: { url: "${url}", apiKey: { env: KEY_${key.toUpperCase()} }, budget: ${budget} }`,
@@ -101,12 +90,13 @@ export async function openOwnServices(): Promise<OwnServices> {
       await file('lockstep.yaml', text);
     },
     run,
-    async load(name, orders) {
+    /** Writes a file of orders with these order_ids and customers, and loads it. */
+    async load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult> {
       const lines = orders.map(([label, customer], i) => `${label},${customer},${i}.50,new`);
       await file(name, csvOf('order_id,client_id,amount,status', lines));
       return run('orders', 'load', name, '--account', 'acme', '--yes');
     },
-    async close() {
+    async close(): Promise<void> {
       for (const close of closers.splice(0).reverse()) await close();
     },
   };
