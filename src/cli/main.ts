@@ -45,7 +45,7 @@ export async function runCommand(argv: readonly string[], process: Process): Pro
     await buildProgram(around, work).parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    const failed = tellFailure(argv, around, error, session?.database());
+    const failed = tellFailure(argv, around, error, session);
     const closing = session?.close().catch(() => undefined);
     await Promise.race([closing, delay(CLOSE_AFTER_FAILURE_MS, undefined, { ref: false })]);
     return failed;
@@ -56,12 +56,12 @@ function tellFailure(
   argv: readonly string[],
   { stdout, stderr }: Surroundings,
   error: unknown,
-  database: string | undefined,
+  session: Session | undefined,
 ): ExitCode {
-  const failure = failureOf(error, database);
+  const failure = failureOf(error, session?.database());
   if (failure === undefined) return DONE;
-  // Read from argv, because parsing the options may be what failed.
-  const out = createOutput(stdout, stderr, { isJson: argv.includes('--json') });
+  // Without a session, parsing the options may be what failed.
+  const out = session?.out ?? createOutput(stdout, stderr, { isJson: argv.includes('--json') });
   if (failure.code !== OUTPUT_CLOSED) out.complain(`lockstep: ${failure.message}`);
   if (argv.includes('--verbose') && error instanceof Error) out.complain(error.stack ?? '');
   out.result({ error: { code: failure.code, message: failure.message } });

@@ -10,6 +10,8 @@ import type { Screen } from './screen.ts';
 export const OUTPUT_CLOSED = 'OUTPUT_CLOSED';
 
 export interface Output {
+  /** Whether the caller asked for JSON. */
+  readonly isJson: boolean;
   /** Whether `live` rewrites a line; otherwise it shows nothing. */
   readonly isLive: boolean;
   /** Lines for people; silent with --json. */
@@ -27,7 +29,19 @@ export interface Output {
 const CLEAR_LINE = '\r\u001b[2K';
 const DEFAULT_COLUMNS = 80;
 
-export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJson: boolean }): Output {
+/**
+ * `complete` adds to a command in a text what this process was started with: messages are kept in the ledger, and written by
+ * one process for another. Commands are in backticks.
+ */
+export function createOutput(
+  stdout: Screen,
+  stderr: Screen,
+  {
+    isJson,
+    complete = (command) => `lockstep ${command}`,
+  }: { isJson: boolean; complete?: (command: string) => string },
+): Output {
+  const completed = (text: string) => text.replace(/`lockstep ([^`]+)`/g, (_, command) => `\`${complete(command)}\``);
   const isLive = stdout.isTTY === true && !isJson;
   let shown = '';
   const live = (line: string): void => {
@@ -38,14 +52,16 @@ export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJso
     stdout.write(line.length < columns ? line : `${line.slice(0, columns - 2)}…`);
   };
   return {
+    isJson,
     isLive,
     live,
     say(...lines) {
       live('');
-      if (!isJson) for (const line of lines) stdout.write(`${line}\n`);
+      if (!isJson) for (const line of lines) stdout.write(`${completed(line)}\n`);
     },
     result(value) {
-      if (isJson) stdout.write(`${JSON.stringify(value)}\n`);
+      if (isJson)
+        stdout.write(`${JSON.stringify(value, (_, one) => (typeof one === 'string' ? completed(one) : one))}\n`);
     },
     content(text) {
       live('');
@@ -56,7 +72,7 @@ export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJso
     },
     complain(line) {
       live('');
-      stderr.write(`${line}\n`);
+      stderr.write(`${completed(line)}\n`);
     },
   };
 }

@@ -81,12 +81,10 @@ export function buildProgram(
       'Keeps a Sales & Productivity workspace in lockstep with the systems around it: imports contacts as order ' +
         'customers, without losses or duplicates, under one rate budget per API key.',
     )
-    .option(
-      '--config <file>',
-      'settings file (default: config/lockstep.yaml, otherwise the one that comes with Lockstep)',
-    )
+    .option('--config <file>', 'settings file (default: config/lockstep.yaml)')
     .option('--data <dir>', 'where the embedded Postgres and local keys are kept', DEFAULT_DATA)
     .option('--json', 'print one JSON object as the last line of stdout, and nothing else there', false)
+    .option('--init', 'create the settings file and the data directory where they are missing', false)
     .option('--verbose', 'log everything on stderr, and show the stack of errors', false)
     .version(version(), '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')

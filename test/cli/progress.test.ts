@@ -29,6 +29,8 @@ const RUN: Run = {
   troubleSince: undefined,
   createdAt: new Date(),
   endedAt: undefined,
+  attendedAt: undefined,
+  idleMs: 0,
 };
 const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 

@@ -49,7 +49,7 @@ async function runs(...args: readonly string[]) {
   const cwd = await folder();
   return {
     cwd,
-    ...(await command(['runs', ...args], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
+    ...(await command(['runs', ...args, '--init'], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
   };
 }
 
@@ -69,7 +69,7 @@ test('shows a run with its counts, its reasons by frequency, and the first rows 
   expect(json.reasons[0]).toEqual({ verdict: 'review', reason: 'AMBIGUOUS_MATCH', count: 2 });
   const { stdout } = await runs('show', id);
   expect(stdout).toMatch(
-    /2 rows for a person to decide:\n {2}AMBIGUOUS_MATCH {2}Ben: The contact matches .*\n {2}AMBIGUOUS_MATCH {2}Cho: .*\n/,
+    /2 rows for a person to decide:\n {2}2 × AMBIGUOUS_MATCH, Ben, Cho\n {6}The contact matches .*\n {6}Fix: .*\n/,
   );
   expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out rejected.csv`);
 });
@@ -90,13 +90,13 @@ test('lists the newest runs, up to the given number', async () => {
   expect(stdout).toMatch(new RegExp(`^RUN .*\\n${newer} .* done .* 1 unchanged\\n$`));
 });
 
-test('rows without a verdict are open while their run continues; for scripts and after a failure they are unknown', async () => {
+test('rows without a verdict are split into sent, not confirmed and never sent; for scripts they are unknown', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
-  expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 open\n$/);
+  expect((await runs('--limit', '1')).stdout).toMatch(/ waiting for a worker .* 1 created, 1 never sent\n$/);
   expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
-  expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 unknown\n$/);
+  expect((await runs('--limit', '1')).stdout).toMatch(/ failed: service away .* 1 created, 1 never sent\n$/);
 });
 
 test('cancels an unfinished run, but not one that has ended', async () => {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { databaseUrl } from '../cli/command.ts';
 import { openSyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 import { type Running, startLockstep } from './cli-process.ts';
@@ -15,7 +15,7 @@ test('the scheduler alone, or a worker once the scheduler is gone, begins a sync
   const around = { cwd: harness.dataDir, env: { DATABASE_URL: databaseUrl(connection), TEST_KEY } };
   const start = (role: string): Running =>
     startLockstep(['start', '--roles', role, '--config', 'lockstep.yaml', '--json'], around);
-  const statuses = async () => (await listRuns(pool, 100)).map(({ status }) => status);
+  const statuses = async () => (await listRuns(pool, 100)).map(({ run }) => run.status);
 
   const scheduler = start('scheduler');
   await expect.poll(statuses, { timeout: 20_000 }).toEqual(['running']);

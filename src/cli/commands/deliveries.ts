@@ -1,5 +1,5 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   DELIVERY_VERDICTS,
   type DeliveryFilter,
@@ -10,7 +10,6 @@ import {
 } from '../../mirror/outbox/list.ts';
 import { planReplay, type Replayed, replay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
-import { parseDurationMs } from '../../settings/durations.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -18,7 +17,7 @@ import { wrongUse } from '../errors.ts';
 import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
-import { commaSeparated, wholeNumber, withParentOptions } from './arguments.ts';
+import { commaSeparated, toTime, wholeNumber, withParentOptions } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -223,22 +222,4 @@ async function toFilter(session: Session, db: Queryable, options: FilterOptions)
 
 function unknownDelivery(id: string, hint: Session['hint']): Error {
   return wrongUse(`There is no delivery ${quote(id)}. List all with: ${hint('deliveries')}`, 'DELIVERY_UNKNOWN');
-}
-
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** A point in time, or how long ago it was. Without an offset, it is in the time zone of this machine. */
-function toTime(text: string): Date {
-  const agoMs = parseDurationMs(text);
-  if (agoMs !== undefined) return new Date(Date.now() - agoMs);
-  const [, year, month, day] = (ISO.exec(text) ?? []).map(Number);
-  // JavaScript would read a date without a time as UTC.
-  const at = new Date(text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T'));
-  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
-  if (!isDay || Number.isNaN(at.getTime())) {
-    throw new InvalidArgumentError(
-      'Expected a time such as 2026-11-21 or 2026-11-21T02:00Z, or a duration such as 2h.',
-    );
-  }
-  return at;
 }

@@ -27,7 +27,7 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
     ...(updates > 0 ? [`${creates > 0 ? formatCount(updates) : plural(updates, 'order')} to update`] : []),
   ];
   const rest = { ...counts, created: 0, updated: 0, unknown: 0 };
-  const others = counts.in > creates + updates ? `; ${countsLine({ counts: rest, status: run.status })}` : '';
+  const others = counts.in > creates + updates ? `; ${countsLine({ counts: rest })}` : '';
   return [
     `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
     `That takes about ${plural(calls, 'call')}${took}.`,

@@ -5,6 +5,7 @@ import type { Facts } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
+import { OPEN_REASON } from '../unsettled.ts';
 
 /** A row of a file, with the ledger's column names. */
 export interface StagedOrder {
@@ -102,7 +103,8 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
     await db.query('begin read only');
     await db.query(
       `declare loaded no scroll cursor for
-       select n::float8 as line, cells, state, verdict, reason, facts, record_id as "recordId" from ledger.rows
+       select n::float8 as line, cells, state, verdict, facts, record_id as "recordId",
+         coalesce(reason, case when verdict is null then ${OPEN_REASON('n')} end) as reason from ledger.rows
        where run_id = $1 order by n`,
       [runId],
     );
