@@ -46,10 +46,10 @@ async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Pa
 }
 
 async function runs(...args: readonly string[]) {
-  const cwd = await folder();
+  const cwd = await folder({ withSettings: true });
   return {
     cwd,
-    ...(await command(['runs', ...args, '--init'], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
+    ...(await command(['runs', ...args], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
   };
 }
 

@@ -24,7 +24,6 @@ const DEFAULT_LIMIT = 20;
 
 export function define(runs: Command, perform: Perform): void {
   runs
-    .enablePositionalOptions() // --verdict of `runs export` is its own
     .description(
       'Lists the newest runs. Every run and every row is in the ledger: you can show a run, cancel it, resume it where it ' +
         'stopped, retry it, or export its rows.',
