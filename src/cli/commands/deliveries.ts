@@ -115,22 +115,36 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
   const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
-  out.say(...table(titles, deliveries.map(toLine), { right: [5], none: 'No deliveries found.' }));
+  const disabled = new Set(states.flatMap(({ target, disabled: is }) => (is ? [target] : [])));
+  const rows = deliveries.map((delivery) => toLine(delivery, disabled.has(delivery.target)));
+  out.say(...table(titles, rows, { right: [5], none: 'No deliveries found.' }));
   out.say(...states.flatMap((state) => stateLines(state, hint)));
   out.result({ deliveries, targets: states });
 }
 
-function toLine(delivery: ListedDelivery): readonly string[] {
+function toLine(delivery: ListedDelivery, isDisabled: boolean): readonly string[] {
   const { id, target, source, sequence, event, createdAt, attempts } = delivery;
-  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), statusOf(delivery)];
+  return [
+    id,
+    target,
+    `${source} #${sequence}`,
+    event,
+    formatTime(createdAt),
+    String(attempts),
+    statusOf(delivery, isDisabled),
+  ];
 }
 
-type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>;
+type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
 
-function statusOf({ state, verdict, reason, dueAt }: Status): string {
+function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled: boolean): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
-  return state === 'waiting' && dueAt ? `waiting until ${formatTime(dueAt)}${why}` : state;
+  if (state !== 'waiting' || dueAt === null) return state;
+  if (isDisabled) return 'held: the target is disabled';
+  const isDue = dueAt.getTime() <= Date.now();
+  const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
+  return heldBy === null ? `waiting, ${next}${why}` : `held behind ${heldBy}, ${next}`;
 }
 
 function stateLines(
@@ -156,10 +170,11 @@ async function show(session: Session, id: string): Promise<void> {
   const delivery = await showDelivery(pool, id);
   if (!delivery) throw unknownDelivery(id, hint);
   const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts } = delivery;
+  const isDisabled = (await targetStates(pool)).some((state) => state.target === target && state.disabled);
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
     `Account ${account}, sync ${sync}, seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
-    `It is ${statusOf(delivery)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
+    `It is ${statusOf(delivery, isDisabled)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
   );
   if (answer)
     out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
