@@ -2,6 +2,7 @@
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { styled } from './colour.ts';
 import { problemsIn, type RunReport, VERDICT_WORDS } from './run-report.ts';
 import { formatCount, plural } from './words.ts';
 
@@ -35,7 +36,7 @@ function sectionLines(report: RunReport, words: string, groups: readonly RowGrou
   const hiddenRows = hidden.reduce((sum, { count }) => sum + count, 0);
   return [
     '',
-    `${plural(total, 'row')} ${words}:`,
+    styled('strong', `${plural(total, 'row')} ${words}:`),
     ...groups.slice(0, SHOWN_GROUPS).flatMap((group) => groupLines(group, hints)),
     ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${formatCount(hidden.length)} other reasons`]),
     `  All of them: ${exportCommand(report, verdict, hints.command)}`,
@@ -45,8 +46,8 @@ function sectionLines(report: RunReport, words: string, groups: readonly RowGrou
 function groupLines({ reason, column, count, examples }: RowGroup, hints: Hints): readonly string[] {
   const first = examples[0]?.facts ?? null;
   const remedy = remedyFor(reason, first, hints);
-  const fix = remedy === undefined ? [] : [`      Fix: ${remedy}`];
-  const title = `  ${formatCount(count)} × ${reason ?? 'NO_REASON'}`;
+  const fix = remedy === undefined ? [] : [`      ${styled('good', 'Fix:')} ${remedy}`];
+  const title = `  ${formatCount(count)} × ${styled('warn', reason ?? 'NO_REASON')}`;
   // About a cell, the column and the lines say all that differs.
   const said = examples.map(({ facts }) => (column === null ? statementFor(reason, facts, hints) : meaningOf(reason)));
   if (new Set(said).size === 1) {

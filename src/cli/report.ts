@@ -4,9 +4,11 @@ import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Unsettled } from '../engine/ledger/unsettled.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { type Style, styled } from './colour.ts';
 import { exportCommand, problemLines } from './problems.ts';
 import { hintsFor } from './reasons.ts';
 import { firstRows, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import type { RunState } from './run-state.ts';
 import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
 
 const SHOWN_PLANS = 20;
@@ -37,8 +39,22 @@ function unsettledParts({ sent = 0, neverSent = 0 }: Partial<Unsettled> = {}): r
 /** `Run X of SYNC is done after 12.3 s` */
 export function headline(report: RunReport, title: string): string {
   const what = report.dryRun ? 'Dry run' : 'Run';
-  return `${what} ${report.run} of ${title} ${headlineWords(report)} after ${formatTook(report.durationMs)}.`;
+  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))} after ${formatTook(report.durationMs)}.`;
 }
+
+export const STYLE_OF: Readonly<Record<RunState, Style>> = {
+  queued: 'dim',
+  running: 'good',
+  interrupted: 'warn',
+  waiting: 'dim',
+  'awaiting-approval': 'warn',
+  paused: 'warn',
+  auditing: 'good',
+  done: 'good',
+  failed: 'bad',
+  'not-approved': 'dim',
+  cancelled: 'dim',
+};
 
 function headlineWords({ state, stateWords: words }: RunReport): string {
   switch (state) {

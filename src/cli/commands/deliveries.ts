@@ -14,7 +14,6 @@ import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
 import { commaSeparated, toTime, wholeNumber, withParentOptions } from './arguments.ts';
@@ -117,7 +116,7 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
   const disabled = new Set(states.flatMap(({ target, disabled: is }) => (is ? [target] : [])));
   const rows = deliveries.map((delivery) => toLine(delivery, disabled.has(delivery.target)));
-  out.say(...table(titles, rows, { right: [5], none: 'No deliveries found.' }));
+  out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
   out.say(...states.flatMap((state) => stateLines(state, hint)));
   out.result({ deliveries, targets: states });
 }

@@ -7,7 +7,6 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import { problemLines } from '../problems.ts';
 import { hintsFor } from '../reasons.ts';
 import { figures, headline, plannedLines } from '../report.ts';
@@ -56,7 +55,8 @@ async function show(session: Session, id: string): Promise<void> {
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {
     const rows = others.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
-    out.say('', ...table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] }));
+    out.say('');
+    out.table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] });
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));

@@ -7,9 +7,9 @@ import { endRun, type Run, type RunStatus, readRun, resumeRun } from '../../engi
 import { readLoad } from '../../syncs/orders/begin.ts';
 import { reopenLoad } from '../../syncs/orders/reopen.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { styled } from '../colour.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
-import { countsLine } from '../report.ts';
+import { countsLine, STYLE_OF } from '../report.ts';
 import { reportRun } from '../run-report.ts';
 import type { RunState } from '../run-state.ts';
 import type { Perform, Session } from '../session.ts';
@@ -124,7 +124,7 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
     report.dryRun ? `${report.title} (dry)` : report.title,
     formatTime(report.startedAt),
     formatTook(report.durationMs),
-    report.stateWords,
+    styled(STYLE_OF[report.state], report.stateWords),
     formatCount(report.counts.in),
     report.folded === 1
       ? countsLine(report)
@@ -133,7 +133,7 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
   const isFiltered = status !== undefined || Object.values(filter).some((value) => value !== undefined);
   const none = isFiltered ? 'No run matches.' : `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
-  out.say(...table(titles, rows, { right: [3, 5], none }));
+  out.table(titles, rows, { right: [3, 5], none });
   out.result({ runs: reports.map(({ folded: _, since: __, ...report }) => report) });
 }
 
