@@ -117,10 +117,19 @@ export function buildProgram(
   for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
   const loaded: Loaded = async (command) => {
     if (command.parent === program) (await byName.get(command.name())?.load())?.define(command, perform, loaded);
+    referToHelp(command, command.name());
     return command;
   };
   program.hook('preSubcommand', async (_program, command) => void (await loaded(command)));
   return program;
+}
+
+/** Errors of a command and its subcommands name their own help. */
+function referToHelp(command: Command, path: string): void {
+  command.exitOverride((error) => {
+    throw Object.assign(error, { helpOf: path });
+  });
+  for (const one of command.commands) referToHelp(one, `${path} ${one.name()}`);
 }
 
 /** After a command that has subcommands, an extra word is probably a misspelt subcommand. @throws LockstepError USAGE */
