@@ -134,6 +134,27 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
   }
 }
 
+/** An order that a load would write, for a person to look at. */
+export interface SampleOrder {
+  readonly order: string;
+  readonly amount: string | null;
+  /** As the row names the customer: e-mail, phone, name, or id. */
+  readonly customer: string | null;
+}
+
+/** The first orders that a load would write, or will write once it is approved. */
+export async function sampleOrders(db: Queryable, runId: string, limit: number): Promise<readonly SampleOrder[]> {
+  const found = await db.query<SampleOrder>(
+    `select coalesce(i.fields->>'order_id', i.label, i.n::text) as "order", i.fields->>'amount' as amount,
+       coalesce(i.email, i.phone, i.name, m.record_id, i.client_id) as customer
+     from ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+       left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'
+     where i.run_id = $1 and (v.n is null or v.reason = 'PLANNED') order by i.n limit $2`,
+    [runId, limit],
+  );
+  return found.rows;
+}
+
 /**
  * Rows to decide again. Not included: duplicates and differing orders, which exist, and orders that the list cannot show,
  * which may exist. Sending them again does not help. Copies of a row follow it.
