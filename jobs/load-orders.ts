@@ -233,7 +233,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
  */
 async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> {
   await undecide(db, run);
-  const message = `Nothing is written yet. Approve with: lockstep runs resume ${run.id}`;
+  const message = `Nothing is written yet. Approve with: \`lockstep runs resume ${run.id}\``;
   await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
   return { status: 'idle' };
 }

@@ -1,7 +1,7 @@
 /** Keys that the settings of several targets share, and what becomes of a target's settings once they are resolved. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { baseUrl, type SecretRef, type SecretSource, secret, textAs } from './fields.ts';
+import { baseUrl, type SecretRef, type SecretSource, secret, textAs, unlessKeysAreUnknown } from './fields.ts';
 import { defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
 
 /** What a type of target allows where its settings say nothing. */
@@ -79,6 +79,6 @@ export const hookSecret = secret
 export function neededToCreate<Key extends string>(key: Key) {
   return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(
     (value) => !value.create || value[key] !== undefined,
-    { error: `missing: create: true needs to know the ${key}`, path: [key] },
+    { error: `missing: create: true needs to know the ${key}`, path: [key], when: unlessKeysAreUnknown },
   );
 }

@@ -5,7 +5,20 @@ import { readRun } from '../../src/engine/ledger/runs.ts';
 import { startLockstep } from './cli-process.ts';
 import { type E2eWorkspace, openWorkspace } from './workspace.ts';
 
-const KEYS = ['run', 'sync', 'status', 'dryRun', 'counts', 'calls', 'durationMs', 'budget', 'scan', 'results'];
+const KEYS = [
+  'run',
+  'sync',
+  'status',
+  'state',
+  'stateWords',
+  'dryRun',
+  'counts',
+  'calls',
+  'durationMs',
+  'budget',
+  'scan',
+  'results',
+];
 
 let workspace: E2eWorkspace | undefined;
 afterEach(async () => {

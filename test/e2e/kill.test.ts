@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { people } from '../support/people.ts';
@@ -35,7 +35,7 @@ test.concurrent.for([
     for (let callsBefore = 3; (await untilKilledOrDone(start(), harness, callsBefore)) === 'killed'; callsBefore += 5)
       kills++;
     expect(kills).toBeGreaterThanOrEqual(5);
-    const [run] = await listRuns(harness.database.pool, 5);
+    const run = (await listRuns(harness.database.pool, 5))[0]?.run;
     if (!run) throw new Error('there is no run');
     expect([run.status, run.error]).toEqual(['done', undefined]);
     expect(await harness.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });

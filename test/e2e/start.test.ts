@@ -1,6 +1,6 @@
 /** `lockstep start` as several processes that share the roles. */
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { openCommandHarness } from './commands.ts';
 
 test('the scheduler alone, or a worker once the scheduler is gone, begins a sync that is due, and the sync completes', async () => {
@@ -8,7 +8,7 @@ test('the scheduler alone, or a worker once the scheduler is gone, begins a sync
   onTestFinished(() => harness.close());
   const { pool } = harness.database;
   const start = (role: string) => harness.start('start', '--roles', role);
-  const statuses = async () => (await listRuns(pool, 100)).map(({ status }) => status);
+  const statuses = async () => (await listRuns(pool, 100)).map(({ run }) => run.status);
 
   const scheduler = start('scheduler');
   await expect.poll(statuses, { timeout: 20_000 }).toEqual(['running']);

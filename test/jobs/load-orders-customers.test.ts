@@ -1,15 +1,7 @@
 /** Loads that create the customers they miss: each customer once, even when other runs need it at the same time. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  endRun,
-  listRuns,
-  type NewRun,
-  pauseRun,
-  type Run,
-  readRun,
-  resumeRun,
-  startRun,
-} from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
+import { endRun, type NewRun, pauseRun, type Run, readRun, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
@@ -36,7 +28,7 @@ function ofNewCustomers(count: number, { from = 1, prefix = 'O' } = {}): string 
 async function creatorAtWork(load: Run): Promise<Run> {
   const made = () => harness.service.traffic.total('customers.create');
   await expect.poll(made, { timeout: 20_000, interval: 1 }).toBeGreaterThan(0);
-  const creator = (await listRuns(harness.database.pool, 10)).find(({ partOf }) => partOf === load.id);
+  const creator = (await listRuns(harness.database.pool, 10)).find(({ run }) => run.partOf === load.id)?.run;
   if (!creator) throw new Error('nothing creates customers');
   return creator;
 }

@@ -1,6 +1,6 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { describeWithRedis } from '../support/redis.ts';
@@ -20,7 +20,7 @@ function schedulesSuite(redisUrl?: string): void {
     const started = await harness.anotherWorkspace();
     started.startDueSyncs();
     await expect.poll(() => listRuns(pool, 10), { timeout: 10_000 }).not.toEqual([]);
-    const [first] = await listRuns(pool, 10);
+    const first = (await listRuns(pool, 10))[0]?.run;
     expect(await ended(harness.database, first?.id ?? '')).toMatchObject({
       sync: 'contacts',
       status: 'done',
