@@ -32,5 +32,5 @@ export const readingProbes: readonly Probe[] = [
   pace,
 ];
 
-/** Run only if the user asks for them. */
+/** These run only if the user asks for them. */
 export const writingProbes: readonly Probe[] = [writeContact, writeImport, writeTask];

@@ -44,7 +44,7 @@ test('names https to a port that speaks plain HTTP', async () => {
 test('names http to a port that speaks TLS', async () => {
   const server = await serverOf({ status: 400, body: '<h1>400</h1>The plain HTTP request was sent to HTTPS port' });
   const report = await examineAt(server.url);
-  expect(findingIn(report, 'address')).toMatchObject({ needs: 'begin accounts.demo.url with https://' });
+  expect(findingIn(report, 'address')).toMatchObject({ needs: 'change accounts.demo.url to begin with https://' });
 });
 
 test('names a certificate that is not accepted', async () => {
@@ -102,7 +102,7 @@ test('distinguishes a refused key from a header that a proxy drops', async () =>
   }));
   const arrives = await examineAt(seesKey.url);
   expect(findingIn(arrives, 'authentication')).toMatchObject({
-    found: expect.stringMatching(/^it arrives and is refused \(HTTP 401: bad key\)/),
+    found: expect.stringMatching(/^the header arrives, and the key is refused \(HTTP 401: bad key\)/),
     sure: 'certain',
     needs: expect.stringContaining('accounts.demo.apiKey'),
   });
@@ -124,7 +124,7 @@ test('names both causes where it cannot distinguish them', async () => {
 test('a service that accepts any key needs a person', async () => {
   const report = await examineAt((await serverOf({ body: [] })).url);
   expect(findingIn(report, 'authentication')).toMatchObject({
-    found: expect.stringContaining('the key decides nothing'),
+    found: expect.stringContaining('the service does not check keys'),
   });
   expect(findingIn(report, 'authentication')?.needs).toContain('find out whose records these are');
 });
@@ -132,7 +132,7 @@ test('a service that accepts any key needs a person', async () => {
 test('429 to everything ends it early, with few calls', async () => {
   const server = await serverOf({ status: 429, headers: { 'retry-after': '0' } });
   const report = await examineAt(server.url);
-  expect([report.stopped, report.calls]).toEqual(['the service answers every call with “slow down”', 3]);
+  expect([report.stopped, report.calls]).toEqual(['the service answers every call with a rate limit', 3]);
 });
 
 test('cuts off endless answers, and continues with the other probes', async () => {
@@ -161,7 +161,7 @@ test('suspects a list of customers cut off at a round number, or proves it with 
   const hidden: Reply = { body: { status: 'success', content: { id: 101, full_name: 'C101' }, message: 'OK' } };
   const server = await serverOf(lists(100, ({ query }) => (query.get('id') === '101' ? hidden : undefined)));
   expect(findingIn(await examineAt(server.url), 'unpaged-lists', 'customers')).toMatchObject({
-    found: expect.stringContaining('a get shows one that is not among them'),
+    found: expect.stringContaining('a get returns one that is not in it'),
     sure: 'certain',
   });
 });
@@ -174,7 +174,7 @@ test('finds pages of a list of customers by its second page', async () => {
   });
   const report = await examineAt((await serverOf(paged)).url);
   expect(findingIn(report, 'unpaged-lists', 'customers')).toMatchObject({
-    found: 'paged: 7 come, and a second page shows others',
+    found: 'paged: the list has 7 records, and a second page has others',
     sure: 'certain',
     needs: expect.any(String),
   });
@@ -192,7 +192,7 @@ test('sees contacts counted from page 1, also where page 0 is empty', async () =
     });
   for (const isZeroEmpty of [false, true]) {
     const report = await examineAt((await serverOf(contacts(isZeroEmpty))).url);
-    expect(findingIn(report, 'rows-per-page', 'page numbers')?.found).toMatch(/^counted from 1/);
+    expect(findingIn(report, 'rows-per-page', 'page numbers')?.found).toMatch(/^pages start at 1/);
   }
 });
 
@@ -223,7 +223,9 @@ test('measures a wrong clock by the Date of the answers', async () => {
   onTestFinished(() => void server.close());
   const address = server.address();
   const report = await examineAt(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
-  expect(findingIn(report, 'clock')).toMatchObject({ found: expect.stringMatching(/^(299|300)\.\d s ahead of ours/) });
+  expect(findingIn(report, 'clock')).toMatchObject({
+    found: expect.stringMatching(/^(299|300)\.\d s ahead of this machine’s clock/),
+  });
   expect(findingIn(report, 'clock')?.needs).toContain('NTP');
 });
 
@@ -259,7 +261,10 @@ test('leaves out a probe that exceeds the budget of calls, and says so', async (
   const inspect = async () => ({ outcome: ++n > 9 ? away : content, httpStatus: 200, body: '[]', durationMs: 1 });
   const report = await examineAt('http://127.0.0.1:9', { client: { inspect } });
   expect([report.calls, report.stopped]).toEqual([9, undefined]);
-  const needs = expect.stringContaining('ask again');
-  expect(findingIn(report, 'only-body')).toMatchObject({ found: expect.stringContaining('no call left'), needs });
+  const needs = expect.stringContaining('run the doctor again');
+  expect(findingIn(report, 'only-body')).toMatchObject({
+    found: expect.stringContaining('did not allow a call'),
+    needs,
+  });
   expect(findingIn(report, 'latency')?.found).toContain('median of 9 calls');
 });
