@@ -1,4 +1,4 @@
-/** From settings text to `Settings` or to the list of everything that is wrong with it. Pure: reads no file. */
+/** Parses the text of the settings into `Settings`, or into the list of all problems. Pure: reads no file. */
 import type { z } from 'zod';
 import { readDocument, type SettingsDocument } from './document.ts';
 import type { Hidden } from './hidden.ts';
@@ -18,9 +18,9 @@ export type ParsedSettings =
 
 export interface SettingsSource {
   readonly text: string;
-  /** Absolute path of the file; relative paths of secrets start at its directory. */
+  /** Absolute path of the file. Relative paths of secrets start at its directory. */
   readonly file: string;
-  /** DATABASE_URL and REDIS_URL win over the file; an empty one is as unset. */
+  /** DATABASE_URL and REDIS_URL override the file; an empty variable counts as unset. */
   readonly env: Environment;
 }
 
@@ -38,7 +38,7 @@ export function parseSettings({ text, file, env }: SettingsSource): ParsedSettin
   if (document.value === null) return { status: 'invalid', problems: [...document.problems, EMPTY, ...envProblems] };
   const parsed = settingsFile.safeParse(document.value, { error: explainIssue });
   const findings = [...listIssues(parsed.error?.issues ?? []), ...checkReferences(document.value)].filter(
-    // Refused as a key already, by the document.
+    // The document has already refused this key.
     ({ path }) => !path.includes('__proto__'),
   );
   const problems = [...document.problems, ...locateAll(document, findings), ...envProblems];

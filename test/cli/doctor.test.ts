@@ -95,7 +95,7 @@ test('--save without a settings file of one’s own says so after the report', a
   const env = { DATABASE_URL: databaseUrl(database.connection), LOCKSTEP_DEMO_KEY: DEMO_KEY };
   const { code, stderr, json } = await command(['doctor', '--account', 'demo', '--save', '--json'], { cwd, env });
   expect([code, json.saved.status]).toEqual([2, 'refused']);
-  expect(stderr).toMatch(/Nothing was written into .*lockstep\.yaml: it comes with Lockstep/);
+  expect(stderr).toMatch(/Nothing was written to .*lockstep\.yaml: it comes with Lockstep/);
 });
 
 test('ends with 1 when a person must act, and with 3 when the service cannot be probed', async () => {
