@@ -87,8 +87,8 @@ function whyNothingToDo<Item extends ItemState>(
   { task, event, itemId }: Delivery,
 ): DeliveryOutcome | undefined {
   if (task.isGone || event === 'gone') {
-    const left = itemId === undefined ? `no ${noun} is linked with it` : `${itemId} was left as it is`;
-    const detail = `The ${task.kind} is no longer at the service and ${left}: close the ${noun} by hand if it is not needed any more`;
+    const left = itemId === undefined ? `no ${noun} is linked with it` : `${itemId} was not changed`;
+    const detail = `The ${task.kind} is no longer at the service and ${left}: close the ${noun} by hand if it is no longer needed`;
     return { status: 'skipped', reason: 'TASK_GONE', detail };
   }
   if (itemId !== undefined || settings.create) return undefined;
@@ -102,7 +102,7 @@ async function read<Item extends ItemState>(
   itemId: string,
 ): Promise<Asked<Item>> {
   if (isItemId(itemId)) return items.read(itemId);
-  const detail = `"${itemId}" is no ${noun}: link it by ${linkedBy}`;
+  const detail = `"${itemId}" does not name a ${noun}: link it by ${linkedBy}`;
   return { status: 'refused', reason: 'ITEM_ID_INVALID', detail };
 }
 

@@ -16,7 +16,7 @@ export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNamin
   /** The headers of every call, made from the token. */
   headersOf(token: string): Readonly<Record<string, string>>;
   itemsBy(calls: Calls): VendorItems<Item>;
-  /** Where items are created, in the settings' words: "project as ABC". */
+  /** Where items are created, for messages: "project ABC". */
   readonly place: string;
   /** How long an item may exist before `find` shows it. */
   readonly settleMs: number;
@@ -61,7 +61,7 @@ export function vendorTarget<Item extends ItemState>(
     const item = await items.read(added.value);
     if (item.status === 'ok') return { ...item, isNew: true };
     if (item.status !== 'missing') return item;
-    const detail = `${added.value} was created and is not shown yet`;
+    const detail = `${added.value} was created, but the list does not show it yet`;
     return { status: 'later', reason: 'NOT_SHOWN_YET', detail, retryAfterMs: vendor.settleMs };
   }
 
@@ -83,7 +83,7 @@ export function vendorTarget<Item extends ItemState>(
 }
 
 function placeMissing<Item extends ItemState>({ name, place }: Vendor<Item>, { detail }: Missing): TargetFailure {
-  const remedy = `${name} has no such ${place}, or the token may not see it`;
+  const remedy = `${name} has no ${place}, or the token may not see it`;
   return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
 }
 
@@ -92,7 +92,7 @@ function afterSettling<Item extends ItemState>(
   failure: TargetFailure,
 ): TargetFailure {
   if (failure.status !== 'later') return failure;
-  const detail = `${failure.detail}; the ${noun} may have been created, and is looked for before another one is`;
+  const detail = `${failure.detail}; the ${noun} may have been created, so Lockstep searches for it before it creates another one`;
   return { ...failure, detail, retryAfterMs: Math.max(failure.retryAfterMs ?? 0, settleMs) };
 }
 

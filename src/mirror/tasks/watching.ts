@@ -42,7 +42,10 @@ export interface Watching {
 export interface SeenAt {
   /** When the read that showed them began, on the performance.now() scale: versions written since are newer. */
   readonly readAtMs: number;
-  /** Part of the baseline: stored, and no change; `new`: only tasks that were not known are. */
+  /**
+   * Whether the tasks are part of the baseline: stored, but not a change. `new`: only tasks that were not known are
+   * part of it.
+   */
   readonly isSilent: boolean | 'new';
 }
 
@@ -97,9 +100,9 @@ function checkSameTasks(
   const [task] = others;
   throw new RunPaused(
     'IDENTITY_UNCLEAR',
-    `Of ${known.size} known tasks on a page of account "${account}", ${others.length} are other tasks than before: ` +
+    `${others.length} of ${known.size} known tasks on a page of account "${account}" are now different tasks: ` +
       `task ${task?.id} was "${known.get(task?.id ?? '')?.said?.[0] ?? ''}" and is "${task?.title}". It may be another tenant, or ` +
-      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then go on with: lockstep runs resume ${id}`,
+      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then resume with: lockstep runs resume ${id}`,
   );
 }
 

@@ -63,7 +63,7 @@ test.each([
       code: 'TARGET_SECRET_SHORT',
       exitCode: 2,
       message: expect.stringMatching(
-        `^The signing secret of targets.hook.secret has ${bytes} bytes, and less than 24 .*openssl rand -base64 32`,
+        `^The signing secret of targets.hook.secret has ${bytes} bytes, but needs at least 24: .*openssl rand -base64 32`,
       ),
     }),
   );
