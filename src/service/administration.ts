@@ -1,6 +1,6 @@
 /**
- * What the API cannot do and the web platform can (docs/contract.md, "What the service does"): deleting
- * records, and making pipelines.
+ * Operations that the web platform has but the API does not (docs/contract.md, "What the service does"): deleting
+ * records, and creating pipelines.
  */
 import type pg from 'pg';
 import { codeOf } from '../base/errors.ts';
@@ -34,7 +34,7 @@ export interface PipelineEntry {
 
 export type DeletableKind = 'contact' | 'customer' | 'order' | 'task';
 
-/** `in-use`: the customer still has orders, which have to go first. */
+/** `in-use`: the customer still has orders, which have to be deleted first. */
 export type Deleted = { readonly status: 'deleted' | 'absent' | 'in-use' };
 
 /** Makes a pipeline with its columns and cards, in one transaction. */
@@ -64,7 +64,7 @@ export async function listPipelines(pool: pg.Pool, tenantId: number): Promise<Pi
   return rows.map((row) => ({ ...row, id: Number(row.id) }));
 }
 
-/** Deletes a record of the tenant; a task takes its subtasks with it, a contact its comments. */
+/** Deletes a record of the tenant, and with a task its subtasks, with a contact its comments. */
 export async function deleteRecord(pool: pg.Pool, tenantId: number, kind: DeletableKind, id: number): Promise<Deleted> {
   try {
     return await tenantDb(pool, tenantId).transaction(async (db) => {

@@ -11,10 +11,10 @@ import {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** By method in lower case, as OpenAPI spells it. */
+/** By method in lower case, as in OpenAPI. */
 type PathItem = Record<string, Schema & { readonly summary: string }>;
 
-/** Paths stand without a prefix; the two servers are the two prefixes. */
+/** Paths have no prefix; the two servers are the two prefixes. */
 export function openApiDocument(): Schema {
   const paths: Record<string, PathItem> = {};
   for (const name of operationNames) {

@@ -1,6 +1,6 @@
 /**
- * A sample workspace to try everything on: two tenants that look like a real CRM's, the same on every machine. Written in
- * bulk and not through the API, so it leaves no trace in the commit log.
+ * A sample workspace for trying everything: two tenants like those of a real CRM, the same on every machine. It is
+ * written in bulk and not through the API, so it is not in the commit log.
  */
 import type pg from 'pg';
 import { createPipeline } from '../administration.ts';
@@ -13,11 +13,14 @@ import { type SampleContact, sampleContacts } from './sample/contacts.ts';
 import { CUSTOMER_EVERY, sampleCustomers, sampleOrders, sampleSteps, sampleTasks } from './sample/trade.ts';
 
 export interface SeedOptions {
-  /** Contacts of the first tenant, default 2,000; every other gets a tenth of them. Customers, orders and tasks follow. */
+  /**
+   * Number of contacts of the first tenant, default 2,000; each other tenant gets a tenth. Customers, orders and tasks
+   * depend on it.
+   */
   readonly contacts?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Default two, with new keys. A given key is taken as it is. */
+  /** Default: two tenants with new keys. A given key is used unchanged. */
   readonly tenants?: readonly { readonly name: string; readonly key?: string }[];
 }
 
@@ -32,12 +35,12 @@ export interface SeedCounts {
 }
 
 export interface SeededTenant {
-  /** `present`: the tenant had contacts already and was left as it is. */
+  /** `present`: the tenant already had contacts and was not changed. */
   readonly status: 'seeded' | 'present';
   readonly id: number;
   readonly name: string;
   readonly key: string;
-  /** What the tenant holds now. */
+  /** The tenant's records now. */
   readonly counts: SeedCounts;
 }
 
@@ -45,7 +48,7 @@ const SAMPLE_TENANTS: NonNullable<SeedOptions['tenants']> = [{ name: 'Harbour St
 const BATCH_ROWS = 5_000;
 const MAX_CARDS = 40;
 
-/** Fills the tenants that are empty, each in one transaction, so that a seeding that is stopped leaves no half of one. */
+/** Fills empty tenants, each in one transaction, so an interrupted seeding leaves no partly filled tenant. */
 export async function seedWorkspace(
   pool: pg.Pool,
   options: SeedOptions = {},
@@ -66,7 +69,7 @@ export async function seedWorkspace(
 
 async function fillTenant(pool: pg.Pool, tenantId: number, count: number, random: () => number): Promise<void> {
   const { titles, contactIds } = await tenantDb(pool, tenantId).transaction(async (db) => {
-    const tenth: SampleContact[] = []; // the ones that are customers already; all of them need not be held at once
+    const tenth: SampleContact[] = []; // the contacts that are already customers; the others need not be kept in memory
     const contactIds = await insertRows(db, 'contacts', contactRows(count, random, tenth));
     const customers = await insertRows(db, 'customers', rowsOf(sampleCustomers(tenth, random)));
     await insertRows(db, 'orders', orderRows(customers, random));
@@ -81,7 +84,7 @@ async function fillTenant(pool: pg.Pool, tenantId: number, count: number, random
   await createPipeline(pool, tenantId, { name: 'Sales', columns });
 }
 
-/** A record's fields, and the second column that some tables have: what a contact is found by, or the id of a parent. */
+/** A record's fields, and the second column that some tables have: the search text of a contact, or the id of a parent. */
 type Row = readonly [fields: object, second?: object | number];
 
 function* contactRows(count: number, random: () => number, tenth: SampleContact[]): Generator<Row> {

@@ -1,6 +1,7 @@
 /**
- * Sample contacts that are as untidy as a real workspace: shared mailboxes, missing and oddly spelt e-mails and phones,
- * names in many scripts. Invented: addresses end in reserved domains, no phone number can be dialled to reach anyone.
+ * Sample contacts with the irregularities of a real workspace: shared mailboxes, missing and unusual e-mails and
+ * phones, names in many scripts. All are invented: addresses end in reserved domains, and the phone numbers are not in
+ * use.
  */
 import { pick } from '../random.ts';
 import { type Culture, cultures } from './cultures.ts';
@@ -96,7 +97,7 @@ function personOf(
   return { ...person, ...work, company_size: pick(random, SIZES), revenue: pick(random, REVENUES) };
 }
 
-/** Nothing, an empty string, an office's mailbox that several share, or one's own, now and then oddly spelt. */
+/** Nothing, an empty string, a shared mailbox of an office, or a personal address, sometimes with unusual spelling. */
 function emailOf(
   random: () => number,
   { first, last }: Person,
@@ -127,7 +128,7 @@ function digits(random: () => number, format: string): string {
   return format.replace(/#/g, () => String(Math.floor(random() * 10)));
 }
 
-/** The letters an address can hold without trouble; empty for a name in another script. */
+/** The letters that are safe in an address; empty for a name in another script. */
 function asciiOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/ß/g, 'ss').replace(/[łŁ]/g, 'l').replace(/[øØ]/g, 'o');
   return plain.replace(/[^A-Za-z]/g, '').toLowerCase();
