@@ -98,7 +98,7 @@ export async function startRun(
        where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
       [run.sync, run.scope ?? run.account, run.resource],
     );
-    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise it ended in between: try again
+    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise that run ended in between: try again
   }
 }
 
@@ -265,7 +265,7 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
  */
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
-    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
+    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has replaced it')
      where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
     [run.id, run.scope, run.resource],
   );
@@ -273,7 +273,7 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   if (ids.length > 0) await forgetReads(db, ids);
 }
 
-/** Readable, sortable by time, not all digits and without a colon (BullMQ job ids are built from it). */
+/** A readable id that sorts by time. It is not all digits and has no colon, because BullMQ job ids are built from it. */
 function newRunId(): string {
   const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
   return `run-${stamp}-${randomBytes(3).toString('hex')}`;
@@ -282,6 +282,6 @@ function newRunId(): string {
 type RunRow = { [K in keyof Run]: Run[K] | null };
 
 function toRun(row: RunRow): Run {
-  // Safe: the columns are NOT NULL but for those whose null becomes undefined here.
+  // Safe: the columns are NOT NULL, except those whose null becomes undefined here.
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as unknown as Run;
 }

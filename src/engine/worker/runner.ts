@@ -184,7 +184,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   function onDefect(run: Run, error: unknown): Promise<Processed> {
-    log.error({ err: error, run: run.id }, 'a job broke off');
+    log.error({ err: error, run: run.id }, 'a job was interrupted by an error');
     const patienceMs = Math.min(needs.patienceMs(run.account), DEFECT_PATIENCE_MS);
     return inTrouble(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
   }

@@ -39,7 +39,7 @@ test('gives up for now when every answer is a rate limit, and names it', async (
   expect([ended, tries.length]).toEqual([expect.any(RetryLater), 21]);
   expect(ended).toMatchObject({
     isTrouble: true,
-    message: expect.stringMatching(/contacts\.getall.*slow down.*quota/),
+    message: expect.stringMatching(/contacts\.getall.*rate limit.*quota/),
   });
 });
 
