@@ -36,7 +36,7 @@ export function progressLine(looks: readonly Look[], allowedPerSecond: number | 
   const other = waitsFor(look.run);
   const doing = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
   const words = other === undefined ? doing : `waiting for run ${other}`;
-  const parts = [rowsPart(ofPhase, look), ratePart(rate, allowedPerSecond), leftPart(look, rate), troublePart(look)];
+  const parts = [rowsPart(ofPhase, look), ratePart(rate, allowedPerSecond), leftPart(look, rate), failurePart(look)];
   return [words, ...parts.flat()].join(' · ');
 }
 
@@ -82,8 +82,8 @@ function leftPart({ run, open }: Look, rate: number | undefined): readonly strin
 }
 
 /** The newest note, while calls fail or before the first one was answered. */
-function troublePart({ run }: Look): readonly string[] {
+function failurePart({ run }: Look): readonly string[] {
   const note = run.notes.at(-1);
-  if (note === undefined || (run.troubleSince === undefined && run.calls > 0)) return [];
+  if (note === undefined || (run.failingSince === undefined && run.calls > 0)) return [];
   return [note];
 }

@@ -16,8 +16,8 @@ import {
   orderCreate,
   orderRecord,
   orderUpdate,
-  pipelineDetails,
   pipelineRecord,
+  pipelineWithColumns,
   subtaskCreate,
   subtaskRecord,
   subtaskUpdate,
@@ -302,7 +302,7 @@ const rows = {
     path: '/pipelines/get-pipeline',
     params: none,
     query: idParam('pipeline_id'),
-    result: pipelineDetails,
+    result: pipelineWithColumns,
     repeatable: true,
   },
   'pipelines.moveCard': {

@@ -149,7 +149,7 @@ export const cardRecord = z.object({
 });
 export const columnRecord = z.object({ id, name: text, position: z.number().int(), cards: z.array(cardRecord) });
 export const pipelineRecord = z.object({ id, name: text, created_at: z.string(), updated_at: z.string() });
-export const pipelineDetails = pipelineRecord.extend({ columns: z.array(columnRecord) });
+export const pipelineWithColumns = pipelineRecord.extend({ columns: z.array(columnRecord) });
 
 export type CustomerFields = z.infer<typeof customerCreate>;
 

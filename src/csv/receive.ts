@@ -69,20 +69,20 @@ export interface Received {
 /** Throws CSV_NOT_FOUND, CSV_IS_DIRECTORY, CSV_UNREADABLE, CSV_EMPTY, CSV_BINARY, CSV_TOO_LARGE or CSV_GZIP_BROKEN. */
 export async function receive(source: string | OpenedFile, options: ReceiveOptions): Promise<Received> {
   const limits = { maxBytes: 2048 * MIB, maxUnpackedBytes: 4096 * MIB, maxReadMs: 600_000, ...options.limits };
-  const place = await locate(source, limits, options);
+  const opened = await openInput(source, limits, options);
   try {
-    const { name, handle, close } = place;
+    const { name, handle, close } = opened;
     const time = new ReadingTime(name, limits.maxReadMs);
     const input: Input = { name, handle, limits, time, signal: options.signal, isGzip: await beginsWithGzip(handle) };
     const facts = await survey(input);
     return { name, close, time, ...facts, isGzip: input.isGzip, read: () => readAgain(input, facts) };
   } catch (error) {
-    await place.close();
-    throw asReadError(error, place.name);
+    await opened.close();
+    throw asReadError(error, opened.name);
   }
 }
 
-interface Place extends OpenedFile {
+interface OpenInput extends OpenedFile {
   close(): Promise<void>;
 }
 
@@ -102,7 +102,11 @@ interface Facts {
   readonly modifiedMs: number;
 }
 
-async function locate(source: string | OpenedFile, limits: ReceiveLimits, options: ReceiveOptions): Promise<Place> {
+async function openInput(
+  source: string | OpenedFile,
+  limits: ReceiveLimits,
+  options: ReceiveOptions,
+): Promise<OpenInput> {
   if (source === '-') return spool(options.stdin ?? process.stdin, 'stdin', limits, options);
   const name = typeof source === 'string' ? source : source.name;
   let opened = typeof source === 'string' ? undefined : source.handle;
@@ -129,7 +133,7 @@ async function spool(
   name: string,
   { maxBytes }: ReceiveLimits,
   { spoolDir, signal }: ReceiveOptions,
-): Promise<Place> {
+): Promise<OpenInput> {
   await makeDirectory(spoolDir);
   const file = path.join(spoolDir, `received-${randomUUID()}.csv`);
   const remove = () => fs.rm(file, { force: true });

@@ -144,6 +144,8 @@ function unprobed(findings: readonly Finding[], writes: boolean, stopped: string
 /** If two findings set the same setting, the later one wins. */
 function settingsIn(findings: readonly Finding[]): Readonly<Record<string, Json>> {
   return Object.fromEntries(
-    findings.flatMap(({ sure, setting }) => (sure === 'certain' && setting ? [[setting.path, setting.value]] : [])),
+    findings.flatMap(({ confidence, setting }) =>
+      confidence === 'certain' && setting ? [[setting.path, setting.value]] : [],
+    ),
   );
 }

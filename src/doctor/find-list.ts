@@ -37,7 +37,7 @@ export function pathText(path: readonly string[]): string {
 }
 
 /** Arrays that could be the list, because they contain objects. */
-export function listPlaces(body: Json | undefined): readonly string[] {
+export function listPaths(body: Json | undefined): readonly string[] {
   return arraysIn(body)
     .filter(({ list }) => isJsonObject(list[0]))
     .map(({ path }) => pathText(path));

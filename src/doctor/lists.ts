@@ -111,7 +111,7 @@ export function getById(calls: Caller, kind: GettableKind, { prefix }: ListSeen,
 export type Ids = readonly string[];
 
 export type FirstPage =
-  | { readonly status: 'counted'; readonly from: 0 | 1; readonly isSure: boolean; readonly ids: Ids }
+  | { readonly status: 'counted'; readonly from: 0 | 1; readonly isCertain: boolean; readonly ids: Ids }
   /** The page number is ignored: every page is the first. */
   | { readonly status: 'ignored'; readonly ids: Ids }
   | { readonly status: 'empty' };
@@ -125,13 +125,13 @@ export async function findFirstPage(read: (page: number) => Promise<Ids | undefi
   if (zero === undefined || zero.length === 0) {
     return one === undefined || one.length === 0
       ? { status: 'empty' }
-      : { status: 'counted', from: 1, isSure: true, ids: one };
+      : { status: 'counted', from: 1, isCertain: true, ids: one };
   }
   if (one === undefined || !isSame(zero, one))
-    return { status: 'counted', from: 0, isSure: one !== undefined, ids: zero };
+    return { status: 'counted', from: 0, isCertain: one !== undefined, ids: zero };
   const two = await read(2);
   if (two !== undefined && isSame(one, two)) return { status: 'ignored', ids: one };
-  return { status: 'counted', from: 1, isSure: two !== undefined, ids: one };
+  return { status: 'counted', from: 1, isCertain: two !== undefined, ids: one };
 }
 
 function isSame(a: Ids, b: Ids): boolean {

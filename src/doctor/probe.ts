@@ -9,7 +9,7 @@ import type { ListSeen } from './lists.ts';
 import type { ProbedAccount } from './probed-account.ts';
 
 /** `certain`: observed. `likely`: the observations allow another explanation. `unknown`: nothing was observed. */
-export type Sure = 'certain' | 'likely' | 'unknown';
+export type Confidence = 'certain' | 'likely' | 'unknown';
 
 export interface Setting {
   /** Such as `accounts.demo.dialect.firstTaskPage`. */
@@ -23,7 +23,7 @@ export interface Finding {
   /** What the finding is about, usually a kind of records. */
   readonly about?: string;
   readonly found: string;
-  readonly sure: Sure;
+  readonly confidence: Confidence;
   /** What the worker does about it. */
   readonly does: string;
   /** The setting for this finding; it may be saved if the finding is certain. */
@@ -83,8 +83,8 @@ export function settingOf(account: ProbedAccount, within: string, value: Json): 
 type Find = (gap: string, found: string, does: string, more?: Pick<Finding, 'about' | 'setting' | 'needs'>) => Finding;
 
 const finder =
-  (sure: Sure): Find =>
-  (gap, found, does, more) => ({ gap, found, sure, does, ...more });
+  (confidence: Confidence): Find =>
+  (gap, found, does, more) => ({ gap, found, confidence, does, ...more });
 
 export const certain = finder('certain');
 export const likely = finder('likely');

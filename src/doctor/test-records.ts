@@ -13,11 +13,11 @@ export function testName(marker: string): string {
   return `Lockstep Doctor (safe to delete) ${marker}`;
 }
 
-const PLACES = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Tasks' } as const;
+const SCREENS = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Tasks' } as const;
 
 /** Notes a test record that remains or may remain. Call it again when more is known about the record. */
-export function leave(exam: Examination, kind: keyof typeof PLACES, id?: string): void {
-  const where = `on the service’s web or mobile platform, under ${PLACES[kind]}: look for ${exam.marker}`;
+export function leave(exam: Examination, kind: keyof typeof SCREENS, id?: string): void {
+  const where = `on the service’s web or mobile platform, under ${SCREENS[kind]}: look for ${exam.marker}`;
   exam.leave({ kind, name: testName(exam.marker), where, id });
 }
 

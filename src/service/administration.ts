@@ -43,10 +43,10 @@ export function createPipeline(pool: pg.Pool, tenantId: number, pipeline: NewPip
     const made = 'insert into service.pipelines (tenant_id, name) values ($1, $4) returning id';
     const id = await oneId(db, logged(made, 'pipeline'), ['pipelines.create', pipeline.name, pipeline.name]);
     const columns = [];
-    for (const [place, column] of pipeline.columns.entries()) {
+    for (const [position, column] of pipeline.columns.entries()) {
       const sql =
         'insert into service.columns (tenant_id, pipeline_id, name, position) values ($1, $2, $3, $4) returning id';
-      const columnId = await oneId(db, sql, [id, column.name, place]);
+      const columnId = await oneId(db, sql, [id, column.name, position]);
       columns.push({ id: columnId, name: column.name, cards: await createCards(db, columnId, column.cards ?? []) });
     }
     return { id, name: pipeline.name, columns };

@@ -62,12 +62,12 @@ function operationOf(name: OperationName, method: Method) {
   };
 }
 
-function parametersIn(place: 'path' | 'query', schema: z.ZodObject): readonly Schema[] {
+function parametersIn(location: 'path' | 'query', schema: z.ZodObject): readonly Schema[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => ({
     name,
-    in: place,
-    required: place === 'path' || required.includes(name),
+    in: location,
+    required: location === 'path' || required.includes(name),
     schema: property,
   }));
 }

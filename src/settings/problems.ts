@@ -36,9 +36,9 @@ export function formatProblems(file: string, problems: readonly Problem[]): stri
 }
 
 export function formatProblem(file: string, { path, message, position }: Problem): string {
-  const place = position === undefined ? '' : `${file}:${position.line}:${position.column} `;
+  const location = position === undefined ? '' : `${file}:${position.line}:${position.column} `;
   const subject = formatPath(path);
-  return subject === '' ? `${place}${message}` : `${place}${subject}: ${message}`;
+  return subject === '' ? `${location}${message}` : `${location}${subject}: ${message}`;
 }
 
 function byPosition(a: Problem, b: Problem): number {

@@ -54,7 +54,7 @@ function targetBudget(defaults: BudgetDefaults) {
 /** The address of a vendor; it may be replaced by a proxy or the user's own server. */
 export const vendorUrl = textAs(baseUrl);
 
-export const create = z
+export const createFlag = z
   .boolean()
   .prefault(false)
   .describe('Create an item for a task without a linked item. Default: false, the task is skipped.');

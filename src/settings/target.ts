@@ -5,7 +5,7 @@ import { name, secret, webhookUrl } from './fields.ts';
 import { count } from './rate.ts';
 import {
   columns,
-  create,
+  createFlag,
   hookSecret,
   httpKeys,
   namedColumns,
@@ -41,7 +41,7 @@ const github = z
       .regex(/^(?!\.{1,2}$)[\w.-]{1,100}$/, 'expected the name of a repository, without its owner')
       .optional()
       .describe('Repository that #12 in a text means, and where issues are created.'),
-    create,
+    create: createFlag,
     labels: z.array(z.string().min(1).max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
     columns,
     hookSecret,
@@ -77,7 +77,7 @@ const jira = z
       .describe(
         'Status for the issue of a reopened task. Default: a status of the category to do, otherwise of in progress.',
       ),
-    create,
+    create: createFlag,
     issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
     hookSecret,
@@ -97,7 +97,7 @@ const asana = z
       .regex(/^\d{1,30}$/, 'expected the id of a project: the digits in its address')
       .optional()
       .describe('Id of the project where tasks are created.'),
-    create,
+    create: createFlag,
     columns,
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
@@ -116,7 +116,7 @@ const linear = z
       .regex(/^[A-Z][A-Z\d]{0,9}$/, 'expected the key of a team in capitals, such as ENG')
       .optional()
       .describe('Key of the team for created issues: the letters before the number of its issues.'),
-    create,
+    create: createFlag,
     columns: namedColumns,
     hookSecret,
     // Linear allows 2500 calls an hour for each user of an API key.
@@ -135,7 +135,7 @@ const todoist = z.strictObject({
     .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
     .optional()
     .describe('Id of the project where tasks are created. Default: the inbox.'),
-  create,
+  create: createFlag,
   columns,
   // Todoist allows 1000 calls in 15 minutes for each user.
   ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
@@ -171,7 +171,7 @@ const service = z.strictObject({
   account: name.describe(
     'Name of the account whose tasks are marked; it must not be the account of a sync that delivers here.',
   ),
-  create,
+  create: createFlag,
   columns,
   concurrency: count
     .max(1000)

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-type Seen = readonly [gap: string, about: string | undefined, found: RegExp, sure: string];
+type Seen = readonly [gap: string, about: string | undefined, found: RegExp, confidence: string];
 
 const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, ...seen: Seen[]])[] = [
   [
@@ -66,8 +66,8 @@ const CASES = DIALECTS.map(([behaviour, ...seen]) => [behaviour, seen] as const)
 
 test.each(CASES)('finds the dialect of a service that is %j, in few calls', async (behaviour, seen) => {
   const { report, arrived, writes } = await harness.examine(behaviour);
-  for (const [gap, about, found, sure] of seen) {
-    expect(findingIn(report, gap, about)).toMatchObject({ found: expect.stringMatching(found), sure });
+  for (const [gap, about, found, confidence] of seen) {
+    expect(findingIn(report, gap, about)).toMatchObject({ found: expect.stringMatching(found), confidence });
   }
   // Only a request for a missing route is counted by the client alone.
   const uncounted = behaviour.prefixes === undefined ? 0 : report.calls - arrived;
@@ -101,7 +101,10 @@ test('only certain findings become settings', async () => {
 
 test('an unstable order and ignored pages need a person', async () => {
   const unstable = (await harness.examine({ order: 'unstable' })).report;
-  expect(findingIn(unstable, 'list-order', 'contacts')).toMatchObject({ sure: 'certain', needs: expect.any(String) });
+  expect(findingIn(unstable, 'list-order', 'contacts')).toMatchObject({
+    confidence: 'certain',
+    needs: expect.any(String),
+  });
   const unpaged = (await harness.examine({ ignorePaging: true })).report;
   expect(findingIn(unpaged, 'rows-per-page', 'page numbers')).toMatchObject({
     found: 'ignored: every page is the first',
@@ -113,7 +116,7 @@ test('shows the headers of a rate limit as they were sent', async () => {
   const rateLimit = { requestsPerSecond: 1_000, burst: 1_000 };
   const { report } = await harness.examine({ rateLimit, rateLimitHeaders: true });
   const found = expect.stringMatching(/^no call was limited; .*ratelimit-limit: 1000, ratelimit-remaining: 9\d\d/);
-  expect(findingIn(report, 'rate-limit')).toMatchObject({ found, sure: 'certain' });
+  expect(findingIn(report, 'rate-limit')).toMatchObject({ found, confidence: 'certain' });
 });
 
 test('tells whether Authorization is needed', async () => {

@@ -103,7 +103,7 @@ test('distinguishes a refused key from a header that a proxy drops', async () =>
   const arrives = await examineAt(seesKey.url);
   expect(findingIn(arrives, 'authentication')).toMatchObject({
     found: expect.stringMatching(/^the header arrives, and the key is refused \(HTTP 401: bad key\)/),
-    sure: 'certain',
+    confidence: 'certain',
     needs: expect.stringContaining('accounts.demo.apiKey'),
   });
   expect([arrives.stopped, arrives.calls]).toEqual(['the key is refused', 3]);
@@ -111,14 +111,14 @@ test('distinguishes a refused key from a header that a proxy drops', async () =>
   const dropped = await examineAt(proxy.url);
   expect(findingIn(dropped, 'authentication')).toMatchObject({
     found: expect.stringContaining('its proxy (Server: nginx/1.25.3) drops headers with underscores'),
-    sure: 'likely',
+    confidence: 'likely',
     needs: expect.stringContaining('underscores_in_headers on'),
   });
 });
 
 test('names both causes where it cannot distinguish them', async () => {
-  const { sure, needs } = findingIn(await examineAt((await serverOf(REFUSED)).url), 'authentication') ?? {};
-  expect([sure, needs]).toEqual(['unknown', expect.stringMatching(/check the key .*`underscores_in_headers on/)]);
+  const { confidence, needs } = findingIn(await examineAt((await serverOf(REFUSED)).url), 'authentication') ?? {};
+  expect([confidence, needs]).toEqual(['unknown', expect.stringMatching(/check the key .*`underscores_in_headers on/)]);
 });
 
 test('a service that accepts any key needs a person', async () => {
@@ -155,14 +155,14 @@ test('errors in answers of HTTP 200 are not lists', async () => {
 test('suspects a list of customers cut off at a round number, or proves it with a get', async () => {
   const suspected = await examineAt((await serverOf(lists(100))).url);
   expect(findingIn(suspected, 'unpaged-lists', 'customers')).toMatchObject({
-    sure: 'likely',
+    confidence: 'likely',
     needs: expect.any(String),
   });
   const hidden: Reply = { body: { status: 'success', content: { id: 101, full_name: 'C101' }, message: 'OK' } };
   const server = await serverOf(lists(100, ({ query }) => (query.get('id') === '101' ? hidden : undefined)));
   expect(findingIn(await examineAt(server.url), 'unpaged-lists', 'customers')).toMatchObject({
     found: expect.stringContaining('a get returns one that is not in it'),
-    sure: 'certain',
+    confidence: 'certain',
   });
 });
 
@@ -175,7 +175,7 @@ test('finds pages of a list of customers by its second page', async () => {
   const report = await examineAt((await serverOf(paged)).url);
   expect(findingIn(report, 'unpaged-lists', 'customers')).toMatchObject({
     found: 'paged: the list has 7 records, and a second page has others',
-    sure: 'certain',
+    confidence: 'certain',
     needs: expect.any(String),
   });
 });
@@ -251,7 +251,7 @@ test('an aborted examination says so and reports what it has found', async () =>
   );
   const report = await examineAt(server.url, { signal: stop.signal });
   expect(report.stopped).toBe('stopped by the user');
-  expect(findingIn(report, 'authentication')?.sure).toBe('certain');
+  expect(findingIn(report, 'authentication')?.confidence).toBe('certain');
 });
 
 test('leaves out a probe that exceeds the budget of calls, and says so', async () => {

@@ -115,6 +115,9 @@ test('does not believe an import that is answered with 200 and makes nothing', a
   });
   onTestFinished(() => server.close());
   const report = await examineAt(server.url, { writes: true });
-  expect(findingIn(report, 'import-body')).toMatchObject({ found: '{"id":"$id"} creates a customer', sure: 'certain' });
+  expect(findingIn(report, 'import-body')).toMatchObject({
+    found: '{"id":"$id"} creates a customer',
+    confidence: 'certain',
+  });
   expect(report.leftBehind).toContainEqual(expect.objectContaining({ kind: 'customers', id: '9' }));
 });

@@ -359,7 +359,7 @@ describe('a service that changes its shape between two runs', () => {
 
   test.each<[string, TinyOptions['onList'], RegExp]>([
     ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
-    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
+    ['path', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
   ])('(its %s) pauses the run, which reports what has changed and how to resume', async (_what, onList, words) => {
     serviceWith();
     await harness.runSync();

@@ -66,7 +66,7 @@ test('an account that is no account is a problem, with the one that may be meant
   expect(problemsWith('type: service')).toEqual([expect.stringContaining('account: missing')]);
 });
 
-test('a sync cannot mirror an account into itself, and the place of its target is told', () => {
+test('a sync cannot mirror an account into itself, and the message has the position of its target', () => {
   expect(problemsIn(mirror('branch', '[hook, other]'))).toEqual([
     expect.stringMatching(
       /^3:\d+ syncs\.mirror\.targets\[1\]: target "other" is the account that this sync reads.*use another account/,

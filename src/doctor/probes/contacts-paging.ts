@@ -40,7 +40,7 @@ function pages(first: SomePage, says: string): Finding {
       : 'reports that every page is the same; its scan is unproven';
     return certain(GAP, `ignored: every page is the first${says}`, does, { about, needs });
   }
-  const find = first.isSure ? certain : likely;
+  const find = first.isCertain ? certain : likely;
   if (first.from === 0) return find(GAP, `pages start at 0${says}`, 'starts at page 0', { about });
   const does = 'detects two equal pages, and then starts at page 1';
   return find(GAP, `pages start at 1, unlike in the contract${says}`, does, { about });

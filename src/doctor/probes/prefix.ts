@@ -33,10 +33,10 @@ async function verdict(exam: Examination, answering: readonly ListSeen[]): Promi
   const used = PREFIXES.filter((prefix) => under.get(prefix)?.length !== 0);
   const [only] = used;
   if (only === undefined || used.length > 1) {
-    const places = used.map((one) => `${inWords(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
+    const kindsByPrefix = used.map((one) => `${inWords(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
     const needs = `set accounts.${account.name}.prefix to auto: no single prefix fits`;
     const does = 'finds the prefix of each operation separately';
-    return certain(GAP, places.join('; '), does, account.prefix === 'auto' ? {} : { needs });
+    return certain(GAP, kindsByPrefix.join('; '), does, account.prefix === 'auto' ? {} : { needs });
   }
   const other = PREFIXES.find((one) => one !== only) ?? only;
   const both = await alsoUnder(exam, answering, other);

@@ -9,7 +9,7 @@ const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
 const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;
 const MAX_NAMES = 8;
 
-export const records: Probe = { name: 'the records', gaps: GAPS, run };
+export const recordForms: Probe = { name: 'the records', gaps: GAPS, run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const findings: Finding[] = [];

@@ -4,7 +4,7 @@
  */
 import { idOf, KINDS, toWireId } from '../../client/call/dialect.ts';
 import type { Look } from '../caller.ts';
-import { likelyIdName, listPlaces, pathText } from '../find-list.ts';
+import { likelyIdName, listPaths, pathText } from '../find-list.ts';
 import { getById, isGettable, type ListSeen, recordFrom } from '../lists.ts';
 import {
   certain,
@@ -18,7 +18,7 @@ import {
 } from '../probe.ts';
 import { inWords, whyNot } from '../words.ts';
 
-const PLACE_DOES = 'reads the list at this path';
+const PATH_DOES = 'reads the list at this path';
 const ID_DOES = 'uses it as the id; 7 and "7" are the same';
 
 export const shapes: Probe = { name: 'the lists and ids', gaps: ['list-place', 'record-id'], run };
@@ -28,18 +28,18 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   for (const kind of KINDS) {
     const seen = await exam.list(kind);
     if (seen.look === undefined)
-      findings.push(nothingToSee('list-place', kind, PLACE_DOES), nothingToSee('record-id', kind, ID_DOES));
+      findings.push(nothingToSee('list-place', kind, PATH_DOES), nothingToSee('record-id', kind, ID_DOES));
     else if (seen.prefix !== undefined)
-      findings.push(placeOf(exam, seen, seen.look), await idOfKind(exam, seen, seen.look));
+      findings.push(listPathOf(exam, seen, seen.look), await idOfKind(exam, seen, seen.look));
   }
   return findings;
 }
 
-function placeOf({ account }: Examination, { kind: about, found }: ListSeen, look: Look): Finding {
+function listPathOf({ account }: Examination, { kind: about, found }: ListSeen, look: Look): Finding {
   const gap = 'list-place';
   if (found === undefined) {
-    const places = listPlaces(look.json);
-    const choice = places.length > 1 ? `: it may be ${inWords(places)}` : '';
+    const paths = listPaths(look.json);
+    const choice = paths.length > 1 ? `: it may be ${inWords(paths)}` : '';
     const within = `accounts.${account.name}.dialect.listPath.${about}`;
     const needs = look.outcome.status === 'applied' ? `set ${within} to the path of the list` : undefined;
     const does = 'reports that it finds no list, and does not treat it as empty';
@@ -47,8 +47,8 @@ function placeOf({ account }: Examination, { kind: about, found }: ListSeen, loo
   }
   const path = pathText(found.path);
   const where = path === '$' ? 'the whole answer is the list' : path;
-  if (found.records.length === 0) return likely(gap, `${where}, empty so far`, PLACE_DOES, { about });
-  return certain(gap, where, PLACE_DOES, { about, setting: settingOf(account, `dialect.listPath.${about}`, path) });
+  if (found.records.length === 0) return likely(gap, `${where}, empty so far`, PATH_DOES, { about });
+  return certain(gap, where, PATH_DOES, { about, setting: settingOf(account, `dialect.listPath.${about}`, path) });
 }
 
 async function idOfKind(exam: Examination, seen: ListSeen, look: Look): Promise<Finding> {

@@ -88,7 +88,7 @@ async function untilApplied<T extends { status: 'applied' }>(
     if (outcome.status === 'limited') {
       if (++made.limited > LIMITED_IN_A_ROW) throw nothingButLimited(operation);
     } else {
-      if (!decision.isTrouble) throw stop;
+      if (!decision.isFailure) throw stop;
       if (attempt++ >= tries) throw stopFor(lastOf(operation, outcome), outcome, account, operation);
       const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
       if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);

@@ -39,7 +39,7 @@ export interface Run {
   readonly limited: number;
   readonly errorCode: string | undefined;
   readonly error: string | undefined;
-  readonly troubleSince: Date | undefined;
+  readonly failingSince: Date | undefined;
   readonly createdAt: Date;
   readonly endedAt: Date | undefined;
 }
@@ -62,7 +62,7 @@ export interface NewRun {
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
-  trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
+  trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt"`;
 
 /**
  * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same
@@ -189,11 +189,11 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
 }
 
 /** Starts or ends the run's failure period; returns its start on this process's clock. */
-export async function markTrouble(db: Queryable, id: string, inTrouble: boolean): Promise<Date | undefined> {
+export async function markFailing(db: Queryable, id: string, isFailing: boolean): Promise<Date | undefined> {
   const marked = await db.query<{ lastedMs: number | null }>(
     `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, clock_timestamp()) end
      where id = $1 returning (extract(epoch from clock_timestamp() - trouble_since) * 1000)::float8 as "lastedMs"`,
-    [id, inTrouble],
+    [id, isFailing],
   );
   const lastedMs = marked.rows[0]?.lastedMs ?? undefined;
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);

@@ -6,7 +6,7 @@ import { dispatch } from '../dispatch/dispatcher.ts';
 import type { Ended } from '../dispatch/source.ts';
 import { claimTtlMs } from '../ledger/claims.ts';
 import { isAnyToSend } from '../ledger/rows.ts';
-import { markTrouble } from '../ledger/runs.ts';
+import { markFailing } from '../ledger/runs.ts';
 import type { JobContext, JobResult } from './job.ts';
 import { rowSource, type SendRow } from './row-source.ts';
 
@@ -26,7 +26,7 @@ export async function sendReady(context: JobContext<unknown>, send: SendRow, nex
     return sent;
   });
   if (ended.status === 'stopped') {
-    if (isAnswering) await markTrouble(pool, run.id, false); // a service that fails occasionally is not down
+    if (isAnswering) await markFailing(pool, run.id, false); // a service that fails occasionally is not down
     return ended;
   }
   if (ended.status === 'more' || ended.status === 'lost') return { status: 'again', inMs: 0 };

@@ -132,7 +132,7 @@ async function unlinkedBy(db: Queryable, { scope, target }: LinkImport): Promise
 
 /** Deletes replaced links first, so that tasks can swap their items. */
 async function write(db: Queryable, { scope, target }: LinkImport): Promise<void> {
-  const place = [scope, linkKind(target)];
+  const scopeAndKind = [scope, linkKind(target)];
   for (const [column, read] of [
     ['source_id', 'source_id'],
     ['record_id', 'item_id'],
@@ -140,13 +140,13 @@ async function write(db: Queryable, { scope, target }: LinkImport): Promise<void
     await db.query(
       `delete from ledger.links l using read_links r
        where l.scope = $1 and l.kind = $2 and l.${column} = r.${read} and r.verdict = 'replaced'`,
-      place,
+      scopeAndKind,
     );
   }
   await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id)
      select $1, $2, source_id, item_id, '' from read_links where verdict in ('new', 'replaced')`,
-    place,
+    scopeAndKind,
   );
 }
 

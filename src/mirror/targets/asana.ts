@@ -73,7 +73,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    place: `project ${project}`,
+    container: `project ${project}`,
     settleMs: 60_000,
   });
 }

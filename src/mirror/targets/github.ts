@@ -88,7 +88,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
       'x-github-api-version': '2022-11-28',
     }),
     itemsBy,
-    place: `repository ${owner}/${repo}`,
+    container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
     readHook: hookReader(githubHook, settings.hookSecret, needs),
   });

@@ -22,7 +22,7 @@ export type Asked<T> = { readonly status: 'ok'; readonly value: T } | Missing | 
 type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
 /** `to`: the new state of the item, for people. */
 export type Written = Asked<{ readonly to: string; readonly note?: string }> | Skipped;
-export type Placed<Item> =
+export type ItemFound<Item> =
   | { readonly status: 'ok'; readonly value: Item; readonly isNew?: boolean }
   | Missing
   | Skipped
@@ -34,7 +34,7 @@ export interface Items<Item> {
   /** For an item that is not in the wanted state. */
   write(item: Item, wanted: Wanted, delivery: Delivery): Promise<Written>;
   /** The item of a task without a link: created once, however often it is called. */
-  findOrCreate(delivery: Delivery): Promise<Placed<Item>>;
+  findOrCreate(delivery: Delivery): Promise<ItemFound<Item>>;
 }
 
 export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'linkedBy' | 'isItemId' | 'howToLink'> {
@@ -59,15 +59,15 @@ export function itemTarget<Item extends ItemState>(
       const items = await system.open(context);
       if ('status' in items) return items;
       const { itemId } = delivery;
-      const placed: Placed<Item> =
+      const found: ItemFound<Item> =
         itemId === undefined ? await items.findOrCreate(delivery) : await read(system, items, itemId);
-      if (placed.status === 'missing') {
+      if (found.status === 'missing') {
         await system.forgetCreated(delivery);
-        return itemMissing(system, placed);
+        return itemMissing(system, found);
       }
-      if (placed.status !== 'ok') return placed;
-      const outcome = await align(system, items, delivery, placed.value);
-      return itemId === undefined ? withLink(system, outcome, placed.value, placed.isNew) : outcome;
+      if (found.status !== 'ok') return found;
+      const outcome = await align(system, items, delivery, found.value);
+      return itemId === undefined ? withLink(system, outcome, found.value, found.isNew) : outcome;
     },
 
     async readItem(itemId, context): Promise<ItemRead> {

@@ -86,7 +86,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Targ
     message,
     headersOf: (token) => ({ authorization: `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}` }),
     itemsBy,
-    place: `project ${project}, or the project has no issue type of that name`,
+    container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
     readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
   });

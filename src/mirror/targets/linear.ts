@@ -104,7 +104,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
     // A personal key is sent without a prefix; only an OAuth token has Bearer before it.
     headersOf: (token) => ({ authorization: token }),
     itemsBy,
-    place: `team ${team}`,
+    container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
     readHook: hookReader(linearHook, settings.hookSecret, needs),

@@ -110,7 +110,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    place: project === undefined ? 'inbox' : `project ${project}`,
+    container: project === undefined ? 'inbox' : `project ${project}`,
     settleMs: 60_000,
   });
 }

@@ -34,7 +34,7 @@ export interface Watching {
   readonly exclusive: Exclusive;
   readonly enqueue: Enqueue;
   /** Returns the first of this many ordinals among the run's rows. */
-  readonly takePlaces: (count: number) => number;
+  readonly takeOrdinals: (count: number) => number;
   /** Seen subtasks and cards, by their names in the run's rows. */
   readonly seen: Set<string>;
 }
@@ -125,7 +125,7 @@ export interface Happened {
 /** Inside a transaction: writes versions, and queues deliveries of the versions that were written. */
 export async function keepChanges(
   db: Queryable,
-  watching: Pick<Watching, 'run' | 'enqueue' | 'takePlaces'>,
+  watching: Pick<Watching, 'run' | 'enqueue' | 'takeOrdinals'>,
   kind: TaskKind,
   changes: readonly Happened[],
   { isSilent }: { isSilent: boolean },
@@ -152,10 +152,10 @@ export function toVersion({ task, hash, version }: Omit<Happened, 'event'>): New
 /** A row for each change: without a verdict until its deliveries are settled, or in a dry run with the expected one. */
 async function keepRows(
   db: Queryable,
-  { run, takePlaces }: Pick<Watching, 'run' | 'takePlaces'>,
+  { run, takeOrdinals }: Pick<Watching, 'run' | 'takeOrdinals'>,
   changes: readonly Happened[],
 ): Promise<void> {
-  const first = takePlaces(changes.length);
+  const first = takeOrdinals(changes.length);
   await addRows(
     db,
     run.id,

@@ -35,7 +35,7 @@ export function batched<Item, Outcome>(
     try {
       const outcomes = await work(batch.map(({ item }) => item));
       // as: there is one outcome for each item.
-      for (const [place, { resolve }] of batch.entries()) resolve(outcomes[place] as Outcome);
+      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
       if (batch.length > 1 && isRefusal(error)) {
         const half = batch.length >> 1;

@@ -53,7 +53,7 @@ export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filte
   const down = view.order === 'newest';
   const salts = salt(view);
   const values = [...salts, ...(filter?.values ?? [])];
-  const parameters = values.map((_, place) => `$${4 + place}`).slice(salts.length);
+  const parameters = values.map((_, index) => `$${4 + index}`).slice(salts.length);
   const condition = filter === undefined ? '' : `and ${filter.sql(...parameters)}`;
   const sql = `
     select string_agg(${json}, ',' order by ${ordering(view, '$4')('r.id')}) as items,

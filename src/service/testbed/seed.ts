@@ -56,12 +56,12 @@ export async function seedWorkspace(
   const { contacts = 2_000, seed = 1, tenants = SAMPLE_TENANTS } = options;
   await migrateService(pool);
   const seeded: SeededTenant[] = [];
-  for (const [place, { name, key }] of tenants.entries()) {
+  for (const [index, { name, key }] of tenants.entries()) {
     const { id } = await ensureTenant(pool, name);
     const made = await createKey(pool, id, { label: 'sample', key });
     const isEmpty = (await countsOf(pool, id)).contacts === 0;
-    const share = place === 0 ? contacts : Math.ceil(contacts / 10);
-    if (isEmpty) await fillTenant(pool, id, share, randomFrom(seed + place));
+    const share = index === 0 ? contacts : Math.ceil(contacts / 10);
+    if (isEmpty) await fillTenant(pool, id, share, randomFrom(seed + index));
     seeded.push({ status: isEmpty ? 'seeded' : 'present', id, name, key: made.key, counts: await countsOf(pool, id) });
   }
   return { tenants: seeded };
@@ -78,7 +78,7 @@ async function fillTenant(pool: pg.Pool, tenantId: number, count: number, random
     const titles = tenth.slice(0, MAX_CARDS).map((contact) => `Offer for ${contact.organization ?? contact.last_name}`);
     return { titles, contactIds };
   });
-  const cards = titles.map((title, place) => ({ title, contactId: contactIds[place * CUSTOMER_EVERY] ?? 0 }));
+  const cards = titles.map((title, index) => ({ title, contactId: contactIds[index * CUSTOMER_EVERY] ?? 0 }));
   const columns = ['Lead', 'Qualified', 'Proposal', 'Won', 'Lost'].map((name) => ({ name, cards: [] as typeof cards }));
   for (const card of cards) pick(random, columns).cards.push(card);
   await createPipeline(pool, tenantId, { name: 'Sales', columns });
@@ -88,9 +88,9 @@ async function fillTenant(pool: pg.Pool, tenantId: number, count: number, random
 type Row = readonly [fields: object, second?: object | number];
 
 function* contactRows(count: number, random: () => number, tenth: SampleContact[]): Generator<Row> {
-  let place = 0;
+  let index = 0;
   for (const contact of sampleContacts(count, random)) {
-    if (place++ % CUSTOMER_EVERY === 0) tenth.push(contact);
+    if (index++ % CUSTOMER_EVERY === 0) tenth.push(contact);
     yield [contact, foldedContact(contact)];
   }
 }

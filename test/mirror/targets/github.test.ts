@@ -166,8 +166,8 @@ test.each([
   ['other/shop#9 https://github.com/other/shop/issues/9', SHOP, []],
   ['it&#39;s page#4 a#5 ##6 #1234567890 #12ab', SHOP, []],
   ['octo/..#9 octo/.#9', SHOP, []],
-])('the text %j names issues', (text, place, expected) => {
-  expect(githubNaming(place).itemsIn(text)).toEqual(expected);
+])('the text %j names issues', (text, settings, expected) => {
+  expect(githubNaming(settings).itemsIn(text)).toEqual(expected);
 });
 
 test.each([

@@ -24,17 +24,17 @@ const REVENUES = ['< 100k', '100k - 1M', '1M - 10M', '> 10M'];
 export function* sampleContacts(count: number, random: () => number): Generator<SampleContact> {
   let organization = organizationOf(random);
   let household: Household | undefined;
-  for (let place = 0; place < count; place++) {
+  for (let index = 0; index < count; index++) {
     const culture = household?.culture ?? pick(random, cultures);
     if (random() < 0.2) organization = organizationOf(random);
-    if (household === undefined && random() < 0.02) household = householdOf(random, culture, place);
+    if (household === undefined && random() < 0.02) household = householdOf(random, culture, index);
     const person = {
       first: pick(random, culture.given),
       last: household?.name ?? pick(random, culture.family),
       culture,
     };
     const employer = household === undefined && random() < 0.7 ? organization : undefined;
-    const email = household?.mailbox ?? emailOf(random, person, place, employer);
+    const email = household?.mailbox ?? emailOf(random, person, index, employer);
     yield { ...personOf(random, person, employer), ...email, ...phoneOf(random, culture, employer) };
     if (household !== undefined) {
       household.left -= 1;
@@ -69,9 +69,9 @@ function organizationOf(random: () => number): Organization {
   return { name, domain: `${start}${end}-${trade}.example`.toLowerCase(), phone: digits(random, '+1 202 555 01##') };
 }
 
-function householdOf(random: () => number, culture: Culture, place: number): Household {
+function householdOf(random: () => number, culture: Culture, index: number): Household {
   const name = pick(random, culture.family);
-  const email = `family.${asciiOf(name) || 'home'}.${place}@example.net`;
+  const email = `family.${asciiOf(name) || 'home'}.${index}@example.net`;
   return { name, culture, mailbox: { email }, left: 2 + Math.floor(random() * 3) };
 }
 
@@ -101,7 +101,7 @@ function personOf(
 function emailOf(
   random: () => number,
   { first, last }: Person,
-  place: number,
+  index: number,
   employer: Organization | undefined,
 ): SampleContact {
   const kind = random();
@@ -109,7 +109,7 @@ function emailOf(
   if (kind < 0.08) return { email: '' };
   if (kind < 0.12 && employer !== undefined) return { email: `office@${employer.domain}` };
   const name = [asciiOf(first), asciiOf(last)].filter((part) => part !== '').join('.');
-  const local = `${name || 'contact'}.${place}`;
+  const local = `${name || 'contact'}.${index}`;
   const email = `${local}@${employer?.domain ?? pick(random, ['example.com', 'example.org', 'example.net'])}`;
   if (kind > 0.98) return { email: ` ${email} ` };
   return { email: kind > 0.95 ? email.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : email };

@@ -51,10 +51,10 @@ export function* sampleOrders(customers: number, random: () => number): Generato
 }
 
 export function* sampleTasks(count: number, random: () => number): Generator<SampleTask> {
-  for (let place = 0; place < count; place++) {
+  for (let index = 0; index < count; index++) {
     const start = FIRST_DAY + Math.floor(random() * 90) * 86_400_000;
     yield {
-      taskName: `${pick(random, ERRANDS)} ${place + 1}`,
+      taskName: `${pick(random, ERRANDS)} ${index + 1}`,
       description: random() < 0.3 ? '<p>See the <b>notes</b> &amp; the last offer.</p>' : '',
       startDate: localDateTime(start),
       endDate: localDateTime(start + 3_600_000 * (1 + Math.floor(random() * 72))),
