@@ -64,7 +64,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     await addNote(pool, run.id, 'waited for unsettled rows of an earlier run');
     return { status: 'again', inMs: waitMs };
   }
-  await startAfresh(exclusive, run.id);
+  await restartScan(exclusive, run.id);
   const sightings = await scanAll(context, exclusive);
   const baseline = new Baseline();
   const { isWhole } = await readCustomers(
@@ -105,7 +105,7 @@ async function continueRun(db: Queryable, run: Run, baseline: Baseline): Promise
 }
 
 /** An interrupted read has decided nothing and sent nothing: its rows are deleted, and the read starts again. */
-async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
+async function restartScan(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction(async (db) => {
     await forgetRows(db, runId);
     await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0, unchanged = 0 where id = $1', [runId]);

@@ -25,8 +25,8 @@ export interface Carrying {
   readonly isOurs: boolean;
   /** Set if an ended run was reopened: the report shows the time since then. */
   readonly againSince?: Date;
-  /** Called when the run has paused; returns `go on` if it resumed the run. */
-  readonly onPaused?: (run: Run) => Promise<'go on' | 'leave'>;
+  /** Called when the run has paused; returns `continue` if it resumed the run. */
+  readonly onPaused?: (run: Run) => Promise<'continue' | 'leave'>;
   /** Writes result files once the run has stopped, and prints their paths; returns the paths by kind. */
   readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
@@ -83,7 +83,7 @@ export async function carryAndReport(
 ): Promise<ExitCode> {
   if (begun.dryRun) await noteWriterBeside(session, workspace, begun);
   let carried = await carryRun(session, workspace, begun, carrying);
-  while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'go on') {
+  while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'continue') {
     carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
   }
   const violations = await auditDue(session, workspace, carried.run, carrying.signal);

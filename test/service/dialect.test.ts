@@ -24,7 +24,7 @@ describe('a list', () => {
     [{ path: 'content.data.items' }, { only_body: true }, (json: { data: { items: unknown } }) => json.data.items],
     [{ path: 'results' }, {}, (json: { results: unknown }) => json.results],
     [{ path: 'results' }, { only_body: true }, (json: unknown) => json],
-  ] as const)('stands at %j with %o, whether paged or streamed', async (listShape, query, find) => {
+  ] as const)('is at %j with %o, whether paged or streamed', async (listShape, query, find) => {
     const other = await at.another({ listShape });
     for (const name of ['contacts.getall', 'customers.getall', 'pipelines.getall'] as const) {
       const { json } = await other.call(name, { query });

@@ -132,7 +132,7 @@ test.each([
   ['rows_per_page', 'rowsPerPage'],
   ['ONCHANGE', 'onChange'],
   ['xyz', undefined],
-])('%s is taken for %s', (word, expected) => {
+])('suggests for %s: %s', (word, expected) => {
   expect(closest(word, ['budget', 'rowsPerPage', 'onChange', 'prefix'])).toBe(expected);
 });
 

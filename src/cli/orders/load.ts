@@ -60,11 +60,11 @@ async function confirm(
   { database, settings }: Workspace,
   paused: Run,
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
-): Promise<'go on' | 'leave'> {
+): Promise<'continue' | 'leave'> {
   if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
   session.out.say('', ...(await planLines(database.pool, paused, settings)));
   if (isAsked && !(await session.ask('Write that?', signal))) return 'leave';
-  return (await resumeRun(database.pool, paused.id)) ? 'go on' : 'leave';
+  return (await resumeRun(database.pool, paused.id)) ? 'continue' : 'leave';
 }
 
 async function takeIn(

@@ -114,7 +114,7 @@ function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
   return { status: 'give-up', reason: 'REFUSED_BY_SERVICE' };
 }
 
-/** A gateway may answer a read with its own page now and then; a server that always does is no API. */
+/** A gateway may answer a read with its own page occasionally; a server that always does is not an API. */
 const PAGE_TRIES = 3;
 
 function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt): RetryDecision {

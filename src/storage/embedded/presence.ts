@@ -41,7 +41,7 @@ export function hasFamily(paths: Paths): boolean {
 }
 
 /**
- * Tells the keeper that we are here and waits for its answer, which is its word that it goes on until we leave: it may have
+ * Tells the keeper that we are here and waits for its answer, which promises that it continues until we leave: it may have
  * been about to stop. Takes over `users`, the write end of users.fifo.
  */
 export async function greet(paths: Paths, users: number): Promise<Presence | undefined> {

@@ -166,7 +166,7 @@ describe('a run that ends', () => {
     ['done', 0],
     ['cancelled', 0],
     ['failed', 1],
-  ] as const)('%s: what it had seen of the customers is kept only if it may go on', async (status, left) => {
+  ] as const)('%s: what it had seen of the customers is kept only if it may continue', async (status, left) => {
     const run = await aRun(database);
     const keys = { contactId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
     await keepRecords(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);

@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A name server that answers each question with the next of `answers`, and then with the last one for ever. */
+/** A name server that answers each question with the next of `answers`, and then always with the last one. */
 function nameServer(...answers: string[][]) {
   let questions = 0;
   const lookup: LookupFunction = (_, __, callback) => {

@@ -74,7 +74,7 @@ test('an issue of ours is found on a later page, and the search ends after five'
   expect(harness.vendor.requests.filter(({ query }) => query.get('page') === '6')).toEqual([]);
 });
 
-test('a pull request that has the marker in its text is not taken for the issue', async () => {
+test('a pull request that has the marker in its text is not treated as the issue', async () => {
   await deliver(false);
   const [issue] = harness.issues.splice(0, 1);
   if (issue) harness.issues.push({ ...issue, pull_request: {} });

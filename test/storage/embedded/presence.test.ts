@@ -15,7 +15,7 @@ async function keptPaths(): Promise<{ paths: Paths; read(): string; end(): void 
   return { paths, read: () => buffer.toString('utf8', 0, fs.readSync(fd, buffer)), end: () => fs.closeSync(fd) };
 }
 
-test('a process that comes after the keeper decided to stop is not taken for a user', async () => {
+test('a process that comes after the keeper decided to stop does not count as a user', async () => {
   const { paths, end } = await keptPaths();
   const joining = join(paths);
   expect(isKept(paths)).toBe(true);
