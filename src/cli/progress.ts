@@ -43,17 +43,17 @@ export function progressLine(
   const other = waitsFor(look.run);
   const doing = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
   const words = other === undefined ? doing : `waiting for run ${other}`;
-  const [rows, left, trouble] = [rowsPart(ofPhase, look), leftPart(look, rate), troublePart(look)];
+  const [rows, left, failure] = [rowsPart(ofPhase, look), leftPart(look, rate), failurePart(look)];
   const line = (...parts: readonly (readonly string[])[]) => parts.flat().join(' · ');
-  const full = line([words], rows, ratePart(rate, allowedPerSecond), left, trouble);
+  const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
   if (columns === undefined) return full;
   const bar = barPart(ofPhase, look);
   const shorter = [
-    line(bar, [words], rows, ratePart(rate, allowedPerSecond), left, trouble),
-    line(bar, [words], rows, ratePart(rate, undefined), left, trouble),
-    line(bar, rows, ratePart(rate, undefined), left, trouble),
+    line(bar, [words], rows, ratePart(rate, allowedPerSecond), left, failure),
+    line(bar, [words], rows, ratePart(rate, undefined), left, failure),
+    line(bar, rows, ratePart(rate, undefined), left, failure),
   ];
-  return shorter.find(({ length }) => length < columns) ?? line(bar, rows, left, trouble);
+  return shorter.find(({ length }) => length < columns) ?? line(bar, rows, left, failure);
 }
 
 const BAR_WIDTH = 20;
@@ -110,8 +110,8 @@ function leftPart({ run, open }: Look, rate: number | undefined): readonly strin
 }
 
 /** The newest note, while calls fail or before the first one was answered. */
-function troublePart({ run }: Look): readonly string[] {
+function failurePart({ run }: Look): readonly string[] {
   const note = run.notes.at(-1);
-  if (note === undefined || (run.troubleSince === undefined && run.calls > 0)) return [];
+  if (note === undefined || (run.failingSince === undefined && run.calls > 0)) return [];
   return [note];
 }

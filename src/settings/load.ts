@@ -12,7 +12,7 @@ const LOCAL_FILE = join('config', 'lockstep.yaml');
 /** Editors find it beside the settings file. */
 const SCHEMA_FILE = 'lockstep.schema.json';
 
-/** A longer file is more likely a mistake, such as `--config customers.csv`. */
+/** A longer file is probably a mistake, such as `--config customers.csv`. */
 const MAX_BYTES = 1024 * 1024;
 
 export interface LoadOptions {
@@ -89,7 +89,7 @@ async function readText(file: string): Promise<{ file: string; text: string }> {
   });
   const refuse = (reason: string) =>
     new LockstepError('SETTINGS_INVALID', `The settings file ${file} ${reason}`, { exitCode: 2 });
-  if (bytes.length > MAX_BYTES) throw refuse('is longer than 1 MiB: is it a settings file at all?');
+  if (bytes.length > MAX_BYTES) throw refuse('is longer than 1 MiB: check that it is a settings file');
   try {
     return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
@@ -106,13 +106,13 @@ function explainUnreadable(file: string, error: unknown): string {
       return `${file} is a directory: name the settings file in it, such as --config ${join(file, 'lockstep.yaml')}`;
     case 'EACCES':
     case 'EPERM':
-      return `The settings file ${file} may not be read by this user: change its permissions or its owner`;
+      return `The settings file ${file} is not readable by this user: change its permissions or its owner`;
     default:
       return `The settings file ${file} could not be read: ${messageOf(error)}`;
   }
 }
 
-/** The path from `cwd` where that is the shorter way to say it. */
+/** The path relative to `cwd`, if that is shorter. */
 function shorter(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path.startsWith('..') ? file : path;

@@ -1,4 +1,4 @@
-/** From settings text to `Settings` or to the list of everything that is wrong with it. Pure: reads no file. */
+/** Parses the text of the settings into `Settings`, or into the list of all problems. Pure: reads no file. */
 import type { z } from 'zod';
 import { readDocument, type SettingsDocument } from './document.ts';
 import { guessDocument } from './guesses.ts';
@@ -19,9 +19,9 @@ export type ParsedSettings =
 
 export interface SettingsSource {
   readonly text: string;
-  /** Absolute path of the file; relative paths of secrets start at its directory. */
+  /** Absolute path of the file. Relative paths of secrets start at its directory. */
   readonly file: string;
-  /** DATABASE_URL and REDIS_URL win over the file; an empty one is as unset. */
+  /** DATABASE_URL and REDIS_URL override the file; an empty variable counts as unset. */
   readonly env: Environment;
 }
 
@@ -41,7 +41,7 @@ export function parseSettings({ text, file, env }: SettingsSource): ParsedSettin
   const findings = unique([
     ...(parsed.success ? [] : findAll(document.value, parsed.error.issues)),
     ...checkReferences(document.value),
-  ]).filter(({ path }) => !path.includes('__proto__')); // refused as a key already, by the document
+  ]).filter(({ path }) => !path.includes('__proto__')); // the document has already refused this key
   const problems = [...document.problems, ...locateAll(document, findings), ...envProblems];
   if (!parsed.success || problems.length > 0) return { status: 'invalid', problems };
   const warnings = locateAll(document, findWarnings(parsed.data)).map((problem) => formatProblem(file, problem));

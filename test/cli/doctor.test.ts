@@ -63,7 +63,7 @@ test('--json prints the report as one object', async () => {
   });
   expect(json.calls).toBeLessThanOrEqual(60);
   expect(json.settings['accounts.demo.dialect.firstTaskPage']).toBe(0);
-  expect(json.findings).toContainEqual(expect.objectContaining({ gap: 'list-order', sure: 'certain' }));
+  expect(json.findings).toContainEqual(expect.objectContaining({ gap: 'list-order', confidence: 'certain' }));
 });
 
 test('--write-probes --save stores certain findings in the settings and the ledger, and lists leftover records', async () => {

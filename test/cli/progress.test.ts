@@ -26,7 +26,7 @@ const RUN: Run = {
   limited: 0,
   errorCode: undefined,
   error: undefined,
-  troubleSince: undefined,
+  failingSince: undefined,
   createdAt: new Date(),
   endedAt: undefined,
   attendedAt: undefined,
@@ -51,8 +51,8 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
     'reading back what was sent · 9 to settle',
   ],
   [
-    'in trouble',
-    [look(0, { phase: 'scan-contacts', troubleSince: new Date(), notes: ['old', 'the connection was refused'] })],
+    'while its calls fail',
+    [look(0, { phase: 'scan-contacts', failingSince: new Date(), notes: ['old', 'the connection was refused'] })],
     'reading contacts · 2,000 rows · the connection was refused',
   ],
   [

@@ -23,7 +23,7 @@ test.each([
   ['reading', '/orders/getall', 'orders.getall'],
   ['creating', '/orders/create', 'orders.create'],
 ])(
-  '%s orders is forbidden: the load fails and names it, contacts go on, and nothing is lost',
+  '%s orders is forbidden: the load fails and names it, contacts continue, and nothing is lost',
   async (_w, path, name) => {
     harness.front.set(async (request, pass) => (request.path.endsWith(path) ? FORBIDDEN : pass()));
     await harness.addContacts(people(5));

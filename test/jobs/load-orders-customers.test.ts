@@ -40,7 +40,7 @@ async function begin(csv: string): Promise<Run> {
 }
 
 /** Resumes the run and waits until it stops. */
-async function goOn({ id }: Run): Promise<Run> {
+async function resumeLoad({ id }: Run): Promise<Run> {
   await (await harness.workspace.work()).attend(await readRun(harness.database.pool, id));
   return ended(harness.database, id);
 }
@@ -84,7 +84,7 @@ test('of many customers it keeps only those that a row may mean, and recognises 
   ]);
   expect(kept.rows.map(({ record_id }) => Number(record_id)).filter((id) => id > 10)).toEqual([50, 51, 52, 61]);
   await resumeRun(harness.database.pool, run.id);
-  expect(await harness.tally(await goOn(run))).toEqual({ in: 5, created: 5 });
+  expect(await harness.tally(await resumeLoad(run))).toEqual({ in: 5, created: 5 });
   const clients = (await harness.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`);
   expect(clients.toSorted()).toEqual(['A 50', 'B 62', 'C 51', 'D 61', 'E 52']);
 });
@@ -120,7 +120,7 @@ describe('while its customers are created, the run that creates them', () => {
     expect(failed.error).toContain(creator.id);
     expect(await resumeRun(harness.database.pool, load.id)).toBe(true);
     await (await harness.workspace.work()).attend(await readRun(harness.database.pool, creator.id));
-    expect(await harness.tally(await goOn(load))).toEqual({ in: 40, created: 40 });
+    expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });
     expect(await emails()).toEqual(newEmails(40));
   });
 
@@ -132,7 +132,7 @@ describe('while its customers are created, the run that creates them', () => {
     expect([paused.status, paused.errorCode]).toEqual(['paused', 'CUSTOMERS_PAUSED']);
     expect(await resumeRun(harness.database.pool, load.id)).toBe(true);
     await (await harness.workspace.work()).attend(await readRun(harness.database.pool, creator.id));
-    expect(await harness.tally(await goOn(load))).toEqual({ in: 40, created: 40 });
+    expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });
     expect(await emails()).toEqual(newEmails(40));
   });
 
@@ -144,7 +144,7 @@ describe('while its customers are created, the run that creates them', () => {
     const { created = 0, review = 0 } = await harness.tally(done);
     expect([created + review, review > 0]).toEqual([40, true]);
     expect(await reopenLoad(harness.database.pool, load.id)).toBe(review);
-    expect(await harness.tally(await goOn(load))).toEqual({ in: 40, created: 40 });
+    expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });
     expect(await emails()).toEqual(newEmails(40));
   });
 

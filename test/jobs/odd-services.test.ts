@@ -175,7 +175,7 @@ describe('a customer that the service accepted', () => {
       expect(await verdicts(await harness.runSync())).toEqual(Array(3).fill('review NOT_IN_LIST'));
     }
     expect(service.sent('/customers/import')).toHaveLength(3);
-    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has looked at it
+    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has edited it
     expect((await verdicts(await harness.runSync())).length).toBe(3);
     expect(service.sent('/customers/import')).toHaveLength(4);
   });
@@ -360,7 +360,7 @@ describe('a service that changes its shape between two runs', () => {
 
   test.each<[string, TinyOptions['onList'], RegExp]>([
     ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
-    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
+    ['path', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
   ])('(its %s) pauses the run, which reports what has changed and how to resume', async (_what, onList, words) => {
     serviceWith();
     await harness.runSync();
@@ -372,7 +372,7 @@ describe('a service that changes its shape between two runs', () => {
     expect(run.error).toContain(`lockstep runs resume ${run.id}`);
   });
 
-  test('to an empty list has none, and is not taken for another', async () => {
+  test('to an empty list has none, and is not treated as another', async () => {
     serviceWith();
     await harness.runSync();
     serviceWith({ contacts: [], customers: [...tiny.customers] });

@@ -42,7 +42,7 @@ test('a service that writes order_ids in capitals and loses answers: each order 
   const run = await harness.load(csv);
   expect([run.status, await harness.tally(run)]).toEqual(['done', { in: 12, created: 12 }]);
   expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
-  expect(run.notes.join()).toMatch(/order_ids in other letters, such as ord-\d+ as ORD-\d+/);
+  expect(run.notes.join()).toMatch(/order_ids in another spelling, such as ord-\d+ as ORD-\d+/);
   const again = await harness.load(csv, { salt: 'again' });
   expect(await reasons(again)).toEqual(Array(12).fill('review OTHER_LETTERS'));
   expect((await harness.orderCommits()).size).toBe(12);

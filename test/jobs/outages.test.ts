@@ -25,7 +25,7 @@ const goesAway = () => harness.front.set(async () => ({ status: 503, body: 'away
 /** Waits until the run's calls fail, and lets `seconds` of that pass. */
 async function outageOf(run: string, seconds: number): Promise<void> {
   const { pool } = harness.database;
-  await expect.poll(async () => (await readRun(pool, run)).troubleSince, { timeout: 20_000 }).toBeInstanceOf(Date);
+  await expect.poll(async () => (await readRun(pool, run)).failingSince, { timeout: 20_000 }).toBeInstanceOf(Date);
   await pool.query(`update ledger.runs set trouble_since = trouble_since - $2 * interval '1 s' where id = $1`, [
     run,
     seconds,

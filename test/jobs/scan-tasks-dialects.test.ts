@@ -70,13 +70,13 @@ describe('a service of another vendor', () => {
   test('that does not show completion: its tasks are open, and the run says so', async () => {
     const { changes, run } = await scanOf({ id: 1, title: 'One' });
     expect(changes).toEqual(['task 1 created v1']);
-    expect(run.notes).toContain('some tasks do not say whether they are completed, and count as open');
+    expect(run.notes).toContain('some tasks have no completion flag, and count as open');
   });
 
   test('that shows completion in an unknown way: the run fails and says how', async () => {
     const { run } = await scanOf({ id: 1, title: 'One', isCompleted: 'perhaps' });
     expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);
-    expect(run.error).toMatch(/says isCompleted: "perhaps", which Lockstep cannot read as completed or open/);
+    expect(run.error).toMatch(/has isCompleted: "perhaps", which Lockstep cannot read as completed or open/);
   });
 
   test('whose tasks carry no known id: the run fails and names the setting', async () => {

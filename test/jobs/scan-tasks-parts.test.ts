@@ -34,7 +34,7 @@ describe('subtasks', () => {
     await harness.complete(15);
     const scanned = await harness.scan();
     expect(scanned.changes).toEqual(['subtask 1 completed v2', 'task 15 completed v2']);
-    expect(scanned.run.notes).toContain('asked for the subtasks of 3 tasks');
+    expect(scanned.run.notes).toContain('read the subtasks of 3 tasks');
     const sent = await harness.database.pool.query(`select task from ledger.deliveries where kind = 'subtask'`);
     expect(sent.rows).toMatchObject([
       { task: { kind: 'subtask', title: 'Measure', parentId: '15', isCompleted: true } },

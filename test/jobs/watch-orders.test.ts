@@ -109,7 +109,7 @@ test('leaves an order with another amount to a person, named in the verdict, als
   expect((await harness.orders()).map(({ amount }) => amount)).toEqual([11, 20]);
 });
 
-test('moves a file that is no CSV to failed with its problem beside it, and continues with the other files', async () => {
+test('moves a file that is not a CSV to failed with its problem beside it, and continues with the other files', async () => {
   await drop('a.csv', Buffer.from('504b03041400', 'hex'));
   await drop('b.csv', TWO);
   const run = await watch();

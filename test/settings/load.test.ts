@@ -83,7 +83,7 @@ test.each([
   await expect(loadSettings({ configFile, env: {}, cwd })).rejects.toEqual(failure('SETTINGS_INVALID', message));
 });
 
-test('DATABASE_URL and REDIS_URL win over the file, and empty ones are as unset', async () => {
+test('DATABASE_URL and REDIS_URL override the file, and empty ones count as unset', async () => {
   const configFile = await write(
     'a.yaml',
     `${MINIMAL}database: { url: postgres://file/d }\nredis: { url: redis://file }\n`,

@@ -130,9 +130,9 @@ export function splitParams(
   if (absent.length > 0) {
     throw wrongUse(`${name} needs ${absent.map((param) => `--param ${param.name}=…`).join(' and ')}`);
   }
-  const of = (place: string) =>
+  const of = (location: string) =>
     Object.fromEntries(
-      Object.entries(given).filter(([one]) => params.some((param) => param.name === one && param.in === place)),
+      Object.entries(given).filter(([one]) => params.some((param) => param.name === one && param.in === location)),
     );
   return { path: of('path'), query: of('query') };
 }

@@ -60,7 +60,7 @@ async function confirm(
   { database, settings }: Workspace,
   paused: Run,
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
-): Promise<'go on' | 'leave'> {
+): Promise<'continue' | 'leave'> {
   if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
   session.out.say('', ...(await planLines(database.pool, paused, settings)));
   const answer = isAsked ? await session.ask('Write that?', signal) : 'yes';
@@ -69,7 +69,7 @@ async function confirm(
     await endRun(database.pool, paused.id, 'cancelled', declined);
   }
   if (answer !== 'yes') return 'leave';
-  return (await resumeRun(database.pool, paused.id)) ? 'go on' : 'leave';
+  return (await resumeRun(database.pool, paused.id)) ? 'continue' : 'leave';
 }
 
 async function takeIn(

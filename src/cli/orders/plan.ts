@@ -6,7 +6,7 @@ import { countRows } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { placeOf } from '../../syncs/orders/place.ts';
+import { checkpointOf } from '../../syncs/orders/load-checkpoint.ts';
 import { table } from '../output.ts';
 import { countsLine } from '../report.ts';
 import { allowedFor } from '../run-report.ts';
@@ -21,7 +21,7 @@ const SAMPLES = 5;
 export async function planLines(db: Queryable, run: Run, settings: Settings): Promise<readonly string[]> {
   const counts = await countRows(db, run.id);
   const customers = await countMissing(db, run);
-  const updates = run.status === 'done' ? counts.updated : (placeOf(run).updates ?? 0);
+  const updates = run.status === 'done' ? counts.updated : (checkpointOf(run).updates ?? 0);
   const creates = counts.unknown + counts.created + counts.updated - updates;
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);

@@ -40,7 +40,7 @@ export interface Run {
   readonly limited: number;
   readonly errorCode: string | undefined;
   readonly error: string | undefined;
-  readonly troubleSince: Date | undefined;
+  readonly failingSince: Date | undefined;
   readonly createdAt: Date;
   readonly endedAt: Date | undefined;
   /** When a process last noted that it works on the run; undefined if none has. */
@@ -67,7 +67,7 @@ export interface NewRun {
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
-  trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt",
+  trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
   attended_at as "attendedAt", idle_ms as "idleMs"`;
 
 /**
@@ -104,7 +104,7 @@ export async function startRun(
        where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
       [run.sync, run.scope ?? run.account, run.resource],
     );
-    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise it ended in between: try again
+    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise that run ended in between: try again
   }
 }
 
@@ -196,11 +196,11 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
 }
 
 /** Starts or ends the run's failure period; returns its start on this process's clock. */
-export async function markTrouble(db: Queryable, id: string, inTrouble: boolean): Promise<Date | undefined> {
+export async function markFailing(db: Queryable, id: string, isFailing: boolean): Promise<Date | undefined> {
   const marked = await db.query<{ lastedMs: number | null }>(
     `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, clock_timestamp()) end
      where id = $1 returning (extract(epoch from clock_timestamp() - trouble_since) * 1000)::float8 as "lastedMs"`,
-    [id, inTrouble],
+    [id, isFailing],
   );
   const lastedMs = marked.rows[0]?.lastedMs ?? undefined;
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
@@ -273,7 +273,7 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
  */
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
-    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
+    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has replaced it')
      where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
     [run.id, run.scope, run.resource],
   );
@@ -281,7 +281,7 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   if (ids.length > 0) await forgetReads(db, ids);
 }
 
-/** Readable, sortable by time, not all digits and without a colon (BullMQ job ids are built from it). */
+/** A readable id that sorts by time. It is not all digits and has no colon, because BullMQ job ids are built from it. */
 function newRunId(): string {
   const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
   return `run-${stamp}-${randomBytes(3).toString('hex')}`;
@@ -290,6 +290,6 @@ function newRunId(): string {
 type RunRow = { [K in keyof Run]: Run[K] | null };
 
 function toRun(row: RunRow): Run {
-  // Safe: the columns are NOT NULL but for those whose null becomes undefined here.
+  // Safe: the columns are NOT NULL, except those whose null becomes undefined here.
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as unknown as Run;
 }

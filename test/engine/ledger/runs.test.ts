@@ -5,7 +5,7 @@ import { listRuns } from '../../../src/engine/ledger/run-list.ts';
 import {
   addNote,
   endRun,
-  markTrouble,
+  markFailing,
   movePhase,
   type NewRun,
   readRun,
@@ -95,23 +95,23 @@ describe('an active run', () => {
 
   test('remembers the start of a failure until one success', async () => {
     const run = await aRun(database);
-    await markTrouble(database.pool, run.id, true);
-    const { troubleSince } = await readRun(database.pool, run.id);
-    await markTrouble(database.pool, run.id, true);
-    expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
-    expect(await markTrouble(database.pool, run.id, false)).toBeUndefined();
-    expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
+    await markFailing(database.pool, run.id, true);
+    const { failingSince } = await readRun(database.pool, run.id);
+    await markFailing(database.pool, run.id, true);
+    expect((await readRun(database.pool, run.id)).failingSince).toEqual(failingSince);
+    expect(await markFailing(database.pool, run.id, false)).toBeUndefined();
+    expect((await readRun(database.pool, run.id)).failingSince).toBeUndefined();
   });
 
   test('gives the start of a failure by the clock of the asking process, whatever the database’s clock says', async () => {
     const run = await aRun(database);
-    await markTrouble(database.pool, run.id, true);
+    await markFailing(database.pool, run.id, true);
     await database.pool.query(`update ledger.runs set trouble_since = trouble_since - interval '10 s' where id = $1`, [
       run.id,
     ]);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
-    const since = await markTrouble(database.pool, run.id, true);
+    const since = await markFailing(database.pool, run.id, true);
     const lastedMs = Date.now() - (since?.getTime() ?? 0);
     expect([lastedMs >= 10_000, lastedMs < 20_000]).toEqual([true, true]);
   });
@@ -143,7 +143,7 @@ describe('a run that ends', () => {
     else expect(after.status).toBe(status);
   });
 
-  test('after a failure, waits for another run that has its place', async () => {
+  test('after a failure, waits for another run that has replaced it', async () => {
     const run = await aRun(database);
     await endRun(database.pool, run.id, 'failed');
     const newer = await aRun(database, { sync: run.sync, account: run.account });
@@ -167,7 +167,7 @@ describe('a run that ends', () => {
     ['done', 0],
     ['cancelled', 0],
     ['failed', 1],
-  ] as const)('%s: what it had seen of the customers is kept only if it may go on', async (status, left) => {
+  ] as const)('%s: what it had seen of the customers is kept only if it may continue', async (status, left) => {
     const run = await aRun(database);
     const keys = { contactId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
     await keepRecords(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);

@@ -67,7 +67,7 @@ test('a task that no longer exists ends the report, and the next run says so', a
   await harness.settle();
   expect(await harness.report(1)).toMatchObject({ verdict: 'not-taken', reason: 'TASK_MISSING' });
   const { notes } = await harness.sync();
-  expect(notes).toContain('issues: the service does not find task 1, which octo/shop#1 wants completed');
+  expect(notes).toContain('issues: the service does not find task 1, which should be completed like octo/shop#1');
 });
 
 test('while the service is away a report waits, and says why', async () => {

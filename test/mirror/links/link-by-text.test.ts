@@ -125,7 +125,7 @@ test('leaves an item that another task is linked with unchanged, and names that 
   await linkTask('9', 'ABC-7');
   const outcome = await linker(issues(answering), naming('ABC-7'), HOW);
   expect(outcome).toMatchObject({ status: 'skipped', reason: 'LINK_TAKEN' });
-  expect(outcome.detail).toContain('ABC-7, which is linked with task:9 already');
+  expect(outcome.detail).toContain('ABC-7, which is already linked with task:9');
 });
 
 test('of two tasks that name one item at the same time, one gets it', async () => {

@@ -123,7 +123,7 @@ test.each([2, 5])('a state with sequence %i after 5 changes nothing', async (seq
   const outcome = await deliver(target, { isCompleted: false }, { sequence });
   expect(outcome).toMatchObject({
     status: 'already',
-    detail: expect.stringContaining(`state 5 of it, and this is ${sequence}`),
+    detail: expect.stringContaining(`already has state 5, and this is state ${sequence}`),
   });
   expect(await rows()).toEqual([before]);
 });

@@ -106,7 +106,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       expect(harness.count()).toBe(1);
     });
 
-    test('whose write is answered by a page of HTML is not taken for written', async () => {
+    test('whose write is answered by a page of HTML is not treated as written', async () => {
       harness.vendor.next({ body: PAGE }, harness.isWrite);
       expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
     });

@@ -134,7 +134,7 @@ test.each([
   expect(outcome).toMatchObject({ ...expected, detail: expect.stringContaining('It cannot be done') });
 });
 
-test('an address without an API is not taken for an issue that is missing', async () => {
+test('an address without an API is not treated as an issue that is missing', async () => {
   harness.vendor.next({ status: 404, body: 'Not found' });
   expect(await deliver(true, harness.put(false))).toMatchObject({
     status: 'refused',

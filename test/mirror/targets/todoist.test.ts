@@ -50,7 +50,7 @@ test('closing a recurring task moves it to its next date, and the outcome says s
   const outcome = await deliver(true, itemId);
   expect(outcome).toMatchObject({
     status: 'delivered',
-    detail: expect.stringMatching('next date.*every monday.*only moved it on'),
+    detail: expect.stringMatching('open on its next date.*every monday.*only moved it to its next date'),
   });
   expect(harness.tasks[0]).toMatchObject({ moves: 1, checked: false });
 });
