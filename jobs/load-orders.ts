@@ -241,7 +241,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
  */
 async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> {
   await undecide(db, run);
-  const message = `Nothing is written yet. Approve with: lockstep runs resume ${run.id}`;
+  const message = `Nothing is written yet. Approve with: \`lockstep runs resume ${run.id}\``;
   await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
   return { status: 'idle' };
 }

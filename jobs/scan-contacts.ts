@@ -172,7 +172,7 @@ function otherCustomers({ account, id }: Run, { others, all, example }: LinksDis
     'IDENTITY_UNCLEAR',
     `Of ${all} linked customers of account "${account}", ${others} now are different people: ${changed}. ` +
       `It may be another tenant, or a service that was restored from a backup. Nothing was written. ${waysOn(account)} ` +
-      `Then resume with: lockstep runs resume ${id}`,
+      `Then resume with: \`lockstep runs resume ${id}\``,
   );
 }
 

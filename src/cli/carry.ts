@@ -8,6 +8,7 @@ import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';
+import { NOT_APPROVED } from '../syncs/orders/options.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
@@ -178,6 +179,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         message: `Run ${run.id} is paused. Resume it with: ${hint(`runs resume ${run.id}`)}`,
       };
     case 'cancelled':
+      if (run.errorCode === NOT_APPROVED) return { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' };
       return {
         code: 'RUN_CANCELLED',
         message: `Run ${run.id} was cancelled.${isLoad(run) ? '' : ` Start a new run with: ${hint(`run ${run.sync}`)}`}`,

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { FIELDS } from '../csv/fields.ts';
 import { duration } from './durations.ts';
-import { exactlyOneOf, textAs } from './fields.ts';
+import { exactlyOneOf, textAs, unlessKeysAreUnknown } from './fields.ts';
+import { typeKeyOf } from './guesses.ts';
 import { cronProblem, type Schedule, timezoneProblem } from './schedules.ts';
 
 const cron = textAs((text) => cronProblem(text) ?? { value: text }).describe(
@@ -23,6 +24,7 @@ const schedule = z
   .refine(({ every, timezone }) => every === undefined || timezone === undefined, {
     error: 'timezone is only for cron; remove it, or use cron instead of an interval',
     path: ['timezone'],
+    when: unlessKeysAreUnknown,
   })
   .meta({ oneOf: [{ required: ['cron'] }, { required: ['every'] }] })
   .transform(({ cron, timezone, every }): Schedule => {
@@ -122,7 +124,7 @@ const ordersOptions = z.strictObject({
     .describe('Columns by field, if they are not found by their names: { order_id: Bestell-Nr. }.'),
 });
 
-const byType = z.discriminatedUnion('type', [
+export const syncTypes = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('contacts').describe('Imports contacts as order customers.'),
     ...common,
@@ -145,9 +147,8 @@ const byType = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Earlier versions called the type of a sync its job; such files are still accepted. */
 export const sync = z.preprocess((given) => {
-  if (typeof given !== 'object' || given === null || !('job' in given) || 'type' in given) return given;
-  const { job: type, ...rest } = given;
-  return { type, ...rest };
-}, byType);
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const { [typeKeyOf(given as Record<string, unknown>)]: type, ...rest } = given as Record<string, unknown>;
+  return type === undefined ? given : { type, ...rest };
+}, syncTypes);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
-import { sync } from './schema-sync.ts';
+import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
@@ -68,6 +68,15 @@ export const settingsFile = z.strictObject({
     .prefault({})
     .describe('The web console.'),
 });
+
+/** The keys that each type of sync and of target has. */
+export const VARIANTS = { syncs: keysByType(syncTypes.options), targets: keysByType(target.options) };
+
+function keysByType(
+  options: readonly { readonly shape: { readonly type: z.ZodLiteral<string> } }[],
+): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(options.map(({ shape }) => [shape.type.value, Object.keys(shape)]));
+}
 
 /** The content of the settings file, with defaults filled in. */
 export type SettingsFile = z.output<typeof settingsFile>;

@@ -1,7 +1,7 @@
 /** Keys that several types of targets share, and the resolved form of a target's settings. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { baseUrl, type SecretRef, type SecretSource, secret, textAs } from './fields.ts';
+import { baseUrl, type SecretRef, type SecretSource, secret, textAs, unlessKeysAreUnknown } from './fields.ts';
 import { defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
 
 /** The default limits of a type of target. */
@@ -82,6 +82,6 @@ export const hookSecret = secret
 export function neededToCreate<Key extends string>(key: Key) {
   return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(
     (value) => !value.create || value[key] !== undefined,
-    { error: `missing: create: true needs the ${key}`, path: [key] },
+    { error: `missing: create: true needs the ${key}`, path: [key], when: unlessKeysAreUnknown },
   );
 }

@@ -1,7 +1,7 @@
 /** The settings of one target, by its type. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { name, secret, webhookUrl } from './fields.ts';
+import { name, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
 import { count } from './rate.ts';
 import {
   columns,
@@ -51,6 +51,7 @@ const github = z
   .refine(({ owner, repo }) => repo === undefined || owner !== undefined, {
     error: 'missing: a repo needs its owner',
     path: ['owner'],
+    when: unlessKeysAreUnknown,
   })
   .check(neededToCreate('repo'));
 

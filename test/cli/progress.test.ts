@@ -29,6 +29,8 @@ const RUN: Run = {
   failingSince: undefined,
   createdAt: new Date(),
   endedAt: undefined,
+  attendedAt: undefined,
+  idleMs: 0,
 };
 const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 
@@ -62,4 +64,12 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
 
 test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
   expect(progressLine(looks, 400)).toBe(line);
+});
+
+test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {
+  const looks = [look(0, { calls: 104 }), look(1_000, {}, { ready: 1_400, intent: 100 })];
+  const line = progressLine(looks, 400, 80);
+  expect(line).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · 400 calls/s · about 4 s left');
+  expect(progressLine(looks, 400, 40)).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left');
+  expect(progressLine(looks, 400, 120)).toContain('sending · 500 of 2,000 sent · 400 calls/s (100% of the budget)');
 });

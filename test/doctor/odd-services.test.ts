@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
 import { type Answer, type Reply, type SeenRequest, startHttpServer, startTcpServer } from '../support/http-server.ts';
-import { examineAt, findingIn, KEY } from './doctor-harness.ts';
+import { examineAt, findingIn } from './doctor-harness.ts';
 
 async function serverOf(answer: Answer | Reply): Promise<Awaited<ReturnType<typeof startHttpServer>>> {
   const server = await startHttpServer(answer);
@@ -15,7 +16,7 @@ const REFUSED: Reply = { status: 401, body: { status: 'error', content: null, me
 /** Lists of numbered records, `customers` of them customers. A wrong key is refused. */
 function lists(customers: number, own: (request: SeenRequest) => Reply | undefined = () => undefined): Answer {
   return (request) => {
-    if (request.headers.api_key !== KEY) return REFUSED;
+    if (request.headers.api_key !== TEST_KEY) return REFUSED;
     const instead = own(request);
     if (instead !== undefined) return instead;
     const records = Array.from({ length: customers }, (_, i) => ({ id: i + 1, full_name: `C${i + 1}` }));

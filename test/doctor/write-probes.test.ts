@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { type DoctorHarness, examineAt, findingIn, KEY, openDoctorHarness } from './doctor-harness.ts';
+import { type DoctorHarness, examineAt, findingIn, openDoctorHarness } from './doctor-harness.ts';
 
 let harness: DoctorHarness;
 beforeAll(async () => {
@@ -106,7 +107,7 @@ test('does not believe an import that is answered with 200 and makes nothing', a
   const contacts: object[] = [];
   const customers: object[] = [];
   const server = await startHttpServer(({ path, headers, body }) => {
-    if (headers.api_key !== KEY) return { status: 401 };
+    if (headers.api_key !== TEST_KEY) return { status: 401 };
     const sent = body === '' ? {} : JSON.parse(body);
     if (path.endsWith('/contacts/create')) contacts.push({ id: 7, ...sent });
     if (path.endsWith('/customers/import') && sent.id === 7) customers.push({ ...contacts[0], id: 9 });

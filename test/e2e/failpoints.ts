@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { FreshDatabase } from '../support/database.ts';
-import type { Between, FrontServer } from '../support/front-server.ts';
+import type { Between, FrontServer } from '../support/harness/front-server.ts';
 
 export interface Failpoint {
   /** Arms the failpoint. Await it before the process starts. */

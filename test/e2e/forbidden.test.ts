@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
-import { eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms, concurrency: 4 }';
 const FORBIDDEN = { status: 403, body: { status: 'error', message: 'no right to orders' } };

@@ -3,8 +3,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { csvOf } from '../support/orders-harness.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { csvOf } from '../support/harness/orders.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }';
 const ACCOUNT = ['--account', 'test'];

@@ -6,8 +6,8 @@ import type { Queryable } from '../../src/storage/queryable.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { saveCheckpoint } from '../../src/syncs/orders/load-checkpoint.ts';
 import { putRows } from '../engine/ledger/fresh-ledger.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 const CSV = 'order_id,customer email,amount\nA,new@example.com,12.50\nB,new@example.com,7\n';
 

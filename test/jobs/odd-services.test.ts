@@ -1,9 +1,10 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 import {
   imported,
   startTinyService,
@@ -15,11 +16,11 @@ import {
 const SETTLE_MS = 100;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
 
-let harness: SyncHarness;
+let harness: ContactsHarness;
 let tiny: TinyService;
 beforeAll(async () => {
   tiny = await startTinyService();
-  harness = await openSyncHarness({ account: QUICK, serviceUrl: tiny.url });
+  harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
 });
 beforeEach(() => harness.reset());
 afterAll(async () => {

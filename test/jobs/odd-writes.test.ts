@@ -1,8 +1,8 @@
 /** Services that do not do what they answer when an order is written: nothing is lost, duplicated or misreported. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CommandHarness, openCommandHarness } from '../e2e/orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { csvOf, ordersCsv } from '../support/harness/orders.ts';
 import type { Reply } from '../support/http-server.ts';
-import { csvOf, ordersCsv } from '../support/orders-harness.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 300ms, concurrency: 4 }';
 const CREATE = '/orders/create';

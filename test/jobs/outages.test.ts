@@ -3,10 +3,10 @@ import { mkdir, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { type CommandHarness, openCommandHarness } from '../e2e/orders-harness.ts';
-import { ordersCsv } from '../support/orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { ended } from '../support/harness/ended.ts';
+import { ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
-import { ended } from '../support/sync-harness.ts';
 
 const ACCOUNT = 'patience: 5m, budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 200ms }';
 

@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 const HEADER = 'order_id,customer_email,amount\n';
 const TWO = `${HEADER}A-1,ann@example.com,10\nA-2,ann@example.com,20\n`;

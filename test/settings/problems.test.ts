@@ -162,8 +162,14 @@ test.each([
 });
 
 test.each([
-  ['type: contact', 'a.type: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?'],
-  ['tpye: contacts', 'a.type: missing: expected contacts, tasks or orders; did you mean "type" instead of "tpye"?'],
+  [
+    'type: contact, account: demo',
+    'a.type: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?',
+  ],
+  [
+    'tpye: contacts, account: demo',
+    'a.type: missing: expected contacts, tasks or orders; did you mean "type" instead of "tpye"?',
+  ],
   [
     'job: tasks, account: demo, targets: [ops-hok]',
     'a.targets[0]: no target is named "ops-hok"; did you mean "ops-hook"?',
@@ -257,3 +263,31 @@ test('wrong URLs in the environment are named beside the problems of the file, a
 function hook(secret: string): string {
   return `targets: { h: { type: webhook, url: https://h.example, secret: ${secret} } }`;
 }
+
+test('finds the problems behind a wrong name, type or job in the same round', () => {
+  const text = `accounts:
+  "my acct": { url: embedded, patience: 5 }
+  demo: { budget: { requests: 0, per: 1s } }
+syncs:
+  nightly: { job: contcts, account: dem, options: { rowsPerPage: 0 } }
+  mirror: { tpye: tasks, account: demo, targets: [gh], options: { pollShare: 3 } }
+  odd: { type: xyz, account: demo, schedule: { cron: "0 2 * * *", timezone: Mars }, options: { folder: 3 } }
+targets:
+  gh: { type: githb, token: { env: "1X" }, repo: r, timeout: 99h }`;
+  expect(problemsIn(text).map((problem) => problem.split(' ')[1]?.replace(/:$/, ''))).toEqual([
+    'accounts["my', // a name with a space
+    'accounts["my',
+    'accounts.demo.budget.requests',
+    'syncs.nightly.job',
+    'syncs.nightly.account',
+    'syncs.nightly.options.rowsPerPage',
+    'syncs.mirror.type',
+    'syncs.mirror.options.pollShare',
+    'syncs.odd.type',
+    'syncs.odd.schedule.timezone',
+    'targets.gh.owner',
+    'targets.gh.type',
+    'targets.gh.token.env',
+    'targets.gh.timeout',
+  ]);
+});

@@ -47,6 +47,11 @@ export function statementFor(reason: string | null, facts: Facts | null, hints: 
   return sayEach(reason, facts, (code, own) => statementOf(code, own, hints));
 }
 
+/** What a reason means for any row; undefined if the code is unknown. */
+export function meaningOf(reason: string | null): string | undefined {
+  return REASONS.get(reason ?? '')?.meaning;
+}
+
 /** What to do about a row; undefined if there is nothing to do, or the code is unknown. */
 export function remedyFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string | undefined {
   const remedy = REASONS.get(reason ?? '')?.remedy;

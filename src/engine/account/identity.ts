@@ -147,7 +147,7 @@ export function otherScope({ id, account, scope }: Run, now: string): LockstepEr
   return new LockstepError(
     'IDENTITY_CHANGED',
     `Run ${id} belongs to "${scope}", but account "${account}" is now "${now}". ` +
-      `End it with: lockstep runs cancel ${id}. Then start the sync or the load again.`,
+      `End it with: \`lockstep runs cancel ${id}\`. Then start the sync or the load again.`,
     { exitCode: 3 },
   );
 }
@@ -155,7 +155,7 @@ export function otherScope({ id, account, scope }: Run, now: string): LockstepEr
 /** The two commands that resolve an unclear identity. */
 export function waysOn(account: string): string {
   return (
-    `If it is the same tenant: lockstep accounts rebind ${account}. ` +
-    `If it is a different tenant: lockstep accounts fresh ${account}.`
+    `If it is the same tenant: \`lockstep accounts rebind ${account}\`. ` +
+    `If it is a different tenant: \`lockstep accounts fresh ${account}\`.`
   );
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { IDLE_SINCE_MS } from './attended.ts';
 import { forgetReads, thinOut } from './forget.ts';
 
 export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
@@ -42,6 +43,10 @@ export interface Run {
   readonly failingSince: Date | undefined;
   readonly createdAt: Date;
   readonly endedAt: Date | undefined;
+  /** When a process last noted that it works on the run; undefined if none has. */
+  readonly attendedAt: Date | undefined;
+  /** How long no process worked on the run, until `attendedAt`. */
+  readonly idleMs: number;
 }
 
 export interface NewRun {
@@ -62,7 +67,8 @@ export interface NewRun {
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
-  trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt"`;
+  trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
+  attended_at as "attendedAt", idle_ms as "idleMs"`;
 
 /**
  * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same
@@ -106,22 +112,23 @@ export async function startRun(
 export async function readRun(db: Queryable, id: string): Promise<Run> {
   const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
   if (!found.rows[0]) {
-    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". List the runs with: lockstep runs`, {
+    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". List the runs with: \`lockstep runs\``, {
       exitCode: 2,
     });
   }
   return toRun(found.rows[0]);
 }
 
-/** The newest runs first. */
-export async function listRuns(db: Queryable, limit: number): Promise<readonly Run[]> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs order by created_at desc limit $1`, [limit]);
-  return found.rows.map(toRun);
+/** Every running run. */
+export function runningRuns(db: Queryable): Promise<readonly Run[]> {
+  return runsWhere(db, `status = 'running'`);
 }
 
-/** Every running run. */
-export async function runningRuns(db: Queryable): Promise<readonly Run[]> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs where status = 'running' order by created_at`);
+/** Runs that fulfil an SQL condition, the oldest first. */
+export async function runsWhere(db: Queryable, condition: string, values: readonly unknown[] = []): Promise<Run[]> {
+  const found = await db.query(`select ${COLUMNS} from ledger.runs where ${condition} order by created_at`, [
+    ...values,
+  ]);
   return found.rows.map(toRun);
 }
 
@@ -237,7 +244,8 @@ async function cancelParts(db: Queryable, id: string): Promise<void> {
 /** Pauses a running run for the operator to check; `resumeRun` resumes it. */
 export async function pauseRun(db: Queryable, id: string, why: { code: string; message: string }): Promise<void> {
   await db.query(
-    `update ledger.runs set status = 'paused', error_code = $2, error = $3 where id = $1 and status = 'running'`,
+    `update ledger.runs set status = 'paused', error_code = $2, error = $3, attended_at = clock_timestamp()
+     where id = $1 and status = 'running'`,
     [id, why.code, why.message],
   );
 }
@@ -248,7 +256,7 @@ export async function pauseRun(db: Queryable, id: string, why: { code: string; m
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(
     `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null,
-       attended_at = clock_timestamp()
+       attended_at = clock_timestamp(), is_left = false, idle_ms = idle_ms + ${IDLE_SINCE_MS}
      where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
        and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
          and other.status in ('running', 'paused')

@@ -12,7 +12,7 @@ import type { Accounts } from '../account/accounts.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
 import { mayUse, suspend } from '../account/suspension.ts';
-import { noteAttended } from '../ledger/attended.ts';
+import { noteAttended, noteLeft } from '../ledger/attended.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { addNote, endRun, markFailing, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
@@ -109,6 +109,10 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     for (const run of runs) await enqueue(run);
   }
 
+  async function leaveRuns(): Promise<void> {
+    await noteLeft(pool, isEveryRun ? (await runningRuns(pool)).map(({ id }) => id) : [...attended]);
+  }
+
   async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
     await ledgerNow(pool); // a job relies on the elapsed time
     const run = await readRun(pool, payload.runId);
@@ -178,7 +182,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       return { status: 'over' };
     }
     // A missing secret, a record without an id: a retry does not fix these.
-    const then = stop instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
+    const then = stop instanceof OperationForbidden ? ` Then: \`lockstep runs resume ${run.id}\`` : '';
     await endRun(pool, run.id, 'failed', { code, message: `${message}${then}` });
     return { status: 'over' };
   }
@@ -198,7 +202,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const since = await markFailing(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
     if (lastedMs > patienceMs) {
-      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: lockstep runs resume ${run.id}`;
+      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: \`lockstep runs resume ${run.id}\``;
       await endRun(pool, run.id, 'failed', { code, message: `${message}. ${tried}` });
       return { status: 'over' };
     }
@@ -223,6 +227,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
         await looking;
         await working.close(); // also aborts the signal of parked jobs
         await parking.empty();
+        await leaveRuns().catch(() => undefined); // with the database gone, the notes end by themselves
       })();
       return closing;
     },

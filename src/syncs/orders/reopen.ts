@@ -26,7 +26,7 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
       runId,
     ]);
     if (!(await resumeRun(db, runId))) {
-      const message = `Run ${runId} cannot be opened again: the same file is being loaded. See: lockstep runs`;
+      const message = `Run ${runId} cannot be opened again: the same file is being loaded. See: \`lockstep runs\``;
       throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: 3 });
     }
     return rows;

@@ -41,6 +41,6 @@ function whatOf({ resource }: Run): string {
 }
 
 function standsStill(run: Run, other: Run, words: string): RunPaused {
-  const message = `It waits for ${words.replace(/\.+$/, '')}. Resume that run first: lockstep runs resume ${other.id}. Then: lockstep runs resume ${run.id} (lockstep start does that by itself).`;
+  const message = `It waits for ${words.replace(/\.+$/, '')}. Resume that run first: \`lockstep runs resume ${other.id}\`. Then: \`lockstep runs resume ${run.id}\` (\`lockstep start\` does that by itself).`;
   return new RunPaused(WAITS_FOR_RUN, message);
 }

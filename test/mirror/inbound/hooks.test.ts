@@ -13,7 +13,7 @@ import type { SettingsOf } from '../../../src/settings/target.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { githubSettings } from '../../support/github-standin.ts';
-import { HOOK_SECRET, needsOf, readSecret, secretRef } from '../../support/item-harness.ts';
+import { HOOK_SECRET, needsOf, readSecret, secretRef } from '../../support/item-vendor.ts';
 import { todoistSettings } from '../../support/todoist-standin.ts';
 
 const SIGNING = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -1,7 +1,7 @@
 /** Items that a run reads back: polled, or reconciled. */
 import { afterEach, expect, test } from 'vitest';
 import { countRows } from '../../../src/engine/ledger/rows.ts';
-import { openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 
 let harness: ReportsHarness;
 afterEach(async () => {

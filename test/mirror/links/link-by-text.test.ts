@@ -9,7 +9,7 @@ import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 import { change, deliveryRows, forgetDeliveries, hasOpen, queue } from '../outbox/delivery-worlds.ts';
 import { createVirtualClock } from '../outbox/virtual-clock.ts';
 

@@ -5,7 +5,7 @@ import { postgresFailure } from '../../../src/mirror/targets/postgres-outcome.ts
 import { localTime, quoteIdentifier, taskTable } from '../../../src/mirror/targets/postgres-table.ts';
 import type { SettingsOf } from '../../../src/settings/target.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-harness.ts';
+import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-vendor.ts';
 
 const PASSWORD = 'canary-hush-51c0';
 const NAME = 'public.lockstep_tasks';

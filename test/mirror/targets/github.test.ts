@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
-import { type GithubHarness, githubSettings, startGithub } from '../../support/github-standin.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
+import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { itemSuite } from './item-suite.ts';
 
 itemSuite('an issue of GitHub', startGithub);
 
-let harness: GithubHarness;
+let harness: GithubVendor;
 let target: Target;
 
 beforeEach(async () => {
