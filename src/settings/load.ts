@@ -16,7 +16,7 @@ const SCHEMA_FILE = 'lockstep.schema.json';
 const MAX_BYTES = 1024 * 1024;
 
 export interface LoadOptions {
-  /** As the user named it, relative to `cwd`. Undefined: ./config/lockstep.yaml. */
+  /** As the user named it, relative to `cwd`; undefined: ./config/lockstep.yaml. */
   readonly configFile?: string | undefined;
   /** If there is no ./config/lockstep.yaml, the file that comes with Lockstep is read: everything embedded. */
   readonly orDefault?: boolean;

@@ -100,7 +100,7 @@ test('rows without a verdict are split into sent, not confirmed and never sent; 
   expect((await runs('--limit', '1')).stdout).toMatch(/ failed: service away .* 1 created, 1 never sent\n$/);
 });
 
-test('shows a run that no process works on as interrupted, and does not count that time', async () => {
+test('shows a run without a worker as interrupted, and does not count that time', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
   await noteAttended(database.pool, [id]);

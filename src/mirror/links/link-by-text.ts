@@ -98,13 +98,13 @@ async function linksOf(
 function ambiguous({ id, task }: Delivery, named: readonly string[]): DeliveryOutcome {
   const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : '';
   const which = `${named.slice(0, MOST_NAMED).join(', ')}${more}`;
-  const remedy = `link it with one (lockstep links import), then: lockstep deliveries replay --id ${id}`;
+  const remedy = `link it with one (\`lockstep links import\`), then: \`lockstep deliveries replay --id ${id}\``;
   const detail = `The text of ${sourceIdOf(task)} names several items, so it is unclear which one is meant: ${which}; ${remedy}`;
   return { status: 'skipped', reason: 'LINK_AMBIGUOUS', detail };
 }
 
 function taken(itemId: string, other: string): DeliveryOutcome {
-  const remedy = 'name the item in the text of one task only, or link it with lockstep links import --replace';
+  const remedy = 'name the item in the text of one task only, or link it with `lockstep links import --replace`';
   const detail = `The text names ${itemId}, which is already linked with ${other}; ${remedy}`;
   return { status: 'skipped', reason: 'LINK_TAKEN', detail };
 }

@@ -51,7 +51,7 @@ export async function deliveryNotes(db: Queryable, runId: string): Promise<reado
     [runId],
   );
   return found.rows.map(({ target, words, disabled }) => {
-    const remedy = `; it is disabled (${disabled}): fix the cause, then run: lockstep deliveries enable ${target}`;
+    const remedy = `; it is disabled (${disabled}): fix the cause, then run: \`lockstep deliveries enable ${target}\``;
     return `${target}: ${words}${disabled === null ? '' : remedy}`;
   });
 }

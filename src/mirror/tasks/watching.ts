@@ -102,7 +102,7 @@ function checkSameTasks(
     'IDENTITY_UNCLEAR',
     `${others.length} of ${known.size} known tasks on a page of account "${account}" are now different tasks: ` +
       `task ${task?.id} was "${known.get(task?.id ?? '')?.said?.[0] ?? ''}" and is "${task?.title}". It may be another tenant, or ` +
-      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then resume with: lockstep runs resume ${id}`,
+      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then resume with: \`lockstep runs resume ${id}\``,
   );
 }
 
