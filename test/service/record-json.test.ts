@@ -1,4 +1,4 @@
-/** The JSON text that is stored with each record: it says what the columns say, whoever wrote them and whenever. */
+/** The JSON text that is stored with each record agrees with the other columns, which SQL may have written as well. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makePool } from '../../src/storage/pool.ts';
 import { freshDatabase } from '../support/database.ts';
