@@ -41,7 +41,7 @@ test.each([
 });
 
 test('all pages together are every contact once, oldest or newest first', async () => {
-  const all = Array.from({ length: COUNT }, (_, place) => `N${place + 1}`);
+  const all = Array.from({ length: COUNT }, (_, index) => `N${index + 1}`);
   for (const order of ['oldest', 'newest'] as const) {
     const other = await at.another({ order });
     const pages = await Promise.all(

@@ -1,12 +1,12 @@
 /**
- * The five kinds of records that look alike in the store: what a caller sent in `fields`, at most one column that points at
- * another record, and the record as the API shows it in `json`. Pipelines, their cards and comments are in files of their own.
+ * The five kinds of records with the same form in the store: the sent members in `fields`, at most one column that refers
+ * to another record, and the record as the API shows it in `json`. Pipelines, their cards and comments are in separate files.
  */
 export type StoredKind = 'contact' | 'customer' | 'order' | 'task' | 'subtask';
 
 export interface KindOfRecord {
   readonly table: string;
-  /** The column that points at another record, and the table it has to exist in (absent: it is only remembered). */
+  /** The column that refers to another record, and the table in which that record has to exist (absent: not checked). */
   readonly link?: { readonly column: string; readonly parent?: string };
 }
 
