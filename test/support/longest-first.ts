@@ -1,7 +1,7 @@
 /** The order of test files: those that take long begin first, or one of them would run alone at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files of ten seconds and more, which their size does not show; vitest begins with the largest of the others. */
+/** Files that take longer than their size shows; vitest begins with the largest of the others. */
 const LONG = [
   'e2e/orders-kill',
   'e2e/task-mirror',
@@ -22,6 +22,15 @@ const LONG = [
   'e2e/kill',
   'e2e/demo',
   'e2e/same-file',
+  'engine/worker/runner',
+  'engine/worker/schedules',
+  'syncs/orders/settle-property',
+  'cli/doctor',
+  'engine/worker/queue',
+  'client/budget/discovery',
+  'syncs/orders/keys-property',
+  'client/budget/postgres-store',
+  'client/budget/redis-store',
 ];
 
 export class LongestFirst extends BaseSequencer {
