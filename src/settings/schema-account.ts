@@ -55,7 +55,7 @@ const budgetKeys = z.strictObject(
       .enum(['fixed', 'discover'])
       .prefault('fixed')
       .describe(
-        'fixed: the rate is set by requests and per. discover: Lockstep finds the rate by trying, and requests and per are the upper bound. Default: fixed.',
+        'fixed: requests and per set the rate. discover: Lockstep finds the rate by trying, and requests and per are the upper bound. Default: fixed.',
       ),
     ...rateKeys({ requests: `${DEFAULT_REQUESTS}; ${DISCOVERED_REQUESTS} if the mode is discover`, ...DEFAULTS }),
     weights: weights

@@ -62,11 +62,11 @@ export const settingsFile = z.strictObject({
     .strictObject({
       listen: listenAddress
         .prefault('127.0.0.1:4000')
-        .describe('Address and port of the web console. Default: 127.0.0.1:4000.'),
+        .describe('Address and port where calls from outside systems are received. Default: 127.0.0.1:4000.'),
       password: z.never({ error: NO_PASSWORD }).optional().describe(NO_PASSWORD),
     })
     .prefault({})
-    .describe('The web console.'),
+    .describe('Receives calls from outside systems (the role console).'),
 });
 
 /** The keys that each type of sync and of target has. */

@@ -70,13 +70,13 @@ const jira = z
       .string()
       .min(1)
       .optional()
-      .describe('Status for the issue of a completed task. Default: any status of the category done.'),
+      .describe('Status for the issue of a completed task. Default: any status of the category Done.'),
     openStatus: z
       .string()
       .min(1)
       .optional()
       .describe(
-        'Status for the issue of a reopened task. Default: a status of the category to do, otherwise of in progress.',
+        'Status for the issue of a reopened task. Default: a status of the category To Do, otherwise of In Progress.',
       ),
     create: createFlag,
     issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
@@ -170,7 +170,7 @@ const postgres = z.strictObject({
 const service = z.strictObject({
   type: z.literal('service').describe('Tasks of another account.'),
   account: name.describe(
-    'Name of the account whose tasks are marked; it must not be the account of a sync that delivers here.',
+    'Name of the account that receives the tasks; it must not be the account of a sync that delivers here.',
   ),
   create: createFlag,
   columns,
