@@ -8,8 +8,8 @@ const file = path.join(import.meta.dirname, 'client.md');
 
 const HEAD = `# Lockstep as a library
 
-Generated from \`src/contract/operations.ts\` by \`npm run docs\`. Both modules come with their types; a TypeScript project that checks
-the types of its libraries too needs \`skipLibCheck: true\`, because some of their dependencies need it.
+Generated from \`src/contract/operations.ts\` by \`npm run docs\`. Both modules come with their types. A TypeScript project
+needs \`skipLibCheck: true\`, because the types of some dependencies do not compile without it.
 
 ## A workspace in your own process
 
@@ -33,20 +33,20 @@ if (found.status === 'applied') for (const contact of found.content) console.log
 await client.close();
 \`\`\`
 
-A call never rejects for what the network or the service do. Its outcome has one of these as its \`status\`:
+A call never rejects because of the network or the service. The \`status\` of its outcome is one of these:
 
 | status | means |
 |---|---|
-| \`applied\` | the service took it; \`content\` is the records of a list, the record of a get, else what came back |
-| \`refused\` | the service said no, and nothing changed there |
-| \`limited\` | over the rate: come back after \`retryAfterMs\`; nothing changed there |
-| \`not-sent\` | it never left this process |
-| \`unknown\` | it was sent, and may have been applied: look before sending it again |
+| \`applied\` | the service accepted the call; \`content\` has the records of a list, the record of a get, otherwise the answer |
+| \`refused\` | the service refused the call, and nothing changed there |
+| \`limited\` | the service asked for fewer calls: try again after \`retryAfterMs\`; nothing changed there |
+| \`not-sent\` | the call was not sent |
+| \`unknown\` | the call was sent, and may have been applied: read the record before you send it again |
 
 Nothing is retried. The client makes \`requestsPerSecond\` calls a second at most, in this process; a budget that processes share is
 part of a workspace. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 
-Besides what the tables below say, every method takes \`signal\` and \`timeoutMs\`. A question mark means that it may be left out.
+Every method also takes \`signal\` and \`timeoutMs\`. In the tables below, a question mark means that a member may be left out.
 `;
 
 /** The page, whole. */
@@ -62,9 +62,9 @@ function renderOperation(name: OperationName): string {
     ['body', body ? membersOf(body) : ''],
   ].flatMap(([part, members]) => (members ? [`| \`${part}\` | ${members} |`] : []));
   const table = inputs.length === 0 ? [] : ['', '| takes | |', '|---|---|', ...inputs];
-  const again = repeatable ? 'May be sent again.' : 'Sending it again does it again.';
+  const again = repeatable ? 'Safe to send again.' : 'Not safe to send again: each call is applied.';
   const shown = readBack === undefined ? '' : ` \`${readBack}\` shows whether it was applied.`;
-  const pages = list === 'paged' ? ' One page of a list.' : list === 'all' ? ' A whole list.' : '';
+  const pages = list === 'paged' ? ' Returns one page of a list.' : list === 'all' ? ' Returns a whole list.' : '';
   return [`### client.${name}`, '', `${summary}: \`${method} ${route}\`.${pages} ${again}${shown}`, ...table, ''].join(
     '\n',
   );
