@@ -20,7 +20,7 @@ export const FILE_REASONS = {
   LOAD_PAUSED: {
     meaning: 'The load of the file is paused until a person resumes it.',
     sentence: 'Run {load}, which loads it, is paused[: {said}]',
-    remedy: 'Fix that, then resume it: `lockstep runs resume {load}`.',
+    remedy: 'Fix the cause, then resume the load: `lockstep runs resume {load}`.',
   },
   LOAD_CANCELLED: {
     meaning: 'The load of the file was cancelled.',
@@ -30,7 +30,8 @@ export const FILE_REASONS = {
   FILE_CHANGED: {
     meaning: 'The file was written to while it was being loaded.',
     sentence: 'The file was written to while it was being loaded; run {load} loaded what it held before.',
-    remedy: 'Compare them, and load what is missing: `lockstep orders load FILE --account {account}`.',
+    remedy:
+      'Compare the file with the orders at the service, and load what is missing: `lockstep orders load FILE --account {account}`.',
   },
   NOT_A_PLAIN_FILE: {
     meaning: 'The entry of the folder is a link, a folder, a pipe or a device, and is not opened.',

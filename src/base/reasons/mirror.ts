@@ -7,18 +7,18 @@ const ENABLE = 'then enable the target: `lockstep deliveries enable {target}`.';
 export const MIRROR_REASONS = {
   NO_DELIVERY: {
     meaning: 'No delivery of this change is in the ledger any more.',
-    remedy: 'Nothing is known about it; the next change of the task is delivered as usual.',
+    remedy: 'Its outcome is unknown; the next change of the task is delivered as usual.',
   },
   RETRYING: {
     meaning: 'The change is not delivered yet; the delivery is retried.',
     sentence:
       '{target}: [{said}][?unserved no worker serves this target]; {attempts} attempts so far, the next one at {due}.',
-    remedy: 'Look at it with `lockstep deliveries --target {target}`; a worker (`lockstep start`) retries it.',
+    remedy: 'See the delivery with `lockstep deliveries --target {target}`; a worker (`lockstep start`) retries it.',
   },
   TARGET_DISABLED: {
     meaning: 'The target is disabled, so the change waits.',
     sentence: '{target} is disabled: {said}',
-    remedy: `Fix that, ${ENABLE}`,
+    remedy: `Fix the cause, ${ENABLE}`,
   },
   SUPERSEDED: {
     meaning: 'A newer change of the same task replaced this one before it was delivered.',
@@ -28,7 +28,7 @@ export const MIRROR_REASONS = {
     meaning: 'A delivery failed because of a defect in Lockstep.',
     remedy: 'See the log of the worker, and report the defect.',
   },
-  ABORTED: { meaning: 'A shutdown interrupted the call. It is repeated.' },
+  ABORTED: { meaning: 'A shutdown interrupted the call, or it took too long. The delivery is retried.' },
   BUDGET: { meaning: 'The rate budget had no call left in time. No attempt is spent.' },
   HELD_BACK: { meaning: 'Calls to the account are paused after several failures in a row. No attempt is spent.' },
   LIMITED: { meaning: 'The target asked to slow down. No attempt is spent.' },
@@ -78,16 +78,18 @@ export const MIRROR_REASONS = {
     meaning: 'The target refused the token, key or password: the target is disabled.',
     remedy: `Put the right one where the settings read it from, ${ENABLE}`,
   },
-  KEY_UNCLEAR: { meaning: 'The service refused the call, and whether it refuses the key is unclear. It is retried.' },
+  KEY_UNCLEAR: {
+    meaning: 'The service refused the call, and whether it refuses the key is unclear. The call is retried.',
+  },
   NOT_ALLOWED: {
     meaning: 'The token may not change this item.',
     remedy: `Give the token the permission, ${REPLAY}`,
   },
   REJECTED: {
     meaning: 'The target refused the change and says why.',
-    remedy: `Fix what it says, ${REPLAY}`,
+    remedy: `Fix what the target reports, ${REPLAY}`,
   },
-  READ_ONLY: { meaning: 'The repository is read-only.', remedy: 'Make it writable, or remove the target.' },
+  READ_ONLY: { meaning: 'The repository is read-only.', remedy: 'Make the repository writable, or remove the target.' },
   PLACE_MISSING: {
     meaning: 'The repository, project or team in the settings does not exist, or the token may not see it.',
     remedy: `Correct the settings or the token, ${REPLAY}`,
@@ -107,7 +109,7 @@ export const MIRROR_REASONS = {
   },
   ITEM_ID_INVALID: {
     meaning: 'The link names no item of this target.',
-    remedy: 'Import the link again with a right id: `lockstep links import`.',
+    remedy: 'Import the link again with a valid id: `lockstep links import`.',
   },
   ITEM_MISSING: {
     meaning: 'The linked item does not exist, or the token may not see it.',
@@ -135,14 +137,15 @@ export const MIRROR_REASONS = {
   },
   NOT_SHOWN_YET: { meaning: 'An item was created, and the target does not show it yet. The delivery is retried.' },
   CREATED_UNSEEN: {
-    meaning: 'A task may have been created and is not in the list yet. No other one is created meanwhile.',
+    meaning:
+      'A task may have been created and is not in the list yet. No other task is created until the list shows it.',
   },
   CREATED_NOT_SHOWN: {
     meaning: 'The account accepted a new task, and its list does not show it.',
     remedy: 'Look for it there, and link it by hand: `lockstep links import`.',
   },
   CREATED_TWICE: {
-    meaning: 'The account has several tasks for this one.',
+    meaning: 'The account has several copies of the task.',
     remedy: `Delete all but one of them, ${REPLAY}`,
   },
   IS_A_COPY: { meaning: 'The task was itself created by Lockstep for a task elsewhere, so it is not copied again.' },
@@ -154,7 +157,7 @@ export const MIRROR_REASONS = {
   RECORD_WITHOUT_ID: { meaning: 'The list has a record without an id.', remedy: REMEDIES.DOCTOR },
   LINK_AMBIGUOUS: {
     meaning: 'The text of the task names several items.',
-    remedy: `Link it with one (\`lockstep links import\`), ${REPLAY}`,
+    remedy: `Link the task with one of them (\`lockstep links import\`), ${REPLAY}`,
   },
   LINK_TAKEN: {
     meaning: 'The text of the task names an item that is linked with another task.',
@@ -186,5 +189,5 @@ export const MIRROR_REASONS = {
     meaning: 'The service does not find the task that the item is linked with.',
     sentence: 'The service does not find {task}, which {item} wants {wanted}.',
   },
-  SERVICE_AWAY: { meaning: 'The service did not answer, or asked for a pause. It is retried.' },
+  SERVICE_AWAY: { meaning: 'The service did not answer, or asked for a pause. The call is retried.' },
 } as const satisfies Reasons;

@@ -49,7 +49,7 @@ export const ROW_REASONS = {
   DUPLICATE: {
     meaning: 'The service has more than one record of this row.',
     sentence:
-      'There is more than one {what}[?before  (there was before this run)][?audit  (found by an audit after the run)]: {ids}.',
+      'The service has more than one {what}[?before  (already before this run)][?audit  (found by an audit after the run)]: {ids}.',
     remedy: 'Delete all but one by hand.',
   },
   LOST: {
@@ -64,14 +64,14 @@ export const ROW_REASONS = {
   },
   AMBIGUOUS_MATCH: {
     meaning: 'The contact matches several customers, or shares its customer with other contacts. Nothing was written.',
-    sentence: 'By {by} it could be customer {customers}; other contacts or customers share it.',
+    sentence: 'By {by} it could be customer {customers}; other contacts or customers have the same values.',
     remedy:
       'Make the contact or the customers distinguishable, or merge duplicates at the service, then run the sync again.',
   },
   LINK_DISAGREES: {
     meaning: 'The customer that the contact is linked with is now another person. Nothing was written.',
     sentence: 'Customer {customer}, which the contact is linked with, was {was} and is {is}.',
-    remedy: 'Check the customer at the service, and correct whichever of the two is wrong.',
+    remedy: 'Check the contact and the customer at the service, and correct the wrong one.',
   },
   CONTACT_REPLACED: {
     meaning: 'The contact now describes another person than its linked customer. Nothing was written.',
@@ -94,7 +94,8 @@ export const ROW_REASONS = {
   },
   LINK_UNCERTAIN: {
     meaning: 'The customer was created, but several contacts and customers look the same, so no link was kept.',
-    sentence: 'Created, but other contacts share its e-mail or phone, so it is unclear which new customer is whose.',
+    sentence:
+      'Created, but other contacts share its e-mail or phone, so it is unclear which new customer belongs to which contact.',
     remedy: 'Make the contacts distinguishable; the next run of the sync links them.',
   },
   IMPORT_REFUSED: {
@@ -130,7 +131,8 @@ export const ROW_REASONS = {
   OTHER_LETTERS: {
     meaning: 'The customer has an order whose order_id differs only in upper and lower case.',
     sentence: 'Order {order} of this customer has the order_id {name}.',
-    remedy: 'If it is the same order, write the order_id that way; if not, give this one another order_id.',
+    remedy:
+      'If it is the same order, write the order_id as the service has it; if not, give the order of the row another order_id.',
   },
   ORDER_REPEATED: {
     meaning: 'Two rows of the file turned out to be the same order of the same customer.',
@@ -164,6 +166,6 @@ export const ROW_REASONS = {
   CUSTOMER_NOT_CREATED: {
     meaning: 'The customer of the order could not be created.',
     sentence: 'Its customer was not created (run {creator})[: {because}]',
-    remedy: 'Fix that, then retry the load: `lockstep runs retry {run}`.',
+    remedy: 'Fix the cause, then retry the load: `lockstep runs retry {run}`.',
   },
 } as const satisfies Reasons;

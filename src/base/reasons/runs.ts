@@ -10,7 +10,7 @@ export const RUN_REASONS = {
   },
   SERVICE_REFUSED: {
     meaning: 'The service refused a call that the run needs.',
-    remedy: `Fix what it says, ${RESUME}`,
+    remedy: `Fix what the message names, ${RESUME}`,
   },
   SERVICE_UNREADABLE: { meaning: 'An answer of the service could not be read.', remedy: REMEDIES.DOCTOR },
   SERVICE_CERTIFICATE: {
@@ -29,17 +29,20 @@ export const RUN_REASONS = {
     meaning: 'The API key may not make a call that the run needs.',
     remedy: `Give it the permission, ${RESUME}`,
   },
-  IDENTITY_CHANGED: { meaning: 'The account is another tenant than before.', remedy: REMEDIES.URL_AND_KEY },
+  IDENTITY_CHANGED: { meaning: 'The account may be another tenant than before.', remedy: REMEDIES.URL_AND_KEY },
   IDENTITY_UNCLEAR: {
     meaning: 'Many known ids now belong to other records: it may be another tenant.',
     remedy: REMEDIES.URL_AND_KEY,
   },
   DIALECT_DRIFTED: { meaning: 'The service answers in another form than before.', remedy: REMEDIES.DOCTOR },
   ID_NOT_UNIQUE: { meaning: 'Several records of a list have the same id.', remedy: REMEDIES.DOCTOR },
-  CUSTOMERS_PAUSED: { meaning: 'The run that creates customers for the load is paused.', remedy: 'Resume that run.' },
+  CUSTOMERS_PAUSED: {
+    meaning: 'The run that creates customers for the load is paused.',
+    remedy: 'Resume the run that creates customers.',
+  },
   CUSTOMERS_FAILED: {
     meaning: 'The run that creates customers for the load failed.',
-    remedy: 'Fix that, then retry the load: `lockstep runs retry {load}`.',
+    remedy: 'Fix the cause, then retry the load: `lockstep runs retry {load}`.',
   },
   LOAD_NOT_RECEIVED: {
     meaning: 'The file was not read to its end, so nothing of it was sent.',
@@ -48,7 +51,7 @@ export const RUN_REASONS = {
   SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   NOT_APPROVED: {
-    meaning: 'A person has declined the plan of the load. Nothing was sent.',
+    meaning: 'A person declined the plan of the load. Nothing was sent.',
     remedy: 'Load the file again to see a new plan.',
   },
   AWAITS_CONFIRMATION: {

@@ -28,7 +28,7 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
   [
     'CUSTOMER_NOT_CREATED',
     { creator: 'run-2', because: { code: 'REFUSED_BY_SERVICE', facts: { answer: 'no such mailbox' } } },
-    'Its customer was not created (run run-2): The service refused it: no such mailbox. Fix that',
+    'Its customer was not created (run run-2): The service refused it: no such mailbox. Fix the cause',
   ],
   ['GAVE_UP', { sends: 5, what: 'order' }, 'It was sent 5 times and is not in the list of orders.'],
   ['EXISTS', { order: '9' }, 'Order 9 exists with this content.'],
