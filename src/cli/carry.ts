@@ -166,7 +166,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         return { code: 'KEY_REFUSED', message };
       }
       if (run.failingSince) {
-        const message = `The service is away: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
+        const message = `The service is unavailable: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code: 'SERVICE_AWAY', message };
       }
       return {
@@ -206,7 +206,7 @@ async function isServiceAway({ database, settings }: Workspace, run: Run, { isOu
   if (!isOurs) return true;
   const { url } = accountNamed(settings, run.account);
   const address = url === undefined ? '' : ` (the address is accounts.${run.account}.url in ${settings.file})`;
-  const tried = isUnanswered ? 'No call of this run was answered' : 'The service has been away for 5 minutes';
+  const tried = isUnanswered ? 'No call of this run was answered' : 'The service has been unavailable for 5 minutes';
   const message = `${tried}: ${lastWords(run)}. Fix that${address} and start the same command again.`;
   await failRunAndParts(pool, run.id, { code: 'SERVICE_AWAY', message });
   return false;

@@ -30,7 +30,7 @@ function verdictLines(report: Report): readonly string[] {
     usable(account, stopped, needing),
     asked,
     `Found ${count('certain')} certain and ${count('likely')} likely answers where the documentation is silent.`,
-    `Not determined: ${count('unknown') + findings.length - known.length}. There, the worker does the safe thing.`,
+    `Not determined: ${count('unknown') + findings.length - known.length}. In these cases, the worker does what is safe.`,
   ];
 }
 
@@ -49,7 +49,7 @@ function findingsLines({ findings }: Report): readonly string[] {
   const unprobed = findings.filter(({ found }) => isUnprobed(found));
   return [
     ...probed.flatMap(({ finding, about }) => findingLines(finding, about)),
-    ...(unprobed.length === 0 ? [] : ['', 'Not determined, so the worker does the safe thing:']),
+    ...(unprobed.length === 0 ? [] : ['', 'Not determined, so the worker does what is safe:']),
     ...unprobed.flatMap(unprobedLines),
   ];
 }

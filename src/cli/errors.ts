@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { LockstepError, messageOf } from '../base/errors.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
-/** 0: done, every row settled well. */
+/** 0: every row succeeded. */
 export const DONE = 0;
 /** Finished, but some rows were rejected, failed or need review. */
 export const DONE_WITH_PROBLEMS = 1;

@@ -12,9 +12,9 @@ function waited({ waits }: BudgetStats): string {
   const lanes = (['interactive', 'batch'] as const).flatMap((lane) => {
     const { p50Ms, p99Ms } = waits[lane];
     if (p50Ms === undefined || p99Ms === undefined || p99Ms < 1) return [];
-    return [`${formatWait(p50Ms)} in the ${lane} lane (1 in 100: ${formatWait(p99Ms)})`];
+    return [`${formatWait(p50Ms)} in the ${lane} lane (1 call in 100 waited ${formatWait(p99Ms)} or more)`];
   });
-  return lanes.length === 0 ? '' : `a call waited ${lanes.join(', ')}`;
+  return lanes.length === 0 ? '' : `the median wait of a call was ${lanes.join(' and ')}`;
 }
 
 /** The rate is shared: another process may have learnt it. */
@@ -22,8 +22,8 @@ function learnt({ ratePerSecond, limited }: BudgetStats, allowedPerSecond: numbe
   if (ratePerSecond === undefined) return '';
   const isLower = allowedPerSecond === undefined || ratePerSecond < allowedPerSecond * LOWER;
   if (!isLower) return '';
-  const how = limited === 0 ? '' : `, after ${plural(limited, 'answer')} of "slow down" here`;
-  return `the key is now limited to ${formatRate(ratePerSecond)}, learnt${how}`;
+  const how = limited === 0 ? '' : `, which asked ${plural(limited, 'time')} to slow down`;
+  return `the key is now limited to ${formatRate(ratePerSecond)}, a rate learnt from the service${how}`;
 }
 
 /** A rate above this share of the allowed one counts as the allowed one: the rest is its margin for jitter. */
@@ -31,8 +31,8 @@ const LOWER = 0.95;
 
 function repeated({ retries }: BudgetStats): string {
   if (retries.granted + retries.empty === 0) return '';
-  const putOff = retries.empty === 0 ? '' : `, ${formatCount(retries.empty)} put off`;
-  return `${plural(retries.granted, 'call')} repeated${putOff}`;
+  const postponed = retries.empty === 0 ? '' : `, ${formatCount(retries.empty)} postponed`;
+  return `${plural(retries.granted, 'call')} retried${postponed}`;
 }
 
 function formatWait(ms: number): string {

@@ -8,8 +8,8 @@ import type { TextStream } from './screen.ts';
 import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
-Exit codes: 0 done, every row settled well · 1 finished, but some rows were rejected, failed or need review ·
-  2 wrong use or settings · 3 the run failed or was cancelled.`;
+Exit codes: 0 every row succeeded · 1 finished, but some rows were rejected, failed or need review ·
+  2 usage or settings error · 3 the run failed or was cancelled.`;
 
 const EXAMPLES = `
 Examples:
@@ -18,7 +18,7 @@ Examples:
   $ lockstep doctor --account acme       find out how a live service behaves
   $ lockstep run nightly-contacts        run a sync now and follow it
   $ lockstep runs                        list the newest runs and their results
-  $ lockstep start                       work on schedule until stopped`;
+  $ lockstep start                       run continuously, and start syncs on schedule`;
 
 /** A command with everything that its module defines. */
 type Loaded = (command: Command) => Promise<Command>;
@@ -54,7 +54,11 @@ const COMMANDS: readonly LazyCommand[] = [
     summary: 'list, import and remove links between tasks and outside items',
     load: () => import('./commands/links.ts'),
   },
-  { name: 'accounts', summary: 'which tenant each account is', load: () => import('./commands/accounts.ts') },
+  {
+    name: 'accounts',
+    summary: 'show or confirm which tenant each account is',
+    load: () => import('./commands/accounts.ts'),
+  },
   { name: 'doctor', summary: 'find out how a live service behaves', load: () => import('./commands/doctor.ts') },
   { name: 'call', summary: 'call one operation of the service', load: () => import('./commands/call.ts') },
   {
@@ -86,13 +90,13 @@ export function buildProgram(
 ): Command {
   const program = new Command('lockstep')
     .description(
-      'Keeps a Sales & Productivity workspace in lockstep with the systems around it: imports contacts as order ' +
-        'customers, without losses or duplicates, under one rate budget per API key.',
+      'Keeps a Sales & Productivity workspace in sync with other systems: imports contacts as order customers, creates ' +
+        'orders from CSV files and mirrors tasks, without losses or duplicates, within one rate budget per API key.',
     )
     .option('--config <file>', 'settings file (default: config/lockstep.yaml)')
     .option('--data <dir>', 'where the embedded Postgres and local keys are kept', DEFAULT_DATA)
-    .option('--json', 'print one JSON object as the last line of stdout, and nothing else there', false)
-    .option('--init', 'create the settings file and the data directory where they are missing', false)
+    .option('--json', 'print the result as one JSON object on the last line of stdout, and no text for people', false)
+    .option('--init', 'create the settings file and the data directory if they are missing', false)
     .option('--verbose', 'log everything on stderr, and show the stack of errors', false)
     .version(version(), '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')

@@ -21,7 +21,7 @@ const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: '
     'import-customers': { words: 'sending', kind: 'sending' },
     'settle-customers': { words: 'reading back what was sent', kind: 'settling' },
     'watch-orders': { words: 'watching the folder', kind: 'reading' },
-    'load-orders': { words: 'reading what is there', kind: 'reading' },
+    'load-orders': { words: 'reading customers and orders', kind: 'reading' },
     'create-orders': { words: 'sending', kind: 'sending' },
     'settle-orders': { words: 'reading back what was sent', kind: 'settling' },
   };

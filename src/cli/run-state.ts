@@ -53,7 +53,7 @@ export function stateWords(state: RunState, run: Run, audit: Audit | undefined):
     case 'queued':
       return 'waiting for a worker';
     case 'running':
-      return run.failingSince === undefined ? 'running' : 'running, service away';
+      return run.failingSince === undefined ? 'running' : 'running, service unavailable';
     case 'waiting':
       return `waiting for ${waitsFor(run) ?? 'another run'}`;
     case 'awaiting-approval':

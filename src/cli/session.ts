@@ -125,7 +125,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
   async function requireData({ database: { url } }: Settings, mayCreate: boolean): Promise<void> {
     if (url !== undefined || existsSync(dataDir)) return;
     if (mayCreate && options.data !== DEFAULT_DATA) {
-      out.complain(`lockstep: ${dataDir} is a new data directory: it knows of no earlier run.`);
+      out.complain(`lockstep: ${dataDir} is a new data directory: it has no earlier runs.`);
       return;
     }
     const message =

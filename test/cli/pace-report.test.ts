@@ -14,18 +14,18 @@ test('prints nothing when no call waited and no rate was learnt', () => {
 test('prints the waiting time of calls by lane', () => {
   const waits = { ...idle.waits, batch: { p50Ms: 812.4, p99Ms: 1_240 } };
   expect(said({ waits })).toBe(
-    'The budget, in this process: a call waited 812 ms in the batch lane (1 in 100: 1.2 s).',
+    'The budget, in this process: the median wait of a call was 812 ms in the batch lane (1 call in 100 waited 1.2 s or more).',
   );
 });
 
 test.each([
-  [14.1, 3, 20, /limited to 14\.1 calls a second, learnt, after 3 answers of "slow down" here/],
-  [14.1, 0, 20, /limited to 14\.1 calls a second, learnt\./],
-  [0.5, 1, undefined, /limited to 30\.0 calls a minute, learnt, after 1 answer of/],
+  [14.1, 3, 20, /limited to 14\.1 calls a second, a rate learnt from the service, which asked 3 times to slow down/],
+  [14.1, 0, 20, /limited to 14\.1 calls a second, a rate learnt from the service\./],
+  [0.5, 1, undefined, /limited to 30\.0 calls a minute, a rate learnt from the service, which asked 1 time to slow/],
 ])('prints the learnt rate of %d/s', (ratePerSecond, limited, allowed, words) => {
   expect(said({ ratePerSecond, limited }, allowed)).toMatch(words);
 });
 
-test('counts repeated calls and postponed calls', () => {
-  expect(said({ retries: { granted: 2, empty: 1 } })).toMatch(/2 calls repeated, 1 put off/);
+test('counts retried and postponed calls', () => {
+  expect(said({ retries: { granted: 2, empty: 1 } })).toMatch(/2 calls retried, 1 postponed/);
 });

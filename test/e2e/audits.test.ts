@@ -85,9 +85,9 @@ async function loadWithDoubles({ onTestFinished }: TestContext) {
   expect([code, json.counts.created]).toEqual([0, 200]);
   expect(await harness.auditOwedBy(json.run)).toEqual({ open: LATE, dueAt: expect.any(String), violations: 0 });
   const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], harness.around);
-  expect(stdout).toMatch(/ done, auditing until \d{4}-/);
+  expect(stdout).toMatch(/ auditing until \d{4}-/);
   const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], harness.around);
-  expect(shown.stdout).toMatch(/The run is auditing until \d{4}-.*: 8 rows were sent again after an unknown outcome/);
+  expect(shown.stdout).toMatch(/The audit of the run is due at \d{4}-.*: 8 rows were sent again after an unknown outcome/);
   await harness.commitLateAndLetTimePass();
   expect(await harness.commitsOf('orders.create')).toBe(200 + LATE);
   return { harness, run: json.run as string };
@@ -111,7 +111,7 @@ test.concurrent('the same command, run again, reports orders committed later tha
   expect(found.map(({ ids }) => ids.join(', ')).sort()).toEqual(await doublesOf(harness));
   expect(new Set(found.map((one) => `${one.run} ${one.reason}`))).toEqual(new Set([`${run} DUPLICATE`]));
   expect(stderr).toMatch(
-    new RegExp(`lockstep: run ${run}, O-\\d+: There is more than one order .*: \\d+, \\d+\\. Delete`),
+    new RegExp(`lockstep: run ${run}, O-\\d+: The service has more than one order .*: \\d+, \\d+\\. Delete`),
   );
   const again = await harness.here(...LOAD);
   expect([again.code, again.json.violations]).toEqual([1, undefined]); // a row for a person, found before

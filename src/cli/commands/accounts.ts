@@ -70,7 +70,7 @@ async function fresh(session: Session, name: string): Promise<void> {
   if (moved.status === 'known') {
     throw wrongUse(
       `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: ` +
-        `lockstep accounts rebind ${name}`,
+        `\`lockstep accounts rebind ${name}\``,
       'ACCOUNT_KNOWN',
     );
   }

@@ -55,8 +55,8 @@ function withFilters(command: Command): Command {
   return command
     .option('--target <name>', 'only deliveries to this target')
     .addOption(new Option('--verdict <verdict>', 'only deliveries with this verdict').choices(DELIVERY_VERDICTS))
-    .option('--since <time>', 'queued since then: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
-    .option('--until <time>', 'queued before then', toTime);
+    .option('--since <time>', 'queued since this time: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
+    .option('--until <time>', 'queued before this time', toTime);
 }
 
 function addShow(deliveries: Command, perform: Perform): void {
@@ -73,13 +73,13 @@ function addReplay(deliveries: Command, perform: Perform): void {
     .command('replay')
     .summary('send ended deliveries again')
     .description(
-      'Queues ended deliveries again, under the same ids, due now and with 0 attempts; a disabled target is enabled. At ' +
+      'Queues ended deliveries again, under the same ids, due now and with 0 attempts, and enables a disabled target. At ' +
         'least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
         'superseded. A webhook receives old states again. Any other target receives only the newest delivery of each ' +
         'task, so that it is not reset to an old state.',
     )
     .option('--id <ids>', 'these deliveries, separated by commas', commaSeparated)
-    .option('--dry-run', 'print how many, and change nothing');
+    .option('--dry-run', 'print how many deliveries would be sent, and change nothing');
   withFilters(command)
     .addHelpText(
       'after',
@@ -101,7 +101,7 @@ function addEnable(deliveries: Command, perform: Perform): void {
     .command('enable')
     .summary('enable a disabled target')
     .description(
-      'Enables a target that was disabled because it refused deliveries. Deliveries that waited for it are sent; none is lost.',
+      'Enables a target that was disabled because it refused deliveries. Deliveries that waited for the target are sent; none is lost.',
     )
     .argument('<target>', 'name of the target in the settings')
     .action(perform(enable));
@@ -140,10 +140,10 @@ function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled:
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
   if (state !== 'waiting' || dueAt === null) return state;
-  if (isDisabled) return 'held: the target is disabled';
+  if (isDisabled) return 'waiting: the target is disabled';
   const isDue = dueAt.getTime() <= Date.now();
   const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
-  return heldBy === null ? `waiting, ${next}${why}` : `held behind ${heldBy}, ${next}`;
+  return heldBy === null ? `waiting, ${next}${why}` : `waiting for ${heldBy}, ${next}`;
 }
 
 function stateLines(
@@ -155,7 +155,7 @@ function stateLines(
     const { at, reason, detail } = disabled;
     const remedy = hint(`deliveries enable ${target}`);
     lines.push(
-      `${target} is disabled since ${formatTime(at)} (${reason}: ${detail}). Once that is fixed, enable it with: ${remedy}`,
+      `${target} is disabled since ${formatTime(at)} (${reason}: ${detail}). Fix the cause, then enable the target with: ${remedy}`,
     );
   }
   if (blockedUntil) lines.push(`${target} asks for a pause until ${formatTime(blockedUntil)}.`);

@@ -27,8 +27,8 @@ export function define(command: Command, perform: Perform): void {
     .description(
       'Examines the service of an account and reports what it found: whether the address and the key work, which path ' +
         'prefixes answer, where answers have their lists and ids, how pages are counted, whether lists are complete and in ' +
-        'a stable order, and what else the documentation leaves open. It only reads, with at most 60 calls in about a ' +
-        'minute, within the account’s rate budget. Exits with 0 if all is well, 1 if something needs a person, and 3 if ' +
+        'a stable order, and what else the documentation leaves open. It only reads, with at most 60 calls in under a ' +
+        'minute, within the account’s rate budget. Exits with 0 if nothing needs a person, 1 if something does, and 3 if ' +
         'the service could not be examined. If a run is paused because the service changed the form of its answers, you ' +
         'can resume it afterwards: Lockstep then learns the form again.',
     )

@@ -42,7 +42,7 @@ export function addImport(links: Command, perform: Perform): void {
     )
     .argument('<file>', 'a CSV, plain or gzip; - is stdin')
     .option('--target <name>', 'target in the settings')
-    .option('--account <name>', 'account in the settings, whose tasks they are')
+    .option('--account <name>', 'account of the tasks, by its name in the settings')
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`,
@@ -168,7 +168,7 @@ function tell(
   }
   if (!isDryRun && counts.new + counts.replaced > 0) {
     out.say(
-      `To deliver what was skipped because there was no link: ${hint(`deliveries replay --target ${target} --verdict skipped`)}`,
+      `To send the deliveries that were skipped because there was no link: ${hint(`deliveries replay --target ${target} --verdict skipped`)}`,
     );
   }
   out.result({ target, account, dryRun: isDryRun, rows, counts, unlinked, unseen, refused });

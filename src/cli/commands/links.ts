@@ -24,7 +24,7 @@ export function define(links: Command, perform: Perform): void {
     .description(
       'Lists which task is linked with which item (issue, task) of a target, the newest link first. A delivery of a task ' +
         'goes to its linked item. When a task without a link is delivered, it is linked with the item that its title or ' +
-        'description names: ABC-12, owner/repo#12, or the address of the item. It must name exactly one.',
+        'description names: ABC-12, owner/repo#12, or the address of the item. The text must name exactly one item.',
     )
     .option('--target <name>', 'target in the settings')
     .option('--account <name>', 'account in the settings')

@@ -37,7 +37,7 @@ export function define(orders: Command, perform: Perform): void {
       columnsOf(FIELDS, { mayBeNone: true }),
     )
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
-    .option('--yes', 'write without asking first, as without a terminal')
+    .option('--yes', 'write without asking first; without a terminal, the load never asks')
     .addOption(
       new Option('--existing <policy>', 'for an order that exists: skip it, update it, or reject its row')
         .choices(['skip', 'update', 'fail'])

@@ -31,9 +31,9 @@ export function define(runs: Command, perform: Perform): void {
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .option('--sync <name>', 'only runs of this sync, or of this file')
     .addOption(new Option('--status <status>', 'only runs with this status').choices(STATES))
-    .option('--since <time>', 'started since then: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
+    .option('--since <time>', 'started since this time: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
     .addOption(new Option('--verdict <verdict>', 'only runs with rows of this verdict').choices(VERDICTS))
-    .option('--all', 'list each run; otherwise runs of a sync in a row that found nothing new share a line')
+    .option('--all', 'list each run; otherwise successive runs of a sync that found nothing new share a line')
     .addHelpText(
       'after',
       `
@@ -59,7 +59,7 @@ function addCancel(runs: Command, perform: Perform): void {
     .summary('end an unfinished run for good')
     .description(
       'Ends an unfinished run for good: nothing more is sent. The next run of the sync reads before it writes, so it finds ' +
-        'what was being sent at this moment.',
+        'the records that were being sent when the run was cancelled.',
     )
     .argument('<run>', 'id of the run')
     .action(perform(cancel));
@@ -80,11 +80,11 @@ function addResume(runs: Command, perform: Perform): void {
 function addRetry(runs: Command, perform: Perform): void {
   runs
     .command('retry')
-    .summary('try again what failed in a run')
+    .summary('retry the rows of a run that failed')
     .description(
-      'Starts a new run of the same sync with the current settings, and follows it as `run` does. A contact sync tries ' +
-        'again what was refused or not settled, and skips what is done. A load of orders is reopened for exactly the rows ' +
-        'that failed: Lockstep decides those rows again, and keeps the rows that succeeded.',
+      'Retries the rows of a run that failed, and follows the run as `run` does. For a sync, Lockstep starts a new run with ' +
+        'the current settings, which retries rows that were refused or not settled. For a load of orders, Lockstep opens ' +
+        'the same run again, for exactly the rows that failed. Rows that succeeded are not sent again.',
     )
     .argument('<run>', 'id of the earlier run')
     .action(perform(retry));
@@ -198,7 +198,8 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
   }
   if (await readLoad(pool, id)) return retryLoad(session, workspace, earlier, signal);
   const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
-  if (isOurs) session.out.say('It tries again what was refused or not settled, and skips what is done.');
+  if (isOurs)
+    session.out.say('It retries rows that were refused or not settled. Rows that succeeded are not sent again.');
   return carryAndReport(session, workspace, run, { signal, isOurs });
 }
 
@@ -218,7 +219,7 @@ async function retryLoad(
   const againSince = new Date();
   const rows = await reopenLoad(pool, id);
   if (rows === 0) throw wrongUse(`Nothing failed in run ${id}: there is nothing to retry.`, 'NOTHING_FAILED');
-  out.say(`Run ${id} of ${title} is reopened: ${plural(rows, 'row')} to try again.`);
+  out.say(`Run ${id} of ${title} is open again: ${plural(rows, 'row')} to retry.`);
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
 }
 

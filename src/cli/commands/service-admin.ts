@@ -23,7 +23,7 @@ export function addAdministration(service: Command, perform: Perform): void {
     )
     .addArgument(new Argument('<kind>', 'kind of record').choices(KINDS))
     .argument('<id>', 'id of the record', wholeNumber)
-    .option('--tenant <name>', 'whose record it is (needed)')
+    .option('--tenant <name>', 'tenant of the record (required)')
     .action(perform(remove));
 }
 
@@ -36,7 +36,7 @@ function addTenants(service: Command, perform: Perform): void {
   tenants
     .command('add')
     .summary('add a tenant')
-    .description('Adds a tenant. It is empty and has no key yet: see `service seed` and `service keys add`.')
+    .description('Adds a tenant. The tenant has no records and no key yet: see `service seed` and `service keys add`.')
     .argument('<name>', 'a name that no other tenant has')
     .action(perform(addTenant));
 }
@@ -48,7 +48,7 @@ function addPipelines(service: Command, perform: Perform): void {
     .description(
       'Lists the pipelines of a tenant; `pipelines add NAME --columns a,b,c` adds one, which the API cannot do.',
     )
-    .option('--tenant <name>', 'whose pipelines (needed)')
+    .option('--tenant <name>', 'tenant of the pipelines (required)')
     .action(perform(showPipelines));
   pipelines
     .command('add')

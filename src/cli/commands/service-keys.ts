@@ -14,9 +14,9 @@ export function addKeys(service: Command, perform: Perform): void {
     .summary('list, add or revoke API keys')
     .description(
       'Lists the API keys of a tenant by id and fingerprint: only hashes of the keys are stored. `keys add` makes a key and ' +
-        'shows it once; `keys revoke ID` revokes one within a second.',
+        'shows it once; `keys revoke ID` revokes a key within a second.',
     )
-    .option('--tenant <name>', 'whose keys (needed)')
+    .option('--tenant <name>', 'tenant of the keys (required)')
     .action(perform(show));
   keys
     .command('add')

@@ -19,15 +19,15 @@ export function addSeed(service: Command, perform: Perform): void {
     .description(
       'Fills a tenant, or two sample tenants if none is named, with records as untidy as a real workspace: shared ' +
         'mailboxes, missing and oddly spelt e-mails and phones, existing customers, orders, tasks and a pipeline. A tenant ' +
-        'that already has contacts does not change. The embedded service of account X uses the tenant X.',
+        'that already has contacts is not changed. The account X of the embedded service uses the tenant X.',
     )
     .option(
       '--contacts <n>',
-      'number of contacts of the (first) tenant; the other numbers depend on it',
+      'contacts of the tenant, or of the first one; the other numbers depend on this number',
       wholeNumber,
       DEFAULT_CONTACTS,
     )
-    .option('--tenant <name>', 'the tenant to fill; it is made if it is missing')
+    .option('--tenant <name>', 'tenant to fill; it is created if it does not exist')
     .addHelpText(
       'after',
       `
@@ -46,7 +46,7 @@ async function seed(session: Session, _options: object, command: Command): Promi
     tenants: tenant === undefined ? undefined : [{ name: tenant }],
   });
   for (const { status, name, key, counts } of seeded.tenants) {
-    const what = status === 'seeded' ? 'is filled' : 'already had contacts and did not change';
+    const what = status === 'seeded' ? 'is filled' : 'already had contacts and was not changed';
     const held = Object.entries(counts).map(([kinds, n]) => plural(n, kinds.replace(/s$/, '')));
     session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`, `  A key for it, shown only once: ${key}`);
   }

@@ -31,7 +31,7 @@ export function define(service: Command, perform: Perform): void {
     )
     .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
     .option('--listen <host>', 'address to listen on', '127.0.0.1')
-    .option('--tenant <name>', 'make this tenant at the start if it is missing; needs --key-env or --key-file')
+    .option('--tenant <name>', 'create this tenant if it does not exist; needs --key-env or --key-file')
     .addOption(
       new Option('--key-env <name>', 'environment variable with the API key of that tenant').conflicts('keyFile'),
     )
@@ -44,12 +44,12 @@ export function define(service: Command, perform: Perform): void {
     )
     .option(
       '--testbed <json>',
-      'how it answers where its contract says nothing, and which faults it simulates: JSON or @FILE',
+      'how the service answers where its contract is silent, and which faults it simulates: JSON or @FILE',
     )
     .addHelpText(
       'after',
       `
-With --json, the first line of stdout says that it is ready: {"url": …, "docs": …}.
+With --json, the first line of stdout says that the service is ready: {"url": …, "docs": …}.
 
 Examples:
   $ lockstep service --port 4100 --tenant acme --key-env ACME_KEY
@@ -67,7 +67,7 @@ async function serve(session: Session, options: ServiceOptions): Promise<void> {
   const { port, listen: host, tenant } = options;
   const key = await readKey(session, options);
   if ((tenant === undefined) !== (key === undefined)) {
-    throw wrongUse('--tenant needs --key-env or --key-file, and the other way round');
+    throw wrongUse('--tenant and a key (--key-env or --key-file) must be given together');
   }
   warnBeyondLoopback(log, host);
   const behaviour = await readBehaviour(session, options.testbed);

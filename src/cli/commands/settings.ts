@@ -17,7 +17,7 @@ export function define(settings: Command, perform: Perform): void {
   );
   settings
     .command('check')
-    .summary('list everything that is wrong')
+    .summary('list all problems of the settings')
     .description(
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
         'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read.',

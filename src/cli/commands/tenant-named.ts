@@ -20,7 +20,7 @@ export async function openTenant(session: Session, command: Command): Promise<{ 
   const names = tenants.map((one) => one.name);
   const known =
     names.length === 0
-      ? 'there is none yet; add one with: lockstep service tenants add NAME'
+      ? 'there is none yet; add one with: `lockstep service tenants add NAME`'
       : `there is ${oneOf(names.map(quote))}`;
   throw wrongUse(`no tenant named ${quote(name)}${didYouMean(name, names)} (${known})`, 'NO_SUCH_TENANT');
 }

@@ -15,11 +15,11 @@ export function workspaceLines(tenant: SeededTenant, neighbour: SeededTenant, tr
   const shared = traits.sharedEmail === null ? '' : `, such as ${traits.sharedEmail}`;
   return [
     `The workspace "${tenant.name}" holds ${plural(traits.contacts, 'contact')}, of which`,
-    `  ${formatCount(traits.sharingEmail)} share their e-mail with another one${shared}`,
+    `  ${formatCount(traits.sharingEmail)} share their e-mail with another contact${shared}`,
     `  ${formatCount(traits.withoutEmail)} have no e-mail; ${formatCount(traits.oddlySpelt)} have one with capitals or spaces`,
     `  ${formatCount(traits.beyondAscii)} have names beyond ASCII, such as ${traits.names.join(', ')}`,
     `and ${plural(customers, 'customer')} that were made by hand, ${plural(orders, 'order')}, ${plural(tasks, 'task')}.`,
-    `Its neighbour "${neighbour.name}" (${plural(neighbour.counts.contacts, 'contact')}) has another key and is not touched.`,
+    `The second tenant "${neighbour.name}" (${plural(neighbour.counts.contacts, 'contact')}) has another key and is not changed.`,
   ];
 }
 
@@ -31,7 +31,7 @@ export async function exampleLines(db: Queryable, report: RunReport): Promise<re
   if (problemsIn(report.counts) === 0) return lines;
   return [
     ...lines,
-    `  Nothing is guessed: ${plural(problemsIn(report.counts), 'contact')} left for a person to decide, such as`,
+    `  Nothing is guessed: ${plural(problemsIn(report.counts), 'contact')} ${problemsIn(report.counts) === 1 ? 'is' : 'are'} left for a person to decide, such as`,
     ...review.map((row) => `    ${nameOf(row)}: ${storyOf(row)}`),
   ];
 }
@@ -100,7 +100,7 @@ export function tryNextLines({ dataDir, url, key, isKept, first }: Next): readon
   if (!isKept) {
     return [
       'The data was removed. Next, you could',
-      '  keep them and look around:       npx lockstep demo --keep',
+      '  keep the data, look around:      npx lockstep demo --keep',
       '  fill a workspace of your own:    npx lockstep service seed --tenant demo',
       '  plan its import, then run it:    npx lockstep run nightly-contacts --dry-run, then without --dry-run',
       '  use your own service and key:    edit config/lockstep.yaml, then npx lockstep settings check',

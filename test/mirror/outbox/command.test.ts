@@ -107,9 +107,9 @@ test('a delivery behind an older one of its task shows that, with the next try o
   const duesById = new Map(listed.map((one: { id: string; dueAt: string }) => [one.id, one.dueAt]));
   expect([listed.length, duesById.get(newer)]).toEqual([2, duesById.get(older)]);
   const { stdout } = await deliveries();
-  expect(stdout).toMatch(new RegExp(`${newer} .* held behind ${older}, next try `));
+  expect(stdout).toMatch(new RegExp(`${newer} .* waiting for ${older}, next try `));
   expect(stdout).toMatch(new RegExp(`${older} .* waiting, next try `));
   await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
-  expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* held: the target is disabled`));
+  expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* waiting: the target is disabled`));
   await deliveries('enable', 'mail');
 });
