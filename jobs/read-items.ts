@@ -28,7 +28,7 @@ type Context = JobContext<TasksOptions>;
 
 export const readItems = defineJob({
   name: 'read-items',
-  summary: 'reads outside items back, reports what changed there, and repairs what has diverged',
+  summary: 'reads outside items back, reports what changed there, and repairs drifted items',
   options: tasksRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => readAll(context, exclusive)),

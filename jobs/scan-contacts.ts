@@ -170,7 +170,7 @@ function otherCustomers({ account, id }: Run, { others, all, example }: LinksDis
   const changed = `customer ${example.customer} was ${words(example.was)} and is ${words(example.is)}`;
   return new RunPaused(
     'IDENTITY_UNCLEAR',
-    `Of ${all} linked customers of account "${account}", ${others} now are different people: ${changed}. ` +
+    `${others} of ${all} linked customers of account "${account}" are now different people: ${changed}. ` +
       `It may be another tenant, or a service that was restored from a backup. Nothing was written. ${waysOn(account)} ` +
       `Then resume with: \`lockstep runs resume ${id}\``,
   );

@@ -30,8 +30,8 @@ export async function orStoreAway<T>(
   try {
     return await Promise.race([answer, silence]);
   } catch (cause) {
-    const what = `The rate budget of "${key}" cannot be asked, so nothing is sent`;
-    const message = `${what}: ${store.name} is away (${messageOf(cause)}). Remedy: ${store.remedy}.`;
+    const what = `The rate budget of "${key}" cannot be read, so nothing is sent`;
+    const message = `${what}: ${store.name} is unavailable (${messageOf(cause)}). Remedy: ${store.remedy}.`;
     throw new LockstepError('BUDGET_STORE_AWAY', message, { cause });
   } finally {
     clearTimeout(timer);

@@ -239,5 +239,5 @@ function saysJson(outcome: Ended): boolean {
 function assertList(name: OperationName): void {
   const operation: Operation = operations[name];
   if (operation.list !== undefined) return;
-  throw new LockstepError('NOT_A_LIST', `${name} answers no list: only lists can be streamed`);
+  throw new LockstepError('NOT_A_LIST', `${name} does not return a list: only lists can be streamed`);
 }

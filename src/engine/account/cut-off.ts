@@ -25,12 +25,12 @@ export async function isCutOff(
 ): Promise<boolean> {
   const found = (await readLearnt(pool, run.scope)).get(NAME(kind));
   if (typeof found === 'string') {
-    const safe = `records missing from it may exist, so none of them are created. Run \`lockstep doctor --account ${run.account}\` again once it is complete`;
+    const safe = `records missing from it may exist, so none of them are created. Run \`lockstep doctor --account ${run.account}\` again once the list is complete`;
     await addNote(pool, run.id, `the doctor found that the list of ${kind} is ${found}; ${safe}`);
     return true;
   }
   if (records !== undefined && !hasEnd && isPageSize(records)) {
-    const check = `check on the service’s platform whether there are more, because more would be created again`;
+    const check = `check on the service’s platform whether it has more, because Lockstep would create missing records again`;
     await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
   }
   return false;

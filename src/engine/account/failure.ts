@@ -85,7 +85,7 @@ export function stopFor(
       if (reason === 'GAVE_UP' || reason === 'CANNOT_BE_CHECKED')
         return new RetryLater(`${operation}: ${words}`, GAVE_UP_MS);
       if (reason !== 'REFUSED_BY_SERVICE') return new RunFailed(reason, `${operation}: ${words}`);
-      const what = `the service of account "${account.name}" refused it: ${words}`;
+      const what = `the service of account "${account.name}" refused the call: ${words}`;
       const answer = 'httpStatus' in failure ? { httpStatus: failure.httpStatus } : {};
       return new RunFailed('SERVICE_REFUSED', `${operation}: ${what}`, answer);
     }
@@ -104,7 +104,7 @@ export function operationForbidden(account: Named, failure: Failure, operation: 
   return new OperationForbidden(
     'OPERATION_FORBIDDEN',
     `${operation}: the service at ${account.baseUrl} accepts the API key of account "${account.name}" but forbids this operation ` +
-      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). Give the key this right at the service.`,
+      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). Give the key this permission at the service.`,
   );
 }
 

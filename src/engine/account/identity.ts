@@ -147,7 +147,7 @@ export function otherScope({ id, account, scope }: Run, now: string): LockstepEr
   return new LockstepError(
     'IDENTITY_CHANGED',
     `Run ${id} belongs to "${scope}", but account "${account}" is now "${now}". ` +
-      `End it with: \`lockstep runs cancel ${id}\`. Then start the sync or the load again.`,
+      `Cancel the run with: \`lockstep runs cancel ${id}\`. Then start the sync or the load again.`,
     { exitCode: 3 },
   );
 }

@@ -73,7 +73,7 @@ export async function settleTask(settling: Settling): Promise<Settled> {
       return {
         status: 'settled',
         verdict: 'kept',
-        detail: `${nameOf(task)} is ${word(here)}, and the item follows it`,
+        detail: `${nameOf(task)} is ${word(here)}, and a delivery sets the item to that`,
       };
     case 'conflict':
       return settling.sync.options.onConflict === 'target'

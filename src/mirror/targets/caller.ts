@@ -87,7 +87,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
     } catch (error) {
       if (signal.aborted) return aborted;
       // Fails closed: without its store, this process cannot know what the other processes have used.
-      return later(`the budget of target ${config.name} cannot be asked: ${messageOf(error)}`);
+      return later(`the budget of target ${config.name} cannot be read: ${messageOf(error)}`);
     }
   }
 

@@ -83,7 +83,11 @@ async function passwordIn(paths: Paths): Promise<string | undefined> {
     const found = await file.stat();
     const isPrivate = found.isFile() && (found.mode & 0o077) === 0;
     if (!isPrivate || ![process.geteuid?.(), paths.runAs?.uid].includes(found.uid)) {
-      throw new LockstepError('PASSWORD_FILE', `${paths.password} can be read or written by another user`);
+      throw new LockstepError(
+        'PASSWORD_FILE',
+        `${paths.password} belongs to another user, or others can read or write it: stop every process that uses the data ` +
+          'directory, remove that file and start again',
+      );
     }
     const text = await file.readFile('utf8');
     return PASSWORD.test(text) ? text : undefined;

@@ -66,7 +66,7 @@ export function olderProcess(dataDir: string): LockstepError {
   return embeddedError(
     'EMBEDDED_OLDER_PROCESS',
     `The embedded Postgres of ${dataDir} has no password yet: a process of an earlier version of Lockstep runs it. Stop ` +
-      `every process that uses ${dataDir} and start again, which sets one`,
+      `every process that uses ${dataDir}, then start again: the first process to start sets a password`,
   );
 }
 
@@ -91,7 +91,7 @@ export function elsewhere(dataDir: string, socketDir: string): LockstepError {
 /** `logTail`: the last lines of Postgres' own log. */
 export function startFailed(dataDir: string, reason: string, logTail: string): LockstepError {
   if (FULL_WORDS.test(`${reason}\n${logTail}`)) return diskFull(dataDir);
-  const said = logTail === '' ? '' : `\nPostgres' last words:\n${logTail.replace(/^/gm, '  ')}`;
+  const said = logTail === '' ? '' : `\nThe end of Postgres' log:\n${logTail.replace(/^/gm, '  ')}`;
   return embeddedError(
     'EMBEDDED_START_FAILED',
     `The embedded Postgres of ${dataDir} did not start: ${reason}. Try again; if that does not help, ${ANOTHER_DIRECTORY}${said}`,

@@ -96,8 +96,8 @@ function memberWithMail(record: Json): string | undefined {
 function unreadable({ name }: Account, member: string): RunFailed {
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists customers without e-mail, phone and name under the names that Lockstep knows; ` +
-      `"${member}" holds an e-mail address. No contact could be recognised among them, so nothing is sent.`,
+    `The customers of the service of account "${name}" have no e-mail, phone or name under a name that Lockstep knows, but ` +
+      `"${member}" holds an e-mail address. No contact could be matched with these customers, so nothing is sent.`,
   );
 }
 

@@ -140,7 +140,7 @@ function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<
 function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists orders without their ${what} (members looked for: ${names.join(', ')}): ` +
-      'what was created could not be told from what is missing, so nothing is sent.',
+    `The service of account "${name}" lists orders without their ${what} (members looked for: ${names.join(', ')}). ` +
+      'Lockstep could not tell created orders from missing ones, so nothing is sent.',
   );
 }

@@ -26,7 +26,7 @@ export async function writeResults(
   destination: { readonly dir: string; readonly folder?: Folder; readonly base?: string },
 ): Promise<readonly ResultFile[]> {
   const load = await readLoad(pool, runId);
-  if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
+  if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} is not a load of a file.`, { exitCode: 2 });
   const { account } = await readRun(pool, runId);
   const hints = { ...PLAIN_HINTS, about: { run: runId, account, file: load.fileName } };
   const base = resultsBase(path.basename(load.fileName));

@@ -41,8 +41,8 @@ export async function noteReceiving(db: Queryable, runId: string, rows: number):
 export function takenOver(runId: string): LockstepError {
   return new LockstepError(
     'LOAD_TAKEN_OVER',
-    `Load ${runId} is not being received any more: it was cancelled, or another process has begun it again. ` +
-      'Run the same command again to join that one.',
+    `Load ${runId} is no longer being read: it was cancelled, or another process has started it again. ` +
+      'Run the same command again to join that load.',
     { exitCode: 3 },
   );
 }

@@ -148,7 +148,7 @@ test('only lists can be streamed', async () => {
   const server = await startHttpServer({});
   const { onRecords } = collector();
   const stream = openClient(server).stream('orders.create', { lane, onRecords });
-  await expect(stream).rejects.toThrow('orders.create answers no list');
+  await expect(stream).rejects.toThrow('orders.create does not return a list');
 });
 
 test('makes the service wait while the consumer works, so that a long list takes little memory', async () => {

@@ -78,7 +78,7 @@ describe('a read that is refused with the message of a refused key', () => {
       'fails the run, and names the operation, where another read is answered',
       { status: 'accepted', by: 'contacts.getall' },
       OperationForbidden,
-      /^customers\.getall.*"acme".*403: bad key.*Give the key this right/,
+      /^customers\.getall.*"acme".*403: bad key.*Give the key this permission/,
     ],
     ['waits where no other read can be made', { status: 'unclear' }, RetryLater, /customers\.getall: bad key/],
   ];

@@ -86,7 +86,7 @@ test('a budget that grants nothing in time sends nothing and says when', async (
   expect(server.connections()).toBe(0);
 });
 
-test('a budget that cannot be asked sends nothing', async () => {
+test('a budget that cannot be read sends nothing', async () => {
   const server = track(await startHttpServer({ status: 200 }));
   const { caller } = callerOf(server.url, { take: () => Promise.reject(new Error('the store is away')) });
   expect(await send(caller)).toEqual({
@@ -94,7 +94,7 @@ test('a budget that cannot be asked sends nothing', async () => {
     failure: {
       status: 'later',
       reason: 'BUDGET',
-      detail: `POST ${server.url}: not sent: the budget of target hook cannot be asked: the store is away`,
+      detail: `POST ${server.url}: not sent: the budget of target hook cannot be read: the store is away`,
       isLimited: true,
     },
   });

@@ -82,13 +82,16 @@ test('reports a password file of another directory with a remedy that works', as
   await (await openDatabase({ url: 'embedded', dataDir })).close();
 });
 
-test('a password file that others could read or write is refused', async () => {
+test('refuses a password file that others could read or write, with a remedy that works', async () => {
   const dataDir = await newDir();
   await (await startEmbedded({ dataDir })).close();
-  fs.chmodSync(path.join(dataDir, 'postgres/password'), 0o644);
+  const file = path.join(dataDir, 'postgres/password');
+  fs.chmodSync(file, 0o644);
   await expect(startEmbedded({ dataDir })).rejects.toMatchObject({
-    message: expect.stringMatching(/password can be read or written by another user/),
+    message: expect.stringMatching(/password belongs to another user, or others can read or write it/),
   });
+  fs.rmSync(file);
+  await (await openDatabase({ url: 'embedded', dataDir })).close();
 });
 
 if (process.platform === 'linux') {
