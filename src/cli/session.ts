@@ -1,4 +1,5 @@
 /** What every command uses: where to write, which settings and data to use, and what to close at the end. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -175,10 +176,13 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       const asking = createInterface({ input: stdin });
       try {
         around.stdout.write(`${question} [y/N] `);
-        const answer = await asking.question('', { signal });
+        // At the end of the input, the question itself never settles.
+        const ended = once(asking, 'close').then(() => undefined);
+        const answer = await Promise.race([asking.question('', { signal }), ended]);
+        if (answer === undefined) return undefined;
         return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
       } catch {
-        return undefined; // stopped, or the input has ended
+        return undefined; // stopped
       } finally {
         asking.close();
       }
