@@ -98,7 +98,7 @@ export async function carryAndReport(
   out.say(...(await summaryLines(workspace.database.pool, run, shown, session.hint)));
   const report = { ...carried.report, results: (await carrying.results?.(run)) ?? {} };
   const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
-  if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
+  if (account && session.isVerbose) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
   out.result({ ...report, error, violations: violations.length > 0 ? violations : undefined });

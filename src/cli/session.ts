@@ -44,6 +44,8 @@ export interface Session {
   readonly env: Surroundings['env'];
   readonly cwd: string;
   readonly dataDir: string;
+  /** Whether details of the implementation are wanted. */
+  readonly isVerbose: boolean;
   /** The database in use, once it is open; for messages about losing it. */
   readonly database: () => string | undefined;
   /**
@@ -153,6 +155,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     env,
     cwd,
     dataDir,
+    isVerbose: options.verbose,
     database: () => database,
     settings,
     openLedger: async () => keep((await stores()).openLedger(await existing({ orDefault: true }))),
