@@ -2,13 +2,13 @@
 
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
+import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/parts.ts';
 import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';
-import { NOT_APPROVED } from '../syncs/orders/options.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';

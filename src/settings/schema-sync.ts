@@ -59,6 +59,17 @@ const contactsOptions = z.strictObject({
     .describe(
       'Fields that match a contact with an existing customer, the strongest first; name is full name and organization. Default: [email, phone].',
     ),
+  approveAbove: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('A run that would write more contacts than this pauses for approval. Default: no limit.'),
+  approveAboveShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('The same as a share of all contacts, such as 0.2. Default: no limit.'),
 });
 
 const pipelineId = z.union([z.int().min(0).transform(String), z.string().trim().min(1)]);

@@ -2,8 +2,10 @@
 import { type Command, Option } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
+import { askForApproval } from '../approval.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
@@ -70,7 +72,15 @@ async function run(session: Session, name: string, options: RunOptions): Promise
     reconcile,
   });
   if (isDetached) return leaveToWorker(session, workspace, begun.run);
-  return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
+  return carryAndReport(session, workspace, begun.run, {
+    signal,
+    isOurs: begun.isOurs,
+    onPaused: async (paused) => {
+      if (paused.errorCode !== AWAITS_CONFIRMATION || !session.canAsk) return 'leave';
+      session.out.say('', paused.error ?? '');
+      return askForApproval(session, workspace, paused, signal);
+    },
+  });
 }
 
 /** @throws LockstepError RUN_IN_THE_WAY if another sync writes the same records */

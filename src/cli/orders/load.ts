@@ -4,10 +4,12 @@ import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { SheetChoices } from '../../csv/sheet.ts';
-import { endRun, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { AWAITS_CONFIRMATION, NOT_APPROVED, notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
+import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
+import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
+import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
 import { type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
+import { askForApproval } from '../approval.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
 import type { ExitCode } from '../errors.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
@@ -57,19 +59,14 @@ export async function loadFile(session: Session, source: string, request: LoadRe
 /** Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask. */
 async function confirm(
   session: Session,
-  { database, settings }: Workspace,
+  workspace: Workspace,
   paused: Run,
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
 ): Promise<'continue' | 'leave'> {
   if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
-  session.out.say('', ...(await planLines(database.pool, paused, settings)));
-  const answer = isAsked ? await session.ask('Write that?', signal) : 'yes';
-  if (answer === 'no') {
-    const declined = { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' };
-    await endRun(database.pool, paused.id, 'cancelled', declined);
-  }
-  if (answer !== 'yes') return 'leave';
-  return (await resumeRun(database.pool, paused.id)) ? 'continue' : 'leave';
+  session.out.say('', ...(await planLines(workspace.database.pool, paused, workspace.settings)));
+  if (isAsked) return askForApproval(session, workspace, paused, signal);
+  return (await resumeRun(workspace.database.pool, paused.id)) ? 'continue' : 'leave';
 }
 
 async function takeIn(
