@@ -3,8 +3,9 @@
  * `listIssues` spreads zod's nested findings into one entry a key.
  */
 import { z } from 'zod';
+import { closest } from '../base/closest.ts';
 import type { PathStep } from './problems.ts';
-import { closest, didYouMean, oneOf, quote, yamlKind } from './words.ts';
+import { didYouMean, oneOf, quote, yamlKind } from './words.ts';
 
 export interface Finding {
   readonly path: readonly PathStep[];

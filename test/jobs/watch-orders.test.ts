@@ -53,8 +53,8 @@ test('moves a file to done with its results and loads it once; ignores what a pr
   const run = await watch();
   expect(await harness.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
   expect(await filesIn()).toEqual(['done', '~$may.csv']);
-  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv']);
-  expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toMatch(/\n\d,2,created,,,A-1,/);
+  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.results.csv']);
+  expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toMatch(/\n2,created,,,\d,A-1,A-1,/);
   expect((await harness.orders()).map((order) => order.order_id).sort()).toEqual(['A-1', 'A-2']);
 });
 
@@ -93,7 +93,9 @@ test('reports rows that could not be loaded, and writes them to files beside it'
   expect(await harness.rows(run)).toMatchObject([
     { verdict: 'review', reason: 'ROWS_LEFT', facts: { left: 2, rows: 4 } },
   ]);
-  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv']);
+  expect(await filesIn('done')).toEqual([
+    ...['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv', 'may.results.csv'],
+  ]);
 });
 
 test('leaves an order with another amount to a person, named in the verdict, also when the file comes again', async () => {

@@ -15,7 +15,7 @@ export interface OrdersHarness extends SyncHarness {
   /** Loads a CSV and waits until its run has stopped; resumes a load that is paused or failed. */
   load(csv: string, how?: LoadHow): Promise<Run>;
   /** The rows of a load in the order of the file, without their cells. */
-  loaded(run: Run): Promise<readonly Omit<LoadedRow, 'cells'>[]>;
+  loaded(run: Run): Promise<readonly Omit<LoadedRow, 'lines' | 'label'>[]>;
   /** The orders of the service, by id. */
   orders(): Promise<readonly Record<string, unknown>[]>;
   /** How often each order was created, by the service's own commit log: by order_id. */
@@ -82,8 +82,8 @@ export async function openOrdersHarness(options?: BedOptions): Promise<OrdersHar
       return stopped(pool, begun.run.id);
     },
     async loaded(run) {
-      const rows: Omit<LoadedRow, 'cells'>[] = [];
-      for await (const { cells: _, ...row } of loadedRows(pool, run.id)) rows.push(row);
+      const rows: Omit<LoadedRow, 'lines' | 'label'>[] = [];
+      for await (const { lines: _, label: _label, ...row } of loadedRows(pool, run.id)) rows.push(row);
       return rows;
     },
     async orders() {

@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import type { SheetChoices } from '../../csv/sheet.ts';
 import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
 import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
-import { type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
+import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
 import type { ExitCode } from '../errors.ts';
@@ -19,11 +18,12 @@ import { sheetLines } from './sheet-lines.ts';
 
 export interface LoadRequest {
   readonly account: string;
-  readonly choices: SheetChoices;
+  readonly choices: FileLoad['choices'];
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly existing: OrdersOptions['existing'];
   readonly createCustomers?: boolean;
+  /** An absolute path. */
   readonly results?: string;
   readonly again?: boolean;
   readonly detach?: boolean;
@@ -80,6 +80,7 @@ async function takeIn(
     account,
     source,
     choices: request.choices,
+    presetsDir: workspace.settings.presets,
     options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
     lane: request.lane,
     dryRun: request.dryRun === true,
@@ -100,7 +101,7 @@ function changedOptions(run: Run, { existing, createCustomers = false }: LoadReq
 
 function tellBegun(
   { out, hint }: Session,
-  { begun, rows, problems, currencies }: ReceivedLoad,
+  { begun, rows, lines, problems, currencies }: ReceivedLoad,
   source: string,
   request: LoadRequest,
 ): void {
@@ -112,7 +113,10 @@ function tellBegun(
     out.say(
       `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again checks every row again.${changedOptions(run, request)}`,
     );
-  else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
+  else {
+    const combined = lines === rows ? '' : ` and combined them into ${plural(rows, 'order')}`;
+    out.say(`Checked ${plural(lines, 'row')}${combined}; the load is run ${run.id}.`);
+  }
   if (problems.length > 0)
     out.say(
       '',
@@ -147,7 +151,7 @@ async function reportFinished(
 }
 
 async function resultsOf(
-  { out, cwd, hint }: Session,
+  { out, hint }: Session,
   { database }: Workspace,
   run: Run,
   dir: string | undefined,
@@ -156,7 +160,8 @@ async function resultsOf(
     out.say(`To export every row with its result: ${hint(`runs export ${run.id} --out FILE`)}, or add --results DIR.`);
     return {};
   }
-  const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });
-  for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
+  const files = await writeResults(database.pool, run.id, { dir });
+  for (const { kind, path: file, rows } of files)
+    out.say(`${plural(rows, 'row')} ${kind === 'results' ? 'with results' : kind}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }
