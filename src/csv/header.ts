@@ -1,5 +1,6 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
 import { recognise } from './recognise.ts';
+import { addedColumnsOf } from './results.ts';
 
 /** A title has fewer rows than this. */
 const MOST_ROWS = 30;
@@ -10,7 +11,8 @@ const ENOUGH_CELLS = 3;
 
 /**
  * The index of the header in `rows`, or else of the first row that is not blank; -1 if there is none. A row below others is
- * the header if all rows above it have fewer cells, and if it has names of columns, or they have one cell each.
+ * the header if all rows above it have fewer cells, and if it has names of columns, or they have one cell each; or if it has
+ * the columns that Lockstep adds to results.
  */
 export function headerAt(rows: readonly (readonly string[])[]): number {
   let [mostCells, mostNames, first] = [0, 0, -1];
@@ -20,7 +22,7 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     const names = knownNamesIn(row);
     const isNamed = names >= ENOUGH_NAMES && names > mostNames;
     const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
-    if (cells > mostCells && (isNamed || isBelowTitle)) return index;
+    if (addedColumnsOf(row) > 0 || (cells > mostCells && (isNamed || isBelowTitle))) return index;
     if (first === -1) first = index;
     [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];
   }

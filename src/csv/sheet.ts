@@ -44,7 +44,7 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   const { firstRows, ...table } = examineTable(received, choices);
   const { columns, format, headerLine: line } = table;
   const signature = headerSignature(columns);
-  const preset = format.hasHeader ? presetFor(columns, choices.presets ?? [], choices.preset) : undefined;
+  const preset = presetFor(format.hasHeader ? columns : [], choices.presets ?? [], choices.preset);
   const mapping = mapColumns(
     { names: columns, isGiven: format.hasHeader, line },
     {

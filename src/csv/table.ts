@@ -47,9 +47,17 @@ export function examineTable(
     );
   const format = detectFormat(text, isWhole, choices);
   const body = belowLines(text, format.skippedLines, format.newline);
+  if (choices.headerLine !== undefined && body === '')
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `--header-row ${choices.headerLine}: ${name} has fewer lines${isWhole ? '' : ' in its first MiB'}. Name a line of the file.`,
+    );
   const { rows, line: headerLine } = sampleRows(body, format, isWhole, name);
   if (choices.headerLine !== undefined && choices.headerLine !== headerLine)
-    throw refuse('CSV_HEADER_INVALID', `--header-row ${choices.headerLine}: that line of ${name} is empty.`);
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `--header-row ${choices.headerLine}: that line of ${name} is empty. Name the line of the header.`,
+    );
   const [first = [], ...others] = rows;
   const added = format.hasHeader ? addedColumnsOf(first.map((cell) => cell.trim())) : 0;
   const columns = format.hasHeader
@@ -97,7 +105,6 @@ function sampleRows(
   const first = rows[at];
   const line = Math.max(at, 0) + 1 + format.skippedLines;
   const where = `${name}, line ${line}`;
-  if (!first && format.skippedLines > 0) throw refuse('CSV_HEADER_INVALID', `${where}: there is no header.`);
   if (!first && isWhole) throw refuse('CSV_EMPTY', `${name} has blank lines only. It needs a header and a row.`);
   if (!first && !text.includes(format.newline)) {
     throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within a MiB. Is it a CSV?`);

@@ -155,7 +155,7 @@ test('--header-row names the line of the header, whatever is above it', async ()
 
 test.each([
   [2, /line of .*orders\.csv is empty/],
-  [9, /line 9: there is no header/],
+  [9, /--header-row 9: .*orders\.csv has fewer lines\./],
 ])('--header-row %i is refused where there is no header', async (headerLine, says) => {
   const refused = loaded('Liste\n\norder_id,client_id\nA,7\n', { headerLine });
   await expect(refused).rejects.toMatchObject({

@@ -151,6 +151,11 @@ test('a preset cannot be called none, and a missing directory is an error', asyn
   });
 });
 
+test('a chosen preset needs a header', async () => {
+  const choices = { presets: await readPresets(), preset: 'shopify-orders', hasHeader: false };
+  await expect(loaded('A,7\n', choices)).rejects.toMatchObject({ code: 'CSV_PRESET_UNFIT' });
+});
+
 test.each([
   ['Ann Lee (ann@x.de)', 'ann@x.de', 'Ann Lee'],
   ['Ann Lee (Sales) <ann@x.de>', 'ann@x.de', 'Ann Lee (Sales)'],

@@ -253,6 +253,17 @@ test('a file that is quoted with apostrophes has results that are', async () => 
   expect((await loaded(written)).rows.map(({ cells }) => cells)).toEqual(rows.map(({ cells }) => cells));
 });
 
+test('the header of results is found below a title, whatever its columns are called', async () => {
+  const title = [
+    ['Liste', 'März'],
+    ['Stand', '1.3.', 'x', 'y'],
+  ];
+  const files = new ResultFiles(form(await freshDir(), { title, columns: ['Nr', 'client_id'] }));
+  await files.write('created', row(['1', '7']));
+  const written = await fs.readFile((await files.close()).get('results')?.path ?? '');
+  expect((await loaded(written)).sheet).toMatchObject({ headerLine: 3, columns: ['Nr', 'client_id'], title });
+});
+
 test('an order keeps the order_id that an earlier load gave it, unless the file has one now', async () => {
   const files = new ResultFiles(form(await freshDir(), { columns: ['client_id', 'order_id'] }));
   await files.write('rejected', row(['7', ''], { line: 2, orderId: 'LS-1a2b3c4d-2' }));
