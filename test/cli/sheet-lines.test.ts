@@ -58,5 +58,5 @@ test('names the preset and why, the columns that were told, the lines that are c
   expect(lines).toMatch(/amount +← "Total" \(preset; 1 of 1 cell fit\)/);
   expect(lines).toContain('no column, as you said: description');
   expect(lines).toContain('become one order: the first amount counts, descriptions are joined');
-  expect(lines).toContain('only the first 10 orders: --limit 10');
+  expect(lines).toContain('at most 10 orders, because of --limit 10');
 });

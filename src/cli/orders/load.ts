@@ -162,6 +162,6 @@ async function resultsOf(
   }
   const files = await writeResults(database.pool, run.id, { dir });
   for (const { kind, path: file, rows } of files)
-    out.say(`${plural(rows, 'row')} ${kind === 'results' ? 'with results' : kind}: ${file}`);
+    out.say(`${plural(rows, 'line')} ${kind === 'results' ? 'with results' : kind}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }

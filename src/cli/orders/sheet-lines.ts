@@ -26,7 +26,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     ...(mapping.none.length === 0 ? [] : [`  no column, as you said: ${mapping.none.join(', ')}`]),
     ...unusedLines(mapping.unmapped),
     ...(combine ? [combineLine(combine)] : []),
-    ...(limit === undefined ? [] : [`  only the first ${plural(limit, 'order')}: --limit ${limit}`]),
+    ...(limit === undefined ? [] : [`  at most ${plural(limit, 'order')}, because of --limit ${limit}`]),
     ...(has('order_id') ? [] : NO_ORDER_ID),
     ...(has('amount') ? [] : NO_AMOUNT),
   ];
