@@ -172,6 +172,12 @@ test('a column whose cells do not fit is not taken for its name, and is listed w
   expect(unmapped).toEqual([{ index: 0, name: 'Customer ID', unfit: { field: 'client_id', fits: { fit: 0, of: 2 } } }]);
 });
 
+test('where no other column names the customer, the refusal says which column does not fit', () => {
+  const refused = () =>
+    mapped(['Customer ID', 'amount'], new Map(), { firstRows: column(CELLS.stripe, CELLS.amounts) });
+  expect(refused).toThrow(/the column "Customer ID" has the name of client_id, but 0 of 2 cells fit.*--header-row/);
+});
+
 test.each([
   ['as told', ['Customer ID'], new Map([['client_id', 'Customer ID']] as const)],
   ['with the name of the field itself', ['client_id'], new Map()],

@@ -140,6 +140,8 @@ test.each(TITLES)('finds the header below %s, and lines keep their numbers', asy
 test('a row with as many cells as the header is no title', async () => {
   const { sheet } = await loaded('order_id;client_id;note\nOrder No;7;Customer ID\n');
   expect([sheet.headerLine, sheet.title]).toEqual([1, []]);
+  const other = await loaded('client_id;Anlass;Ort\n7;Order No;Total\n');
+  expect(other.sheet.headerLine).toBe(1);
 });
 
 test('--header-row names the line of the header, whatever is above it', async () => {

@@ -253,6 +253,13 @@ test('a file that is quoted with apostrophes has results that are', async () => 
   expect((await loaded(written)).rows.map(({ cells }) => cells)).toEqual(rows.map(({ cells }) => cells));
 });
 
+test('a file of results is read by the names of its columns: all its cells may be wrong', async () => {
+  const files = new ResultFiles(form(await freshDir(), { columns: ['Kundennummer', 'Betrag'] }));
+  await files.write('invalid', row(['7', 'zwölf']));
+  const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '');
+  expect(verdicts((await loaded(written)).rows)).toEqual(['2 AMOUNT_NOT_A_NUMBER']);
+});
+
 test('the header of results is found below a title, whatever its columns are called', async () => {
   const title = [
     ['Liste', 'März'],

@@ -42,11 +42,14 @@ test('loads a Shopify export: an order for each, whatever number of lines it has
     ...['2,created,,', '3,created,,', '4,created,,', '5,created,,'],
   ]);
   const { json: story } = await harness.here('runs', 'show', json.run, '--row', '2-4');
-  expect(story.row ?? story).toMatchObject({ n: 2, sourceId: '2-4' });
+  expect(story).toMatchObject({ n: 2, sourceId: '2-4' });
+  expect(story.input.cells).toContainEqual({ column: 'line 4, Lineitem name', cell: 'Gift Wrap' });
+  expect((await said('runs', 'show', json.run, '--row', '2')).text).toContain(': lines 2-4, #1001');
 });
 
 test('the results are the file as it was, with columns before it, and loading them creates nothing', async () => {
-  const text = 'Liste der Bestellungen;;\r\nKundennummer;Betrag;Notiz\r\n1;12,50;Größe\r\n2;oops;x\r\n3;7,25;"a;b"\r\n';
+  const text =
+    'Liste der Bestellungen;;\0\r\nKundennummer;Betrag;Notiz\r\n1;12,50;Größe\r\n2;oops;x\r\n3;7,25;"a;b"\r\n';
   const file = await harness.file('liste.csv', Buffer.from(text, 'latin1'));
   const { code, json } = await load(file, '--results', 'liste');
   expect([code, json.counts]).toMatchObject([1, { in: 3, created: 2, invalid: 1 }]);

@@ -18,6 +18,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
+import { storable } from './fields.ts';
 import type { OrdersOptions } from './options.ts';
 import { rememberColumns, rememberedColumns } from './remembered-columns.ts';
 import type { ResultFormat } from './results.ts';
@@ -132,7 +133,7 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet, sha256: string
     lineEnd: format.lineEnd,
     encoding: encoding.encoding,
     withBom: encoding.hasBom,
-    title: sheet.title,
+    title: sheet.title.map((row) => row.map(storable)),
   };
   return {
     account: account.name,
