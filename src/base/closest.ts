@@ -1,7 +1,7 @@
 /** Guesses which of several names was meant. */
 import { editDistance } from './edit-distance.ts';
 
-/** The most similar candidate: a third of its letters may differ; case, spaces, `_` and `-` do not count. */
+/** The candidate closest to `word`: up to a third of its letters may differ; case, spaces, `_` and `-` are ignored. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const plainWord = plain(word);
   let best: { candidate: string; distance: number } | undefined;

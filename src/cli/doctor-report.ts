@@ -46,8 +46,8 @@ interface Row {
 function grouped(findings: readonly Finding[]): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const finding of findings) {
-    const { gap, found, sure, does, needs, about } = finding;
-    const key = JSON.stringify([gap, found, sure, does, needs === undefined]);
+    const { gap, found, confidence, does, needs, about } = finding;
+    const key = JSON.stringify([gap, found, confidence, does, needs === undefined]);
     const before = rows.get(key)?.about ?? [];
     rows.set(key, { finding, about: about === undefined ? before : [...before, about] });
   }
@@ -61,10 +61,10 @@ function rank(gap: string): number {
   return at === -1 ? topics.length + gaps.findIndex(({ id }) => id === gap) : at;
 }
 
-function findingLines({ gap, found, sure, does, needs }: Finding, about: readonly string[]): readonly string[] {
+function findingLines({ gap, found, confidence, does, needs }: Finding, about: readonly string[]): readonly string[] {
   const mark = needs === undefined ? ' ' : '!';
   const of = about.length === 0 ? '' : ` (${about.join(', ')})`;
-  return [`${mark} ${gap}${of}: ${found} [${sure}]`, `${INDENT}${INDENT}the worker ${does}`];
+  return [`${mark} ${gap}${of}: ${found} [${confidence}]`, `${INDENT}${INDENT}the worker ${does}`];
 }
 
 function unprobedLines({ gap, found, does }: Finding): readonly string[] {

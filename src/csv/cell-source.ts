@@ -29,7 +29,7 @@ function partOf(cell: string, take: 'email' | 'name'): string {
   return cell.includes('@') === (take === 'email') ? cell : '';
 }
 
-/** Most cells have no space around them, and then nothing is copied. */
+/** Most cells have no spaces around them and are not copied. */
 function trimmed(cell: string): string {
   const { length } = cell;
   if (length === 0 || (isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1)))) return cell;

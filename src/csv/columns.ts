@@ -30,9 +30,9 @@ export interface UnusedColumn {
 }
 
 export interface ColumnMapping {
-  /** At most one a field, in the order of FIELDS. */
+  /** At most one per field, in the order of FIELDS. */
   readonly columns: readonly MappedColumn[];
-  /** Columns of the file that fill nothing. */
+  /** Columns of the file that fill no field. */
   readonly unmapped: readonly UnusedColumn[];
   /** Fields that no column fills, because a person said so. */
   readonly none: readonly Field[];
@@ -51,10 +51,10 @@ export interface MappingChoices {
   readonly told?: ReadonlyMap<Field, string>;
   /** What was told for this header before. */
   readonly remembered?: ReadonlyMap<Field, string>;
-  /** Says all: a column that it does not name fills nothing unless it was told. */
+  /** A preset is complete: a column that it does not name fills no field unless it was told. */
   readonly preset?: Preset;
   readonly firstRows?: readonly (readonly string[])[];
-  /** The rows were chosen by what is wrong with them, so bad cells tell nothing about their column. */
+  /** The rows were chosen by what is wrong with them, so bad cells say nothing about their column. */
   readonly isSelection?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface MappingChoices {
 export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
   const { told = new Map(), remembered = new Map(), preset } = choices;
   if (header.isGiven) refuseDuplicates(header);
-  const looking = new Looking(header, choices);
+  const firstCells = new FirstCells(header, choices);
   const found = new Map<Field, MappedColumn>();
   const given = new Map([...remembered, ...told]);
   const isLeftOut = (field: Field) => given.get(field)?.trim() === '';
@@ -73,13 +73,13 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
     if (isLeftOut(field)) continue;
     const how = told.has(field) ? 'told' : 'remembered';
     const source = { index: columnIndex(header, field, column) };
-    found.set(field, looking.column(field, source, { how, confidence: 1 }));
+    found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
   }
   for (const [field, source] of preset ? sourcesOf(preset, header.names) : []) {
     if (found.has(field) || isLeftOut(field)) continue;
-    found.set(field, looking.column(field, source, { how: 'preset', confidence: 1 }));
+    found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
   }
-  const unfit = header.isGiven && !preset ? recogniseAll(looking, found, isLeftOut) : [];
+  const unfit = header.isGiven && !preset ? recogniseAll(firstCells, found, isLeftOut) : [];
   for (const [one, other] of SHARED) {
     if (!isLeftOut(one)) share(found, one, other);
     if (!isLeftOut(other)) share(found, other, one);
@@ -90,7 +90,7 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
 }
 
 /** The cells of a file's first rows, by column. */
-class Looking {
+class FirstCells {
   readonly header: Header;
   readonly isSelection: boolean;
   readonly #rows: readonly (readonly string[])[];
@@ -125,7 +125,7 @@ function unusedOf(
   });
 }
 
-/** Names a header for remembering what was told about it: equal for equal names in equal order. */
+/** The signature of a header, under which its mapping is remembered: equal for equal names in equal order. */
 export function headerSignature(names: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify(names.map((name) => name.trim())))
@@ -133,27 +133,27 @@ export function headerSignature(names: readonly string[]): string {
     .slice(0, 16);
 }
 
-/** Names for the columns of a file that has none. */
+/** Names for the columns of a file without a header. */
 export function numberedColumns(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `column_${index + 1}`);
 }
 
 /** Adds what the names and cells tell, and returns the columns whose cells do not fit their name. */
 function recogniseAll(
-  looking: Looking,
+  firstCells: FirstCells,
   found: Map<Field, MappedColumn>,
   isLeftOut: (field: Field) => boolean,
 ): readonly MappedColumn[] {
-  const { header, isSelection } = looking;
+  const { header, isSelection } = firstCells;
   const taken = new Set([...found.values()].map(({ index }) => index));
   const candidates = new Map<Field, MappedColumn[]>();
   const unfit: MappedColumn[] = [];
   for (const [index, name] of header.names.entries()) {
-    const known = taken.has(index) ? undefined : (byContent(name, looking.cells({ index })) ?? recognise(name));
+    const known = taken.has(index) ? undefined : (byContent(name, firstCells.cells({ index })) ?? recognise(name));
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const { field } = known;
-    const column = looking.column(field, { index }, known);
-    // The field's own name is meant, so bad cells are reported one by one.
+    const column = firstCells.column(field, { index }, known);
+    // A column with exactly the field's name is used, so its bad cells are reported one by one.
     if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);
     else candidates.set(field, [...(candidates.get(field) ?? []), column]);
   }
@@ -171,10 +171,10 @@ function recogniseAll(
 const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
-/** Shops export an order's number as its name. */
+/** Some shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
-/** A column called "customer" may hold ids, addresses or names, and one called "name" the numbers of orders. */
+/** A column called "customer" may contain ids, e-mail addresses or names, and one called "name" may contain order numbers. */
 function byContent(name: string, cells: readonly string[]): Recognised | undefined {
   const words = plainWords(name);
   const how = { how: 'synonym', confidence: 0.9 } as const;
@@ -233,7 +233,7 @@ export function ambiguous(
   const names = columns.map(({ name }) => name);
   return refuse(
     'CSV_COLUMNS_AMBIGUOUS',
-    `Line ${line}: the columns ${listColumns(names)} all look like ${field}. Say which one with ${mapOption(field, names[0])}.`,
+    `Line ${line}: the columns ${listColumns(names)} all look like ${field}. Name one with ${mapOption(field, names[0])}.`,
   );
 }
 
@@ -255,16 +255,13 @@ function mapOption(field: string, name = ''): string {
 }
 
 function noCustomer({ names, isGiven }: Header, unfit: readonly MappedColumn[]): LockstepError {
-  const need = `An order needs its customer: one of ${CUSTOMER_REFERENCES.join(', ')}`;
+  const need = `An order needs its customer: a column for one of ${CUSTOMER_REFERENCES.join(', ')}`;
   const has = isGiven
-    ? `none of the columns ${listColumns(names)} looks like one${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
+    ? `none of the columns ${listColumns(names)} looks like it${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
     : 'the file has no header';
   const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
   const above = isGiven ? ' If the header is further down, name its line with --header-row.' : '';
-  return refuse(
-    'CSV_NO_CUSTOMER_COLUMN',
-    `${need}, but ${has}. Say which column it is, as in --map ${example}.${above}`,
-  );
+  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Name the column, as in --map ${example}.${above}`);
 }
 
 const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });

@@ -8,13 +8,13 @@ export interface Fits {
   readonly of: number;
 }
 
-/** So many rows of a file are looked at. */
+/** How many rows of a file are checked. */
 export const MOST_LOOKED_AT = 1_000;
 
 /** An id as the service gives it: digits, or a UUID. */
 const SERVICE_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
 
-/** Lenient where the file has not told yet: `1,234` is an amount by either decimal sign. */
+/** Lenient, because the decimal sign of the file is not known yet: `1,234` is an amount by either sign. */
 const READERS = cellReaders({ decimal: 'unsure', accounting: true });
 
 const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@');
@@ -33,7 +33,7 @@ export function fitsOf(field: Field, cells: readonly string[]): Fits {
 }
 
 /**
- * Whether a column that has the name of a field is taken for it: half of its cells have to fit. One cell is enough for the
+ * Whether a column that has the name of a field is used for it: half of its cells have to fit. One cell is enough for the
  * order's number and its amount, because an order without them would be another order: a bad cell costs its row only.
  */
 export function isTaken(field: Field, { fit, of }: Fits): boolean {

@@ -12,7 +12,7 @@ const QUOTES = ['"', "'"] as const;
 export interface Format extends Dialect {
   readonly lineEnd: 'LF' | 'CRLF' | 'CR';
   readonly hasHeader: boolean;
-  /** Lines at the file's beginning that are no rows: a title above the header, and Excel's `sep=;`. */
+  /** Lines at the beginning of the file that are not rows: a title above the header, and Excel's `sep=;`. */
   readonly skippedLines: number;
 }
 
@@ -30,7 +30,7 @@ export interface DetectedDecimal {
   readonly why: string;
 }
 
-/** `isWhole`: the sample is all of the file, so its last line is complete. */
+/** `isWhole`: the sample is the whole file, so its last line is complete. */
 export function detectFormat(sample: string, isWhole: boolean, choices: FormatChoices = {}): Format {
   const separator = /^sep=(.)\r?(?:\n|\r|$)/i.exec(sample);
   const { newline, lineEnd } = lineEndOf(separator ? sample.slice(separator[0].length) : sample);
@@ -67,7 +67,10 @@ function linesOf(rows: readonly (readonly string[])[], newline: string): number 
   return rows.reduce((lines, row) => lines + row.join('').split(newline).length, 0);
 }
 
-/** The decimal sign of a column: the one that its cells agree on. `unsure` is safe: such cells are refused, not guessed. */
+/**
+ * The decimal sign of a column: the one that its cells agree on. With `unsure`, ambiguous cells are refused instead of
+ * guessed.
+ */
 export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): DetectedDecimal {
   if (chosen) return { sign: chosen, why: 'as chosen' };
   const told = new Map<DecimalHint, string>();
@@ -91,7 +94,7 @@ export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): D
   if (either !== undefined) return { sign: 'unsure', why: `"${either}" may have decimals or thousands` };
   const grouped = notPoint ?? notComma;
   if (grouped !== undefined) return { sign: 'unsure', why: `"${grouped}" has thousands and no decimals` };
-  return { sign: '.', why: 'no amount has one' };
+  return { sign: '.', why: 'no amount has a decimal sign' };
 }
 
 const MOST_ROWS = 200;
@@ -103,7 +106,7 @@ function lineEndOf(text: string): Pick<Format, 'newline' | 'lineEnd'> {
   return { newline: '\n', lineEnd: pairs * 2 > feeds ? 'CRLF' : 'LF' };
 }
 
-/** The apostrophe only where most lines have cells that begin and end with it beside a delimiter or a line's end. */
+/** The apostrophe, only if most lines have cells that begin and end with it next to a delimiter or a line's end. */
 function quoteOf(text: string): string {
   const quoted = (form: RegExp) => text.match(form)?.length ?? 0;
   const single = quoted(/(?:^|[,;\t|\n])'[^'\n]*'(?=[,;\t|\r\n]|$)/g);
@@ -111,7 +114,7 @@ function quoteOf(text: string): string {
   return single > quoted(/(?:^|[,;\t|\n])"[^"]*"(?=[,;\t|\r\n]|$)/g) ? QUOTES[1] : QUOTES[0];
 }
 
-/** The one that makes the header known, then rows of equal width, then the most columns. */
+/** The delimiter with the most known header names; then the one with rows of equal width; then the one with the most columns. */
 function delimiterOf(
   rowsBy: (delimiter: string) => readonly (readonly string[])[],
   headerIn: (rows: readonly (readonly string[])[]) => number,

@@ -34,7 +34,7 @@ export function looksLikeHeader(row: readonly string[]): boolean {
   return !row.some((cell) => /@|^[-+(]?[\d.,' ]*\d/.test(cell.trim()));
 }
 
-/** How many of these cells are names of columns; a long row is not looked at to its end. */
+/** How many of these cells are names of columns. Only the beginning of a long row is checked. */
 export function knownNamesIn(cells: readonly string[]): number {
   return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
 }

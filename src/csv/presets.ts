@@ -69,20 +69,19 @@ async function presetsIn(dir: string): Promise<readonly Preset[]> {
 }
 
 function presetOf(text: string, dir: string, file: string): Preset {
-  const place = path.join(dir, file);
+  const at = path.join(dir, file);
   const name = FILE.exec(file)?.[1] ?? file;
-  if (name === NO_PRESET)
-    throw invalid(place, [`${NO_PRESET} is not allowed as a name: --preset none means no preset`]);
-  const read = presetFile.safeParse(parsed(text, place));
+  if (name === NO_PRESET) throw invalid(at, [`${NO_PRESET} is not allowed as a name: --preset none means no preset`]);
+  const read = presetFile.safeParse(parsed(text, at));
   if (read.success) return { ...read.data, name };
-  throw invalid(place, read.error.issues.flatMap(problemsOf));
+  throw invalid(at, read.error.issues.flatMap(problemsOf));
 }
 
-function parsed(text: string, place: string): unknown {
+function parsed(text: string, at: string): unknown {
   try {
     return parse(text);
   } catch (error) {
-    throw invalid(place, [messageOf(error).split('\n')[0] ?? '']);
+    throw invalid(at, [messageOf(error).split('\n')[0] ?? '']);
   }
 }
 
@@ -95,8 +94,8 @@ function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
   });
 }
 
-function invalid(place: string, problems: readonly string[]): LockstepError {
-  const message = `The preset ${place} is not valid: ${problems.join('; ')}. docs/csv.md describes the keys.`;
+function invalid(at: string, problems: readonly string[]): LockstepError {
+  const message = `The preset ${at} is not valid: ${problems.join('; ')}. docs/csv.md describes the keys.`;
   return new LockstepError('PRESET_INVALID', message, { exitCode: 2 });
 }
 

@@ -8,12 +8,12 @@ export interface Recognised {
   readonly confidence: number;
 }
 
-/** Tells a header's field: by its exact name, a synonym, or a near miss (of at least five letters). */
+/** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
   const words = plainWords(name);
   const known = KNOWN.get(words);
   if (known) return known;
-  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the one name for it
+  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the exact name
   if (qualified) return { ...qualified, how: 'synonym', confidence: CONFIDENCE.synonym };
   let best: Recognised | undefined;
   let isTie = false;
@@ -26,12 +26,12 @@ export function recognise(name: string): Recognised | undefined {
   return isTie ? undefined : best;
 }
 
-/** One letter of seven: "customer note" is no customer number, and who sends is no gender. */
+/** At most one letter in seven may differ: "customer note" is not a customer number, and "sender" is not a gender. */
 const LEAST_LIKENESS = 0.85;
 const LEAST_LETTERS = 5;
 const CONFIDENCE = { exact: 1, synonym: 0.95 };
 
-/** `KundenName`, `Kunden_name` and `kunden-name ` are the same words; accents and punctuation say nothing. */
+/** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
 export function plainWords(name: string): string {
   return name
     .slice(0, 200)
@@ -66,7 +66,7 @@ const KNOWN: ReadonlyMap<string, Recognised> = new Map([
   ]),
 ]);
 
-/** The share of letters that need no change; 0 for words too short or too different in length to tell. */
+/** The share of letters that are equal; 0 if the words are too short or differ too much in length. */
 function likeness(one: string, other: string): number {
   const longest = Math.max(one.length, other.length);
   if (Math.min(one.length, other.length) < LEAST_LETTERS) return 0;

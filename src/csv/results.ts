@@ -1,11 +1,11 @@
 /**
- * Writes a load's results as CSVs: one with every line of the file in its order, and one a verdict. The files are written as
- * the source is: encoding, byte order mark, delimiter, quotes and line ends.
+ * Writes a load's results as CSVs: one with every line of the file in its order, and one per verdict. They have the
+ * encoding, byte order mark, delimiter, quotes and line ends of the source.
  *
- * The added columns come first, so that a row with too few or too many cells keeps its own in place. Files may be corrected
- * and loaded again as they are: `addedColumnsOf` knows them by their header, and the guard against formulas is undone.
- * Each file appears whole or not at all, and only its owner reads it: written aside under a name that no file has, synced,
- * renamed. A link in the place of a file is replaced, not followed.
+ * The added columns come first, so the cells of a row with too few or too many cells keep their order. The files may be
+ * corrected and loaded again without other changes: `addedColumnsOf` knows them by their header, and the guard against
+ * formulas is undone. Each file appears whole or not at all, and only its owner may read it: it is written under an
+ * unused name, synced and renamed. A link with the name of a file is replaced, not followed.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -35,14 +35,14 @@ export interface ResultRow {
   /** The service's id. */
   readonly id?: string;
   readonly orderId?: string;
-  /** As they were read. */
+  /** The cells as they were read. */
   readonly cells: readonly string[];
 }
 
 export interface ResultForm {
-  /** Made where it is missing. */
+  /** The directory; created if it is missing. */
   readonly dir: string;
-  /** The same, where it is open already; the caller closes it. */
+  /** The same directory if it is already open; the caller closes it. */
   readonly folder?: Folder;
   /** The files are `<base>.<kind>.csv`. */
   readonly base: string;
@@ -50,13 +50,13 @@ export interface ResultForm {
   readonly title: readonly (readonly string[])[];
   /** The original header. */
   readonly columns: readonly string[];
-  /** As in the original, so that the same options read it again. */
+  /** As in the original, so the same options can read the results. */
   readonly delimiter: string;
   readonly quote: string;
   readonly lineEnd: 'LF' | 'CRLF' | 'CR';
   readonly encoding: Encoding;
   readonly withBom: boolean;
-  /** `fs.open`, but for tests. */
+  /** Default: `fs.open`. Tests pass their own. */
   readonly open?: (file: string) => Promise<fs.FileHandle>;
 }
 
@@ -65,7 +65,7 @@ export interface WrittenResult {
   readonly rows: number;
 }
 
-/** How many columns at a header's beginning are ours: 0 for a file that Lockstep did not write. */
+/** How many columns at the beginning of a header were added by Lockstep: 0 for any other file. */
 export function addedColumnsOf(header: readonly string[]): number {
   return ADDED.every((name, index) => header[index] === name) ? ADDED.length : 0;
 }
@@ -92,7 +92,7 @@ export class ResultFiles {
     }
   }
 
-  /** Puts the files in place. A kind without rows has none, and loses one that an earlier writing left under its name. */
+  /** Gives the files their final names. A kind without rows has no file, and an earlier file of that name is deleted. */
   async close(): Promise<ReadonlyMap<ResultKind, WrittenResult>> {
     return this.#guard(async () => {
       for (const file of this.#files.values()) {
@@ -114,10 +114,10 @@ export class ResultFiles {
     });
   }
 
-  /** Leaves nothing behind. */
+  /** Deletes everything that was written. */
   async abort(): Promise<void> {
     for (const { handle, aside } of this.#files.values()) {
-      await handle.close().catch(() => {}); // closed already, or failing for what made us give up
+      await handle.close().catch(() => {}); // already closed, or failing for the same reason
       await fs.rm((await this.#open()).at(aside), { force: true });
     }
     this.#files.clear();
@@ -175,7 +175,7 @@ export class ResultFiles {
       const remedy = isFull
         ? 'Free some space'
         : 'Check the directory and its permissions, or name another with --results';
-      const message = `${what}: ${messageOf(error)}. Nothing of the load is lost: ${remedy}, and export them again.`;
+      const message = `${what}: ${messageOf(error)}. The ledger still has all results. ${remedy}, then export them again.`;
       throw new LockstepError(isFull ? 'DISK_FULL' : 'RESULTS_NOT_WRITTEN', message, { cause: error });
     }
   }
@@ -183,7 +183,7 @@ export class ResultFiles {
 
 interface OpenFile {
   readonly handle: fs.FileHandle;
-  /** Its name until it is whole. */
+  /** Its name until it is complete. */
   readonly aside: string;
   pending: string;
   rows: number;
@@ -194,8 +194,8 @@ const LINE_ENDS = { LF: '\n', CRLF: '\r\n', CR: '\r' } as const;
 const TO_QUOTE = /["\r\n]|^[\s']|[,;\t|]'|\s$/;
 
 /**
- * The apostrophe is quoted too, lest it be taken for the file's quote. Where it is the quote, every cell has it: that is how
- * the file is recognised again.
+ * The apostrophe is quoted too, so it cannot be read as the file's quote. If it is the file's quote, every cell is quoted, so
+ * that the file is recognised again.
  */
 function quoted(cell: string, delimiter: string, quote: string): string {
   const isToQuote = quote !== '"' || TO_QUOTE.test(cell) || cell.includes(delimiter);

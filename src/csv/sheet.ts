@@ -15,9 +15,9 @@ export interface SheetChoices extends TableChoices {
   readonly decimal?: DecimalSign;
   /** Whether (12.00) and 12.00- mean minus 12. */
   readonly accounting?: boolean;
-  /** Field → header or number of a column. */
+  /** Field → a column's header or number. */
   readonly map?: ReadonlyMap<Field, string>;
-  /** The mapping that was given for this header signature before; a mapping that is given now takes precedence. */
+  /** The mapping that was given earlier for this header signature. A mapping that is given now takes precedence. */
   readonly recall?: (signature: string) => ReadonlyMap<Field, string> | undefined;
   /** The presets that there are. Default: none. */
   readonly presets?: readonly Preset[];
@@ -29,7 +29,7 @@ export interface SheetChoices extends TableChoices {
 }
 
 export interface Sheet extends Table {
-  /** Equal for files with the same header, for remembering what was told about it. */
+  /** Equal for files with the same header; the mapping is remembered under it. */
   readonly signature: string;
   readonly mapping: ColumnMapping;
   readonly decimal: DetectedDecimal;
@@ -60,8 +60,8 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   return { ...table, signature, mapping, decimal, amounts, preset, combine, limit: choices.limit };
 }
 
-/** The rows of a file of results are chosen by what was wrong with them: they say nothing about their file's decimal sign. */
-const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results is a selection' };
+/** A file of results may have only rows with certain problems, so it does not show the decimal sign of the original file. */
+const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results may have only some of the rows' };
 
 /** Every order of the file, checked, in batches in the file's order; lines are combined if the sheet says so. */
 export async function* checkedRows(

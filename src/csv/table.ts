@@ -1,4 +1,4 @@
-/** A received CSV as a table of any kind: how it is written, what is above its header, its columns and its rows. */
+/** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
 import { LockstepError } from '../base/errors.ts';
 import { listColumns, numberedColumns } from './columns.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
@@ -17,7 +17,7 @@ export interface TableChoices extends FormatChoices {
 export interface Table {
   readonly encoding: DetectedEncoding;
   readonly format: Format;
-  /** The original columns, without those that Lockstep added to a file of results; numbered where there is no header. */
+  /** The original columns, without columns that Lockstep added to a file of results. Without a header they are numbered. */
   readonly columns: readonly string[];
   readonly addedColumns: number;
   /** The line of the header, or of the first row. */
@@ -27,7 +27,7 @@ export interface Table {
 }
 
 const MAX_COLUMNS = 1000;
-/** Before the header. */
+/** The most blank lines that may be before the header. */
 const MOST_BLANK_LINES = 1000;
 
 /** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS or CSV_NO_ROWS (exit code 2). `firstRows`: those of the sample. */
@@ -41,10 +41,7 @@ export function examineTable(
   const text = decodeSample(sample, encoding.encoding);
   const other = otherFormatOf(text);
   if (other)
-    throw refuse(
-      'CSV_HEADER_INVALID',
-      `${name} is ${other}, not CSV. Open it where it comes from, and export it as CSV.`,
-    );
+    throw refuse('CSV_HEADER_INVALID', `${name} is ${other}, not CSV. Export it as CSV from the program that made it.`);
   const format = detectFormat(text, isWhole, choices);
   const body = belowLines(text, format.skippedLines, format.newline);
   if (choices.headerLine !== undefined && body === '')
@@ -81,7 +78,7 @@ function titleRows(text: string, format: Format, addedColumns: number): readonly
   return addedColumns === 0 ? rows : rows.map((row) => row.map(withoutGuard));
 }
 
-/** Every row of the file but its header and blank lines, without added columns, in batches in the file's order. */
+/** Every row of the file except its header and blank lines, without added columns, in batches in the order of the file. */
 export async function* tableRows(received: Received, table: Table): AsyncGenerator<readonly TextRow[]> {
   const { format, encoding, addedColumns } = table;
   const decoded = decodeText(received.read(), encoding.encoding);
@@ -105,43 +102,44 @@ function sampleRows(
   const first = rows[at];
   const line = Math.max(at, 0) + 1 + format.skippedLines;
   const where = `${name}, line ${line}`;
-  if (!first && isWhole) throw refuse('CSV_EMPTY', `${name} has blank lines only. It needs a header and a row.`);
+  if (!first && isWhole)
+    throw refuse('CSV_EMPTY', `${name} has only blank lines. It needs a header and at least one row.`);
   if (!first && !text.includes(format.newline)) {
-    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within a MiB. Is it a CSV?`);
+    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within 1 MiB. Check that it is a CSV.`);
   }
   if (!first || faults.some(({ row }) => row === at)) {
     throw refuse('CSV_HEADER_INVALID', `${where}: a quote in the first line is not closed correctly. Correct it.`);
   }
   if (first.length > MAX_COLUMNS) {
-    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Keep only the columns that are needed.`;
+    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Delete the columns that are not needed.`;
     throw refuse('CSV_TOO_MANY_COLUMNS', message);
   }
   if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {
     throw refuse(
       'CSV_HEADER_INVALID',
-      `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Is it a CSV?`,
+      `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Check that it is a CSV.`,
     );
   }
-  // Read as the file will be: a bad row further down hides none of those below it.
+  // Read as the file will be read: a bad row does not hide the rows after it.
   const others = readSample(text, format, isWhole).slice(1);
   return { rows: [first, ...others.map(({ cells }) => cells)], line };
 }
 
-/** What programs save under the name of a CSV; undefined for anything else. */
+/** The format of a file that is not a CSV but has its name; undefined for anything else. */
 function otherFormatOf(text: string): string | undefined {
   if (/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i.test(text)) return 'HTML or XML';
   return /^\s*(?:\{\s*"|\[\s*\{)/.test(text) ? 'JSON' : undefined;
 }
 
-/** So many names of columns in a row are no values. */
+/** A row with this many names of columns is a header. */
 const SECOND_HEADER = 3;
 
-/** A header's cell: copied, because a slice would keep the whole sample alive. */
+/** A cell of the header: copied, because a slice would keep the whole sample in memory. */
 function kept(cell: string, added: number): string {
   return Buffer.from(added > 0 ? withoutGuard(cell.trim()) : cell.trim()).toString();
 }
 
-/** A row of a file that Lockstep wrote, as it was before. */
+/** The original row of a file that Lockstep wrote. */
 function original(row: TextRow, addedColumns: number): TextRow {
   const label = withoutGuard(row.cells[ADDED.indexOf('lockstep_order_id')] ?? '').trim();
   const cells = row.cells.slice(addedColumns).map(withoutGuard);

@@ -165,7 +165,7 @@ const CELLS = { ids: ['17', '4711'], stripe: ['cus_A1', 'cus_B2'], amounts: ['12
 const column = (...cells: readonly (readonly string[])[]) =>
   Array.from({ length: cells[0]?.length ?? 0 }, (_, row) => cells.map((one) => one[row] ?? ''));
 
-test('a column whose cells do not fit is not taken for its name, and is listed with the reason', () => {
+test('a column whose cells do not fit is not used for the field of its name, and is listed with the reason', () => {
   const firstRows = column(CELLS.stripe, ['ann@x.de', 'ben@x.de']);
   const { columns, unmapped } = mapped(['Customer ID', 'Customer Email'], new Map(), { firstRows });
   expect(columns.map(({ field }) => field)).toEqual(['customer_email', 'email']);

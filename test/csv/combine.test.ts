@@ -55,7 +55,7 @@ test('lines without an order_id are orders of their own', async () => {
 });
 
 test.each([
-  ['an amount that is no number', 'A,ann@x.de,1,,\nA,ann@x.de,oops,,\n', 'AMOUNT_NOT_A_NUMBER', { line: 3 }],
+  ['an amount that is not a number', 'A,ann@x.de,1,,\nA,ann@x.de,oops,,\n', 'AMOUNT_NOT_A_NUMBER', { line: 3 }],
   ['an empty amount, when they are added', 'A,ann@x.de,1,,\nA,ann@x.de,,,\n', 'AMOUNT_EMPTY', { line: 3 }],
   ['too few cells', 'A,ann@x.de,1,,\nA,ann@x.de\n', 'RAGGED', { line: 3 }],
   ['no customer in any line', 'A,,1,,\nA,,2,,\n', 'NO_CUSTOMER', { line: 2 }],

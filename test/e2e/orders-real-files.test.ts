@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
-import { csvOf, ordersCsv } from '../support/orders-harness.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { csvOf, ordersCsv } from '../support/harness/orders.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const QUICK = 'budget: { requests: 1000, per: 1s, burst: 500, timeout: 2s, settle: 200ms, concurrency: 8 }';
 const SAMPLES = path.join(import.meta.dirname, '../csv/samples');
@@ -117,7 +117,8 @@ test('uses presets of the directory that the settings name', async () => {
   const preset = 'title: Till\nheader: [Bon, Kunde]\ncolumns: { order_id: Bon, client_id: Kunde, amount: Summe }\n';
   await writeFile(path.join(harness.dataDir, 'own/till.yaml'), preset);
   await harness.file('till.csv', 'Bon,Kunde,Summe\nT-1,1,5\n');
-  await harness.file('presets.yaml', `${harness.settingsText}\npresets: own\n`);
+  const settings = await readFile(path.join(harness.dataDir, 'lockstep.yaml'), 'utf8');
+  await harness.file('presets.yaml', `${settings}\npresets: own\n`);
   const args = ['orders', 'load', 'till.csv', '--account', 'test', '--dry-run', '--config', 'presets.yaml'];
   const { code, stdout } = await command(args, harness.around);
   expect([code, stdout]).toEqual([0, expect.stringContaining('preset till (Till)')]);

@@ -1,9 +1,10 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 import {
   imported,
   startTinyService,
@@ -15,11 +16,11 @@ import {
 const SETTLE_MS = 100;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
 
-let harness: SyncHarness;
+let harness: ContactsHarness;
 let tiny: TinyService;
 beforeAll(async () => {
   tiny = await startTinyService();
-  harness = await openSyncHarness({ account: QUICK, serviceUrl: tiny.url });
+  harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
 });
 beforeEach(() => harness.reset());
 afterAll(async () => {
@@ -174,7 +175,7 @@ describe('a customer that the service accepted', () => {
       expect(await verdicts(await harness.runSync())).toEqual(Array(3).fill('review NOT_IN_LIST'));
     }
     expect(service.sent('/customers/import')).toHaveLength(3);
-    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has looked at it
+    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has edited it
     expect((await verdicts(await harness.runSync())).length).toBe(3);
     expect(service.sent('/customers/import')).toHaveLength(4);
   });
@@ -359,7 +360,7 @@ describe('a service that changes its shape between two runs', () => {
 
   test.each<[string, TinyOptions['onList'], RegExp]>([
     ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
-    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
+    ['path', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
   ])('(its %s) pauses the run, which reports what has changed and how to resume', async (_what, onList, words) => {
     serviceWith();
     await harness.runSync();
@@ -371,7 +372,7 @@ describe('a service that changes its shape between two runs', () => {
     expect(run.error).toContain(`lockstep runs resume ${run.id}`);
   });
 
-  test('to an empty list has none, and is not taken for another', async () => {
+  test('to an empty list has none, and is not treated as another', async () => {
     serviceWith();
     await harness.runSync();
     serviceWith({ contacts: [], customers: [...tiny.customers] });

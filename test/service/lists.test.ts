@@ -44,7 +44,7 @@ test('all pages together are every contact once, oldest first', async () => {
   const pages = await Promise.all(
     [0, 1, 2, 3, 4].map((page) => at.content('contacts.getall', { query: { page, rows_per_page: 250 } })),
   );
-  expect(names(pages.flat())).toEqual(Array.from({ length: COUNT }, (_, place) => `N${place + 1}`));
+  expect(names(pages.flat())).toEqual(Array.from({ length: COUNT }, (_, index) => `N${index + 1}`));
 });
 
 test('only_body leaves the envelope away, on a page, a search and a whole list', async () => {

@@ -11,7 +11,7 @@ const START = 'start-sync';
 /** How often to check whether the clock was set back; smaller differences are normal between machines. */
 const CHECK_MS = 10_000;
 const SKEW_MS = 60_000;
-/** Starting a sync is quick: a process killed while doing so delays its schedule by at most twice this. */
+/** Starting a sync is quick: a process that is killed meanwhile delays its schedule by at most twice this time. */
 const LOCK_MS = 2_000;
 const payloadSchema = z.object({ sync: z.string() });
 type Payload = z.infer<typeof payloadSchema>;
@@ -24,7 +24,7 @@ export interface ScheduledSync {
 export interface Schedules {
   /**
    * Replaces the schedules with these; each starts its sync when it is due. A sync that was due several times while no
-   * process started syncs is started once.
+   * process was starting syncs is started once.
    */
   keep(schedules: readonly ScheduledSync[]): Promise<void>;
   /** Starts due syncs until closed, each in one of the processes that do so. */
@@ -63,7 +63,7 @@ export function openSchedules({ redis, database, log }: QueueNeeds, checkMs = CH
         else if (waiting.has(key) && isSame(now, when)) kept.add(key);
       }
       for (const { sync, when } of schedules) {
-        if (kept.has(sync)) continue; // adding it again would lose a time that no process has handled
+        if (kept.has(sync)) continue; // adding it again would lose a due time that no process has handled yet
         await queue.upsertJobScheduler(sync, when, { name: START, data: { sync }, opts: FORGET });
       }
     },

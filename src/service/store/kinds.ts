@@ -1,12 +1,12 @@
 /**
- * The four kinds of records that look alike in the store: what a caller sent in `fields`, and at most one column that
- * points at another record. Pipelines, their cards and comments are in files of their own.
+ * The four kinds of records with the same form in the store: the sent members in `fields`, and at most one column that
+ * refers to another record. Pipelines, their cards and comments are in separate files.
  */
 export type StoredKind = 'contact' | 'customer' | 'order' | 'task' | 'subtask';
 
 export interface KindOfRecord {
   readonly table: string;
-  /** The column that points at another record, and the table it has to exist in (absent: it is only remembered). */
+  /** The column that refers to another record, and the table in which that record has to exist (absent: not checked). */
   readonly link?: { readonly column: string; readonly parent?: string };
   /** The record as the API shows it, as JSON text over a row named `r`. */
   readonly json: string;
@@ -29,7 +29,7 @@ export function perKind<T>(make: (kind: StoredKind) => T): Readonly<Record<Store
   return { contact, customer, order, task: make('task'), subtask: make('subtask') };
 }
 
-/** Joins two texts, which takes half as long as merging two jsonb objects. */
+/** Concatenates two texts, which takes half as long as merging two jsonb objects. */
 function shown(link?: string): string {
   const members = ['id', 'tenant_id', 'created_at', 'updated_at', ...(link === undefined ? [] : [link])];
   const own = `json_build_object(${members.map((name) => `'${name}', r.${name}`).join(', ')})::text`;

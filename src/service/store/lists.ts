@@ -1,14 +1,14 @@
 /**
- * Lists, as JSON text made by Postgres: one page, or everything in batches. The items come joined by commas and without
- * brackets, ready to stand in an answer, so that a million records are neither parsed nor held here.
+ * Lists, as JSON text made by Postgres: one page, or everything in batches. The items are joined by commas, without
+ * brackets, ready to be put into an answer, so a million records are neither parsed nor held in memory here.
  */
 import { kinds, type StoredKind } from './kinds.ts';
 import type { SqlId, TenantDb } from './tenant-db.ts';
 
-/** How lists show the store; the honest service shows everything, oldest first. */
+/** Which records lists show, and in which order. By default a list shows everything, oldest first. */
 export interface ListView {
   readonly order: 'oldest' | 'newest' | 'unstable';
-  /** Hides what was created less than so long ago. */
+  /** Hides records that were created within this time. */
   readonly lagMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface Page {
   readonly size: number;
 }
 
-/** A condition over a row `r`; `sql` is given the parameters that stand for `values`, such as `$5`. */
+/** A condition over a row `r`. `sql` receives the parameters of `values`, such as `$5`. */
 export interface Filter {
   readonly sql: (...parameters: string[]) => string;
   readonly values: readonly unknown[];
@@ -26,10 +26,10 @@ export interface Filter {
 
 const BATCH_ROWS = 1_000;
 
-/** Records that change places do so within neighbourhoods of so many ids. */
+/** In an unstable order, records change positions within groups of this many ids. */
 const NEIGHBOURHOOD = 50;
 
-/** One page's items. Skips over an index only, so that a far page costs little more than the first. */
+/** The items of one page. Earlier rows are skipped in an index, so a distant page costs little more than the first. */
 export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page, view: ListView): Promise<string> {
   const { table, json } = kinds[kind];
   const order = ordering(view, '$4');
@@ -44,13 +44,16 @@ export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page,
   return row?.items ?? '';
 }
 
-/** All items, in batches by id: what was committed when the reading began is in it, and no connection is held between batches. */
+/**
+ * All items, in batches by id. The list has everything that was committed when the read began, and no connection is
+ * held between batches.
+ */
 export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filter?: Filter): AsyncGenerator<string> {
   const { table, json } = kinds[kind];
   const down = view.order === 'newest';
   const salts = salt(view);
   const values = [...salts, ...(filter?.values ?? [])];
-  const parameters = values.map((_, place) => `$${4 + place}`).slice(salts.length);
+  const parameters = values.map((_, index) => `$${4 + index}`).slice(salts.length);
   const condition = filter === undefined ? '' : `and ${filter.sql(...parameters)}`;
   const sql = `
     select string_agg(${json}, ',' order by ${ordering(view, '$4')('r.id')}) as items,
@@ -60,7 +63,7 @@ export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filte
       where r.tenant_id = $1 and r.id ${down ? '<' : '>'} $2 ${lagging('r', view)} ${condition}
       order by r.id ${down ? 'desc' : 'asc'} limit $3
     ) r`;
-  const read = filter === undefined ? db.query<Batch> : db.planned<Batch>; // how much it matches decides on the index
+  const read = filter === undefined ? db.query<Batch> : db.planned<Batch>; // the number of matches decides which index is used
   let from: SqlId = down ? '9223372036854775807' : '0';
   for (;;) {
     const [batch]: Batch[] = await read(sql, [from, BATCH_ROWS, ...values]);
@@ -83,7 +86,7 @@ function ordering(view: ListView, salt: string): (id: string) => string {
   return (id) => `${id} / ${NEIGHBOURHOOD}, hashint8extended(${id}, ${salt})`;
 }
 
-/** Another one for every reading, so that an unstable order differs from the last. */
+/** Different for every read, so that an unstable order changes each time. */
 function salt(view: ListView): number[] {
   return view.order === 'unstable' ? [Math.floor(Math.random() * 2 ** 31)] : [];
 }

@@ -38,8 +38,8 @@ test('gives up for now when every answer is a rate limit, and names it', async (
   const { ended, tries } = await reading(Array(1_000).fill({ ...LIMITED, retryAfterMs: 0 }));
   expect([ended, tries.length]).toEqual([expect.any(RetryLater), 21]);
   expect(ended).toMatchObject({
-    isTrouble: true,
-    message: expect.stringMatching(/contacts\.getall.*slow down.*quota/),
+    isFailure: true,
+    message: expect.stringMatching(/contacts\.getall.*rate limit.*quota/),
   });
 });
 

@@ -100,9 +100,9 @@ describe('a write that was not sent is postponed', () => {
   test.each<[Outcome, unknown]>([
     [notSent('deadline'), undefined],
     [notSent('aborted'), undefined],
-    [notSent('budget'), { isTrouble: false }],
-    [notSent('breaker'), { isTrouble: true }],
-    [notSent('unreachable'), { isTrouble: true }],
+    [notSent('budget'), { isFailure: false }],
+    [notSent('breaker'), { isFailure: true }],
+    [notSent('unreachable'), { isFailure: true }],
     [notSent('certificate'), { code: 'SERVICE_CERTIFICATE' }],
   ])('%o', async (outcome, stop) => {
     const { written, calls } = await writing('orders.create', [outcome]);

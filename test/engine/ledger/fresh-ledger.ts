@@ -31,7 +31,7 @@ export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}):
     phase: 'work',
     ...more,
   });
-  if (begun.status === 'busy') throw new Error(`${begun.run.id} stands in the way`);
+  if (begun.status === 'busy') throw new Error(`${begun.run.id} blocks the new run`);
   const { account, scope } = begun.run;
   await pool.query('insert into ledger.scopes (id) values ($1) on conflict do nothing', [scope]);
   await bindAccount(pool, account, scope);

@@ -7,7 +7,7 @@ import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '.
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 import { claimOn } from './fresh-ledger.ts';
 
 /** A ledger as it was before the migration of this number. Up to 013 a row was one record that was updated. */

@@ -68,7 +68,7 @@ test('an invalid row counts too, and keeps its own reason: either of the two may
   expect(fates).toEqual(['settled invalid AMOUNT_EMPTY', `${OTHER} 2`]);
 });
 
-test('where lines are combined, an equal row further down is not taken for a copy: it is another line of the order', async () => {
+test('where lines are combined, an equal row further down is another line of the order, not a copy', async () => {
   const a = { order_id: 'A', client_id: '7', amount: '1' };
   const { fates, told } = await repeatsOf([a, { ...a, order_id: 'B' }, a], {}, true);
   expect(fates).toEqual([`${OTHER} 4`, 'staged', `${OTHER} 2`]);
