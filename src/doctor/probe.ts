@@ -4,6 +4,7 @@
  */
 import type { Kind } from '../client/call/dialect.ts';
 import type { Json } from '../client/call/json.ts';
+import type { WholeKind } from '../client/lists/page-size.ts';
 import type { Caller } from './caller.ts';
 import type { ListSeen } from './lists.ts';
 import type { ProbedAccount } from './probed-account.ts';
@@ -30,6 +31,8 @@ export interface Finding {
   readonly setting?: Setting;
   /** What the operator has to do or decide. */
   readonly needs?: string;
+  /** The list that the service certainly cuts off: runs treat it as incomplete. */
+  readonly cutsOff?: WholeKind;
 }
 
 export interface Probe {
@@ -80,7 +83,12 @@ export function settingOf(account: ProbedAccount, within: string, value: Json): 
 }
 
 /** Makes a finding from its gap, what was found, what the worker does about it, and optional members. */
-type Find = (gap: string, found: string, does: string, more?: Pick<Finding, 'about' | 'setting' | 'needs'>) => Finding;
+type Find = (
+  gap: string,
+  found: string,
+  does: string,
+  more?: Pick<Finding, 'about' | 'setting' | 'needs' | 'cutsOff'>,
+) => Finding;
 
 const finder =
   (confidence: Confidence): Find =>

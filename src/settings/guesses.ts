@@ -1,6 +1,6 @@
 /**
- * The schema does not look behind a wrong name or a wrong type: it cannot know what the rest should be. This makes a copy of
- * the document in which they are replaced by what was probably meant, so that everything else is checked in the same round.
+ * The schema does not check values below a wrong name or a wrong type. This makes a copy of the document in which these
+ * are replaced by the probable ones, so that everything else is checked at the same time.
  */
 import { closest } from '../base/closest.ts';
 import { name as nameSchema } from './fields.ts';
@@ -21,7 +21,7 @@ interface Guess {
   readonly entry: unknown;
   /** How the document spells the key `type`. */
   readonly typeKey?: string;
-  /** Guessed by its keys alone: only findings about keys that all types share mean anything. */
+  /** True if the type was guessed from the keys alone. Then only findings about keys that all types share count. */
   readonly isVague?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function guessDocument(document: unknown, variants: Readonly<Record<strin
 
 const SECTIONS: readonly PathStep[] = ['accounts', 'syncs', 'targets'];
 
-/** Earlier versions called the type of a sync its job; files that do are still read. */
+/** Earlier versions called the type of a sync its job; such files are still accepted. */
 export function typeKeyOf(entry: Entry): string {
   return 'job' in entry && !('type' in entry) ? 'job' : 'type';
 }
@@ -77,7 +77,7 @@ function guessType(entry: unknown, variants: Variants | undefined): Guess {
   return { entry: { type: likely, ...rest }, typeKey, isVague: true };
 }
 
-/** The type that has the most of these keys. */
+/** The type with the most of these keys. */
 function mostAlike(keys: readonly string[], variants: Variants): string | undefined {
   const score = (own: readonly string[]) => keys.filter((key) => own.includes(key)).length;
   const [best] = Object.entries(variants).sort(([, a], [, b]) => score(b) - score(a));

@@ -5,10 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { noteAttended, noteLeft } from '../../src/engine/ledger/attended.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, type NewRun, pauseRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { migrate } from '../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -16,7 +14,6 @@ const folder = scratchFolders();
 let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshDatabase();
-  await migrate(database.pool, 'ledger', await ledgerMigrations());
 });
 afterAll(() => database.close());
 

@@ -164,6 +164,7 @@ test('suspects a list of customers cut off at a round number, or proves it with 
   expect(findingIn(await examineAt(server.url), 'unpaged-lists', 'customers')).toMatchObject({
     found: expect.stringContaining('a get returns one that is not in it'),
     confidence: 'certain',
+    cutsOff: 'customers',
   });
 });
 
@@ -175,10 +176,11 @@ test('finds pages of a list of customers by its second page', async () => {
   });
   const report = await examineAt((await serverOf(paged)).url);
   expect(findingIn(report, 'unpaged-lists', 'customers')).toMatchObject({
-    found: 'paged: the list has 7 records, and a second page has others',
+    found: 'paged: one answer has 7 records, and a second page has others',
     confidence: 'certain',
-    needs: expect.any(String),
+    does: expect.stringContaining('reads all pages'),
   });
+  expect(findingIn(report, 'unpaged-lists', 'customers')?.needs).toBe(undefined);
 });
 
 test('sees contacts counted from page 1, also where page 0 is empty', async () => {

@@ -68,7 +68,7 @@ test.concurrent('updates end as the file says, despite all faults', async (conte
 });
 
 test('reports an order that the service commits later than promised as a duplicate, with both ids', async (context) => {
-  const late = third({ kinds: ['late-commit'], lateMs: 900, limit: 1, rate: 1, operations: ['orders.create'] });
+  const late = third({ kinds: ['late-commit'], lateMs: 2_500, limit: 1, rate: 1, operations: ['orders.create'] });
   const harness = await openFaultyService(context, { ...late, latencyMs: 80 }, QUICK.replace('350ms', '150ms'));
   await harness.addNumberedCustomers(1);
   const run = await harness.load(ordersCsv(1, { customers: 1 }));

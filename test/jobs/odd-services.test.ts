@@ -1,5 +1,6 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepCutOff } from '../../src/engine/account/cut-off.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
@@ -300,10 +301,11 @@ describe('a list of customers that comes in pages, although the contract says it
     expect(await harness.counts(await harness.runSync())).toMatchObject({ in: 40, unchanged: 40 });
   });
 
-  test('and is complete although its length is round, is read once', async () => {
+  test('and is complete although its length is round, is read once, and the run says what to check', async () => {
     serviceWith({ contacts: people(20), customers: people(20).map((person) => imported({ ...person, id: 0 })) });
     const run = await harness.runSync();
-    expect([await harness.counts(run), run.notes]).toMatchObject([{ existing: 20 }, []]);
+    const toCheck = [expect.stringContaining('20 records, which looks like a page size')];
+    expect([await harness.counts(run), run.notes]).toMatchObject([{ existing: 20 }, toCheck]);
   });
 });
 
@@ -378,4 +380,20 @@ describe('a service that changes its shape between two runs', () => {
     serviceWith({ contacts: [], customers: [...tiny.customers] });
     expect((await harness.runSync()).status).toBe('done');
   });
+});
+
+test('a list that the doctor found cut off proves no absence: nothing is created, and the run says why', async () => {
+  const service = serviceWith({ contacts: [ann] });
+  await keepCutOff(harness.database.pool, 'test', 'customers', 'cut off: the list has 2 records');
+  const run = await harness.runSync();
+  expect(await verdicts(run)).toEqual(['review LIST_PARTIAL']);
+  expect([service.customers.length, run.notes.join()]).toEqual([0, expect.stringContaining('the doctor found')]);
+  await keepCutOff(harness.database.pool, 'test', 'customers');
+  expect(await verdicts(await harness.runSync())).toEqual(['created']);
+});
+
+test('a list with as many records as a page has is named in the notes', async () => {
+  serviceWith({ contacts: [ann], customers: Array.from({ length: 10 }, (_, n) => ({ full_name: `Person ${n}` })) });
+  const { notes } = await harness.runSync();
+  expect(notes.join()).toContain('the list of customers has 10 records, which looks like a page size');
 });

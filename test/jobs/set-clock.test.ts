@@ -1,6 +1,6 @@
 /** Whole runs on a database whose clock is set while they wait for unknown outcomes. */
 import { expect, type TestContext, test, vi } from 'vitest';
-import { freshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { eachOnce, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { settableClock } from '../support/settable-clock.ts';
 
@@ -11,7 +11,7 @@ const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, 
 const late = { kinds: ['late-commit'], rate: 1, limit: ORDERS, lateMs: 1_500, seed: 3 } as const;
 
 async function openWithClock({ onTestFinished }: TestContext) {
-  const database = await freshDatabase();
+  const database = await emptyDatabase();
   const clock = await settableClock(database);
   const behaviour = { faults: { ...late, kinds: [...late.kinds], operations: ['orders.create' as const] } };
   const harness = await openOrdersHarness({ behaviour, account, database });

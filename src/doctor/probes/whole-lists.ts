@@ -5,6 +5,7 @@
  * missing from the list.
  */
 import { idOf, toWireId } from '../../client/call/dialect.ts';
+import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
 import { countsBeside } from '../find-list.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
@@ -12,14 +13,11 @@ import { whyNot } from '../words.ts';
 
 const GAP = 'unpaged-lists';
 const DOES = 'treats the answer as the whole list, and reads it as a stream';
+const DOES_PAGED = 'reads all pages, like those of the contacts';
+const DOES_SAFE = 'creates no record that is missing from the list';
 const DOES_WRONG = 'treats the answer as the whole list, and would create the missing records again';
 const NEEDS =
   'do not run syncs or loads with this account before the service’s operator says how to read the whole list';
-
-type WholeKind = 'customers' | 'orders';
-
-/** Common page sizes. Larger ones are multiples of 500. */
-const PAGE_SIZES = new Set([10, 20, 25, 50, 100, 200, 250]);
 
 export const wholeLists: Probe = {
   name: 'whether the lists of customers and orders are complete',
@@ -35,12 +33,13 @@ async function look(exam: Examination, about: WholeKind): Promise<Finding> {
   }
   const count = list.found.ids.length;
   if (count === 0) return nothingToSee(GAP, about, DOES);
-  const cut = (found: string) => certain(GAP, found, DOES_WRONG, { about, needs: NEEDS });
+  const cut = (found: string) => certain(GAP, found, DOES_SAFE, { about, needs: NEEDS, cutsOff: about });
   const total = countsBeside(list.look?.json).get('total');
   if (total !== undefined && total > count)
     return cut(`cut off: the list has ${count} records, and the service reports ${total} in total`);
   const paged = await nextPage(exam, list);
-  if (paged === 'others') return cut(`paged: the list has ${count} records, and a second page has others`);
+  if (paged === 'others')
+    return certain(GAP, `paged: one answer has ${count} records, and a second page has others`, DOES_PAGED, { about });
   if (await hidesARecord(exam, list, about))
     return cut(`cut off: the list has ${count} records, and a get returns one that is not in it`);
   if (isPageSize(count) && paged !== 'empty') {
@@ -97,8 +96,4 @@ function neighbours(ids: ReadonlySet<string>): readonly string[] {
   if (numbers.length < ids.size) return [];
   numbers.sort((a, b) => a - b);
   return [(numbers.at(-1) ?? 0) + 1, (numbers[0] ?? 0) - 1].filter((id) => id > 0).map(String);
-}
-
-function isPageSize(rows: number): boolean {
-  return PAGE_SIZES.has(rows) || rows % 500 === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Lists, as JSON text made by Postgres: one page, or everything in batches. The items are joined by commas, without
- * brackets, ready to be put into an answer, so a million records are neither parsed nor held in memory here.
+ * Lists, as the JSON text that is stored with each record: one page, or everything in batches. The items are joined by
+ * commas, without brackets, ready to be put into an answer, so a million records are neither parsed nor held in memory here.
  */
 import { kinds, type StoredKind } from './kinds.ts';
 import type { SqlId, TenantDb } from './tenant-db.ts';
@@ -31,14 +31,17 @@ const NEIGHBOURHOOD = 50;
 
 /** The items of one page. Earlier rows are skipped in an index, so a distant page costs little more than the first. */
 export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page, view: ListView): Promise<string> {
-  const { table, json } = kinds[kind];
-  const order = ordering(view, '$4');
+  const { key, direction } = ordering(view, '$4');
+  const listed = `from ${kinds[kind].table} where tenant_id = $1 ${lagging(view)}`;
+  const order = `order by ${key} ${direction}`;
   const [row] = await db.query<{ items: string | null }>(
-    `select string_agg(${json}, ',' order by ${order('r.id')}) as items
+    `select string_agg(json, ',') as items
      from (
-       select s.id from ${table} s where s.tenant_id = $1 ${lagging('s', view)} order by ${order('s.id')} limit $2 offset $3
-     ) shown
-     join ${table} r on r.tenant_id = $1 and r.id = shown.id`,
+       select json ${listed} and (${key}) ${direction === 'asc' ? '>=' : '<='} (
+         select ${key} ${listed} ${order} limit 1 offset $3
+       )
+       ${order} limit $2
+     ) shown`,
     [size, page * size, ...salt(view)],
   );
   return row?.items ?? '';
@@ -49,19 +52,19 @@ export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page,
  * held between batches.
  */
 export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filter?: Filter): AsyncGenerator<string> {
-  const { table, json } = kinds[kind];
   const down = view.order === 'newest';
+  const { key, direction } = ordering(view, '$4');
   const salts = salt(view);
   const values = [...salts, ...(filter?.values ?? [])];
   const parameters = values.map((_, index) => `$${4 + index}`).slice(salts.length);
   const condition = filter === undefined ? '' : `and ${filter.sql(...parameters)}`;
   const sql = `
-    select string_agg(${json}, ',' order by ${ordering(view, '$4')('r.id')}) as items,
-           ${down ? 'min' : 'max'}(r.id) as last, count(*)::int as rows
+    select string_agg(json, ',' order by ${key} ${direction}) as items,
+           ${down ? 'min' : 'max'}(id) as last, count(*)::int as rows
     from (
-      select * from ${table} r
-      where r.tenant_id = $1 and r.id ${down ? '<' : '>'} $2 ${lagging('r', view)} ${condition}
-      order by r.id ${down ? 'desc' : 'asc'} limit $3
+      select id, json from ${kinds[kind].table} r
+      where tenant_id = $1 and id ${down ? '<' : '>'} $2 ${lagging(view)} ${condition}
+      order by id ${down ? 'desc' : 'asc'} limit $3
     ) r`;
   const read = filter === undefined ? db.query<Batch> : db.planned<Batch>; // the number of matches decides which index is used
   let from: SqlId = down ? '9223372036854775807' : '0';
@@ -80,17 +83,17 @@ interface Batch {
   rows: number;
 }
 
-function ordering(view: ListView, salt: string): (id: string) => string {
-  if (view.order === 'oldest') return (id) => id;
-  if (view.order === 'newest') return (id) => `${id} desc`;
-  return (id) => `${id} / ${NEIGHBOURHOOD}, hashint8extended(${id}, ${salt})`;
+/** The key and direction of a list's order. `salt`: the parameter that makes an unstable order change each time. */
+function ordering({ order }: ListView, salt: string): { readonly key: string; readonly direction: 'asc' | 'desc' } {
+  if (order === 'unstable') return { key: `id / ${NEIGHBOURHOOD}, hashint8extended(id, ${salt})`, direction: 'asc' };
+  return { key: 'id', direction: order === 'newest' ? 'desc' : 'asc' };
 }
 
 /** Different for every read, so that an unstable order changes each time. */
-function salt(view: ListView): number[] {
-  return view.order === 'unstable' ? [Math.floor(Math.random() * 2 ** 31)] : [];
+function salt({ order }: ListView): number[] {
+  return order === 'unstable' ? [Math.floor(Math.random() * 2 ** 31)] : [];
 }
 
-function lagging(row: string, view: ListView): string {
-  return view.lagMs === 0 ? '' : `and ${row}.created_at <= clock_timestamp() - ${view.lagMs} * interval '1 ms'`;
+function lagging({ lagMs }: ListView): string {
+  return lagMs === 0 ? '' : `and created_at <= clock_timestamp() - ${lagMs} * interval '1 ms'`;
 }

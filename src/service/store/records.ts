@@ -63,9 +63,8 @@ export function records(pool: pg.Pool, tenantId: number, view: ListView): Record
 }
 
 /** `offset 0` forces the look-up by key, whatever statistics Postgres has when it makes the plan. */
-const getSql = perKind((kind) => {
-  const { table, json } = kinds[kind];
-  return `
+const getSql = perKind(
+  (kind) => `
     select at, json from jsonb_array_elements($2::jsonb) with ordinality as sent (wanted, at),
-      lateral (select ${json} as json from ${table} r where r.tenant_id = $1 and r.id = wanted::bigint offset 0) found`;
-});
+      lateral (select json from ${kinds[kind].table} where tenant_id = $1 and id = wanted::bigint offset 0) found`,
+);

@@ -1,16 +1,13 @@
 /** A ledger for a suite, with runs and rows inserted directly. */
 
 import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../../src/engine/ledger/claims.ts';
-import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
-import { migrate } from '../../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
 
 export async function freshLedger(): Promise<FreshDatabase> {
   const database = await freshDatabase();
-  await migrate(database.pool, 'ledger', await ledgerMigrations());
   await makeRowsWritable(database.pool);
   return database;
 }

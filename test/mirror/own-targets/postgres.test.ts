@@ -4,7 +4,7 @@ import { openPostgres } from '../../../src/mirror/targets/postgres.ts';
 import { postgresFailure } from '../../../src/mirror/targets/postgres-outcome.ts';
 import { localTime, quoteIdentifier, taskTable } from '../../../src/mirror/targets/postgres-table.ts';
 import type { SettingsOf } from '../../../src/settings/target.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../../support/database.ts';
 import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-vendor.ts';
 
 const PASSWORD = 'canary-hush-51c0';
@@ -16,7 +16,7 @@ let opened: Target[];
 
 beforeEach(async () => {
   opened = [];
-  database = await freshDatabase();
+  database = await emptyDatabase();
 });
 
 afterEach(async () => {
