@@ -7,7 +7,7 @@ import type { Queryable } from '../storage/queryable.ts';
 import { type Style, styled } from './colour.ts';
 import { exportCommand, problemLines } from './problems.ts';
 import { hintsFor } from './reasons.ts';
-import { firstRows, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
 
@@ -148,14 +148,23 @@ export async function plannedLines(
   return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
 }
 
-/** The whole summary of a run that has ended or that this command stopped following. */
+/** The whole summary of a run that has ended or that this command stopped following. `told`: its rows were listed before. */
 export async function summaryLines(
   db: Queryable,
   run: Run,
   report: RunReport,
   hint: (command: string) => string,
+  told: readonly Verdict[] = [],
 ): Promise<readonly string[]> {
   const plans = report.dryRun && report.status === 'done' ? await plannedLines(db, report, hint) : [];
-  const problems = report.status === 'running' ? [] : await problemLines(db, report, hintsFor(hint, run));
+  const problems =
+    report.status === 'running'
+      ? []
+      : await problemLines(
+          db,
+          report,
+          hintsFor(hint, run),
+          PROBLEMS.filter((verdict) => !told.includes(verdict)),
+        );
   return [headline(report, run.title), ...figures(report, run.notes), ...plans, ...problems];
 }

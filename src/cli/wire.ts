@@ -24,7 +24,7 @@ import { startDelivering } from '../mirror/outbox/delivering.ts';
 import { openTargets } from '../mirror/targets/open-targets.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
 import { readSecret } from '../settings/secrets.ts';
-import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
+import { accountNamed, type Settings, type SyncSettings, syncNamed, targetNamed } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
@@ -194,13 +194,24 @@ async function startSyncRun(
     account: sync.account,
     scope: await scopeNamed(database.pool, sync.account),
     resource: type.resource ?? `sync:${name}`,
-    options:
-      sync.type === 'tasks'
-        ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) }
-        : sync.options,
+    options: optionsOf(sync, settings, reconcile),
     phase: type.firstJob,
     ...how,
   });
+}
+
+/** The options of a sync, and what its job needs from other parts of the settings. */
+function optionsOf(sync: SyncSettings, { presets }: Settings, reconcile: boolean): Readonly<Record<string, unknown>> {
+  switch (sync.type) {
+    case 'tasks':
+      return { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) };
+    case 'orders':
+      return { ...sync.options, presets };
+    case 'contacts':
+      return sync.options;
+    default:
+      return sync satisfies never;
+  }
 }
 
 async function accessTo(

@@ -58,6 +58,11 @@ export const settingsFile = z.strictObject({
     .describe('Redis or Valkey: queue and budgets, for several machines.'),
   syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by names of your choice.'),
   targets: z.record(name, target).prefault({}).describe('Outside systems, by names of your choice.'),
+  presets: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Directory with presets of your own for orders load; relative to this file. Default: none.'),
   console: z
     .strictObject({
       listen: listenAddress

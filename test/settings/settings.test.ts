@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { closest } from '../../src/base/closest.ts';
 import { editDistance } from '../../src/base/edit-distance.ts';
 import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
 import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
-import { closest } from '../../src/settings/words.ts';
 import { settingsOf } from './problems-in.ts';
 
 const budgetOf = (budget: string) => accountNamed(settingsOf(`accounts: { demo: { budget: ${budget} } }`), 'demo');

@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import type { SheetChoices } from '../../csv/sheet.ts';
 import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
 import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
-import { type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
+import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { askForApproval } from '../approval.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
 import type { ExitCode } from '../errors.ts';
+import { problemLines } from '../problems.ts';
+import { hintsFor } from '../reasons.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
@@ -21,11 +22,12 @@ import { sheetLines } from './sheet-lines.ts';
 
 export interface LoadRequest {
   readonly account: string;
-  readonly choices: SheetChoices;
+  readonly choices: FileLoad['choices'];
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly existing: OrdersOptions['existing'];
   readonly createCustomers?: boolean;
+  /** An absolute path. */
   readonly results?: string;
   readonly again?: boolean;
   readonly detach?: boolean;
@@ -44,15 +46,20 @@ export async function loadFile(session: Session, source: string, request: LoadRe
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
   if (request.detach === true) return leaveToWorker(session, workspace, run);
   await resumeStopped(workspace, run);
+  let hasShownPlan = false;
   return carryAndReport(session, workspace, run, {
     signal,
     isOurs: received.begun.status === 'new',
+    told: () => (hasShownPlan ? ['invalid'] : []),
     results: async (ended) => {
       if (ended.dryRun && ended.status === 'done')
         out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings)));
       return resultsOf(session, workspace, ended, request.results);
     },
-    onPaused: (paused) => confirm(session, workspace, paused, { isAsked, signal }),
+    onPaused: (paused) => {
+      hasShownPlan = true;
+      return confirm(session, workspace, paused, { isAsked, signal });
+    },
   });
 }
 
@@ -64,9 +71,12 @@ async function confirm(
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
 ): Promise<'continue' | 'leave'> {
   if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
-  session.out.say('', ...(await planLines(workspace.database.pool, paused, workspace.settings)));
+  const { pool } = workspace.database;
+  session.out.say('', ...(await planLines(pool, paused, workspace.settings)));
+  const report = await reportRun(pool, paused, workspace.settings);
+  session.out.say(...(await problemLines(pool, report, hintsFor(session.hint, paused), ['invalid'])));
   if (isAsked) return askForApproval(session, workspace, paused, signal);
-  return (await resumeRun(workspace.database.pool, paused.id)) ? 'continue' : 'leave';
+  return (await resumeRun(pool, paused.id)) ? 'continue' : 'leave';
 }
 
 async function takeIn(
@@ -82,6 +92,7 @@ async function takeIn(
     account,
     source,
     choices: request.choices,
+    presetsDir: workspace.settings.presets,
     options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
     lane: request.lane,
     dryRun: request.dryRun === true,
@@ -102,7 +113,7 @@ function changedOptions(run: Run, { existing, createCustomers = false }: LoadReq
 
 function tellBegun(
   { out, hint }: Session,
-  { begun, rows, problems, currencies }: ReceivedLoad,
+  { begun, rows, lines, warnings, currencies }: ReceivedLoad,
   source: string,
   request: LoadRequest,
 ): void {
@@ -114,13 +125,12 @@ function tellBegun(
     out.say(
       `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again checks every row again.${changedOptions(run, request)}`,
     );
-  else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
-  if (problems.length > 0)
-    out.say(
-      '',
-      'The first problems:',
-      ...problems.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts, { command: hint })}`),
-    );
+  else {
+    const combined = lines === rows ? '' : ` and combined them into ${plural(rows, 'order')}`;
+    out.say(`Checked ${plural(lines, 'row')}${combined}; the load is run ${run.id}.`);
+  }
+  if (warnings.length > 0)
+    out.say('', 'Check these rows:', ...warnings.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts)}`));
   if (currencies.length > 1)
     out.say(
       `Note: the amounts are in ${currencies.join(', ')}, and an order has no currency: all are sent as plain numbers.`,
@@ -149,7 +159,7 @@ async function reportFinished(
 }
 
 async function resultsOf(
-  { out, cwd, hint }: Session,
+  { out, hint }: Session,
   { database }: Workspace,
   run: Run,
   dir: string | undefined,
@@ -158,7 +168,8 @@ async function resultsOf(
     out.say(`To export every row with its result: ${hint(`runs export ${run.id} --out FILE`)}, or add --results DIR.`);
     return {};
   }
-  const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });
-  for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
+  const files = await writeResults(database.pool, run.id, { dir });
+  for (const { kind, path: file, rows } of files)
+    out.say(`${plural(rows, 'line')} ${kind === 'results' ? 'with results' : kind}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }
