@@ -11,12 +11,13 @@ import { type AccountAccess, type Accounts, createAccounts } from '../engine/acc
 import { keepAuditing } from '../engine/account/audits.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { startRun } from '../engine/ledger/runs.ts';
+import { type DueStart, keepSchedules, MISSED_MS, type ScheduledSync } from '../engine/ledger/schedules.ts';
 import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
 import { createOwnQueue } from '../engine/worker/own-queue.ts';
 import { openQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
-import { openSchedules, type Schedules } from '../engine/worker/schedules.ts';
+import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
 import { type Console, startConsole } from '../mirror/inbound/hook-server.ts';
 import { startReporting } from '../mirror/inbound/reporting.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
@@ -58,7 +59,7 @@ export interface Workspace {
   /** Makes the audits of all accounts as they become due, until the workspace is closed. */
   keepAuditing(): Promise<void>;
   /** Starts syncs as they become due, until the workspace is closed. */
-  startDueSyncs(): void;
+  startDueSyncs(): Scheduler;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -112,13 +113,19 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       database: database.connection,
       log,
     };
-    let schedules: Schedules | undefined;
-    const useSchedules = (): Schedules => {
-      schedules ??= keep(openSchedules(queueNeeds));
-      return schedules;
-    };
     let runner: Promise<Runner> | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
+    const inTheWay = new Map<string, string>();
+    const begin = async ({ sync, lateMs }: DueStart): Promise<void> => {
+      const begun = await startSync(sync, { lane: 'batch', dryRun: false });
+      const run = begun.run.id;
+      if (begun.status === 'busy') {
+        if (inTheWay.get(sync) !== run) log.warn({ sync, run }, 'not started: an earlier run is unfinished');
+        inTheWay.set(sync, run);
+        return;
+      }
+      log.info({ sync, run, ...(lateMs > MISSED_MS && { lateMs }) }, 'run started');
+    };
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
       const queue = keep(worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
@@ -162,15 +169,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       deliver,
       serveConsole,
       keepAuditing: startAuditing,
-      keepSchedules: () => keepSchedules(useSchedules(), settings),
-      startDueSyncs: () => {
-        const begin = async (sync: string) => {
-          const begun = await startSync(sync, { lane: 'batch', dryRun: false });
-          if (begun.status === 'busy')
-            log.warn({ sync, run: begun.run.id }, 'not started: an earlier run is unfinished');
-        };
-        keep(useSchedules().beginDue(begin));
-      },
+      keepSchedules: () => keepSchedules(database.pool, scheduledIn(settings)),
+      startDueSyncs: () => keep(startDueSyncs({ pool: database.pool, begin, log })),
       close: closeAll,
     };
   } catch (error) {
@@ -224,13 +224,6 @@ async function accessTo(
   return { settings: account, baseUrl, apiKey, authorization, embeddedTenant: embedded && name };
 }
 
-async function keepSchedules(kept: Schedules, settings: Settings): Promise<void> {
-  await kept.keep(
-    Object.values(settings.syncs).flatMap(({ name, schedule }) => {
-      if (!schedule) return [];
-      const when =
-        schedule.kind === 'cron' ? { pattern: schedule.cron, tz: schedule.timezone } : { every: schedule.everyMs };
-      return [{ sync: name, when }];
-    }),
-  );
+function scheduledIn({ syncs }: Settings): readonly ScheduledSync[] {
+  return Object.values(syncs).flatMap(({ name, schedule }) => (schedule ? [{ sync: name, schedule }] : []));
 }

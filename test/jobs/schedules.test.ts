@@ -1,6 +1,7 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { ended, openSyncHarness } from '../support/sync-harness.ts';
 
@@ -25,6 +26,18 @@ function schedulesSuite(redisUrl?: string): void {
     });
   });
 }
+
+test('a sync is not started again while its run is unfinished', async () => {
+  const harness = await openSyncHarness({ schedule: '{ every: 1s }' });
+  onTestFinished(() => harness.close());
+  const { pool } = harness.database;
+  const dueAt = async () => (await savedSchedules(pool)).get('contacts')?.dueAt.getTime();
+  await harness.workspace.keepSchedules();
+  const plannedAt = (await dueAt()) ?? 0;
+  for (const workspace of [harness.workspace, await harness.anotherWorkspace()]) workspace.startDueSyncs();
+  await expect.poll(dueAt, { timeout: 20_000 }).toBeGreaterThan(plannedAt + 3_000);
+  expect(await listRuns(pool, 10)).toHaveLength(1);
+});
 
 describe('on Postgres', () => schedulesSuite());
 describeWithRedis('on Redis', ({ url }) => schedulesSuite(url));
