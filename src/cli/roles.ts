@@ -1,10 +1,9 @@
 /** What a long-running process does: its roles, and starting them in one workspace. */
 import type { Logger } from 'pino';
 import { runningRuns } from '../engine/ledger/runs.ts';
-import { formatDuration } from '../settings/durations.ts';
 import { isLoopback } from '../settings/fields.ts';
-import type { Schedule } from '../settings/schedules.ts';
 import type { Settings } from '../settings/settings.ts';
+import { scheduleWords } from './schedule-words.ts';
 import type { Workspace } from './wire.ts';
 import { formatCount } from './words.ts';
 
@@ -60,7 +59,7 @@ export async function startRoles(
     await workspace.keepSchedules();
     ready.schedules = scheduled.length;
     if (scheduled.length === 0) say('scheduler: no sync has a schedule');
-    for (const { name, schedule } of scheduled) if (schedule) say(`scheduler: ${name} ${whenDue(schedule)}`);
+    for (const { name, schedule } of scheduled) if (schedule) say(`scheduler: ${name} ${scheduleWords(schedule)}`);
   }
   if (roles.has('scheduler') || roles.has('worker')) workspace.startDueSyncs();
   if (roles.has('worker')) {
@@ -72,11 +71,6 @@ export async function startRoles(
     say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);
   }
   return ready;
-}
-
-function whenDue(schedule: Schedule): string {
-  if (schedule.kind === 'every') return `every ${formatDuration(schedule.everyMs)}`;
-  return `at ${schedule.cron} (${schedule.timezone})`;
 }
 
 /** Warns if other machines can reach the service. */

@@ -3,11 +3,13 @@ import { type Command, Option } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
+import { pausedWords } from './syncs.ts';
 
 interface RunOptions {
   readonly dryRun?: boolean;
@@ -60,6 +62,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   }
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
+  await tellPause(session, workspace, name);
   const isDetached = options.detach === true;
   // Reports an unreadable secret here rather than in a worker. The worker of a detached run may have more secrets.
   if (!isDetached) await workspace.accounts.open(account);
@@ -71,6 +74,14 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   });
   if (isDetached) return leaveToWorker(session, workspace, begun.run);
   return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
+}
+
+async function tellPause({ out, hint }: Session, { database }: Workspace, name: string): Promise<void> {
+  const paused = (await pausedSyncs(database.pool)).get(name);
+  if (!paused) return;
+  out.say(
+    `Sync ${name} is paused ${pausedWords(paused)}: no scheduler starts it. This run is made anyway. Resume the schedule with: ${hint(`syncs resume ${name}`)}`,
+  );
 }
 
 /** @throws LockstepError RUN_IN_THE_WAY if another sync writes the same records */

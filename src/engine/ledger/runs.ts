@@ -119,6 +119,15 @@ export async function listRuns(db: Queryable, limit: number): Promise<readonly R
   return found.rows.map(toRun);
 }
 
+/** The newest runs of a sync first, without dry runs. */
+export async function runsOf(db: Queryable, sync: string, limit: number): Promise<readonly Run[]> {
+  const found = await db.query(
+    `select ${COLUMNS} from ledger.runs where sync = $1 and not dry_run order by created_at desc limit $2`,
+    [sync, limit],
+  );
+  return found.rows.map(toRun);
+}
+
 /** Every running run. */
 export async function runningRuns(db: Queryable): Promise<readonly Run[]> {
   const found = await db.query(`select ${COLUMNS} from ledger.runs where status = 'running' order by created_at`);
