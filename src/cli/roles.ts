@@ -66,6 +66,7 @@ export async function startRoles(
     ready.unfinished = (await runningRuns(workspace.database.pool)).length;
     await workspace.work();
     await workspace.keepAuditing();
+    workspace.watchServices();
     const targets = Object.keys(workspace.settings.targets);
     if (targets.length > 0) await workspace.deliver(targets);
     say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);

@@ -7,10 +7,12 @@ import { LockstepError } from '../base/errors.ts';
 import type { Lane } from '../client/budget/budget.ts';
 import { openPostgresStore } from '../client/budget/postgres-store.ts';
 import { createRedisStore } from '../client/budget/redis-store.ts';
+import type { CallEvent } from '../client/call/client.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../engine/account/accounts.ts';
 import { keepAuditing } from '../engine/account/audits.ts';
+import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
-import { startRun } from '../engine/ledger/runs.ts';
+import { readRun, startRun } from '../engine/ledger/runs.ts';
 import { type DueStart, keepSchedules, MISSED_MS, type ScheduledSync } from '../engine/ledger/schedules.ts';
 import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
 import { createOwnQueue } from '../engine/worker/own-queue.ts';
@@ -30,6 +32,8 @@ import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
 import { EmbeddedService } from './embedded-service.ts';
+import { logStop } from './run-log.ts';
+import { reportRun } from './run-report.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 
 export interface WorkspaceOptions extends StoreOptions {
@@ -58,6 +62,8 @@ export interface Workspace {
   keepSchedules(): Promise<void>;
   /** Makes the audits of all accounts as they become due, until the workspace is closed. */
   keepAuditing(): Promise<void>;
+  /** Logs when a service stops working, and when it works again, until the workspace is closed. */
+  watchServices(): void;
   /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): Scheduler;
   /** Idempotent. */
@@ -96,7 +102,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       : await openPostgresStore({ pool: database.pool });
     const service = keep(new EmbeddedService({ database, dataDir, log }));
     const access = (name: string) => accessTo(settings, name, service, env);
-    const accounts = keep(createAccounts({ pool: database.pool, store, access }));
+    let watch: ServiceWatch | undefined;
+    const onCall = (account: string, { outcome }: CallEvent) => watch?.saw(account, outcome);
+    const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall }));
     const targets = keep(
       openTargets({
         settings: settings.targets,
@@ -130,7 +138,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       const queue = keep(worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
       const { pool } = database;
-      return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs }));
+      const onStopped = async (id: string): Promise<void> => {
+        const run = await readRun(pool, id);
+        logStop(log, run, await reportRun(pool, run, settings));
+      };
+      return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs, onStopped }));
     };
     const work: Workspace['work'] = (on = 'every-run') => {
       runner ??= startWorking(on);
@@ -169,6 +181,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       deliver,
       serveConsole,
       keepAuditing: startAuditing,
+      watchServices() {
+        watch ??= keep(watchServices({ open: accounts.open, log }));
+        watch.watch(Object.values(settings.accounts).flatMap(({ name, url }) => (url === undefined ? [] : [name])));
+      },
       keepSchedules: () => keepSchedules(database.pool, scheduledIn(settings)),
       startDueSyncs: () => keep(startDueSyncs({ pool: database.pool, begin, log })),
       close: closeAll,

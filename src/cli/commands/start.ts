@@ -1,6 +1,7 @@
 /** `lockstep start`: the long-running process, or one of several that share the roles. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { logEvents } from '../log.ts';
 import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
@@ -52,6 +53,7 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   const signal = session.untilStopped(
     'Finishing the work in flight, then stopping. Press Ctrl-C again to stop at once.',
   );
+  logEvents(session.log);
   const workspace = await session.openWorkspace();
   const { port, listen } = options;
   const ready = await startRoles(workspace, roles, { port, listen, log: session.log, say: session.out.say });

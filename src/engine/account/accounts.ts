@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import { createBreaker } from '../../client/call/breaker.ts';
-import { createClient } from '../../client/call/client.ts';
+import { type CallEvent, createClient } from '../../client/call/client.ts';
 import { guardClient } from '../../client/call/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../../contract/operations.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
@@ -54,6 +54,8 @@ export function createAccounts(needs: {
   readonly pool: pg.Pool;
   readonly store: BudgetStore;
   readonly access: (name: string) => Promise<AccountAccess>;
+  /** Receives each call that the budget granted. */
+  readonly onCall?: (account: string, event: CallEvent) => void;
 }): Accounts {
   const opened = new Map<string, Promise<OpenedAccount>>();
   const inspected: OpenedAccount[] = [];
@@ -137,7 +139,7 @@ async function openAccount(
   name: string,
   scope: string,
   access: AccountAccess,
-  { pool, store }: Needs,
+  { pool, store, onCall }: Needs,
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
@@ -155,6 +157,7 @@ async function openAccount(
     budget,
     costOf: (operation) => settings.budget.weights[operation] ?? 1,
     dialect: settings.dialect,
+    onCall: (event) => onCall?.(name, event),
     // Safe: the client uses only the names of operations it asks for.
     knownPrefixes: prefixesSchema.parse(learnt.get('prefixes')) as Partial<Record<OperationName, '/api/v1' | '/v1'>>,
   });

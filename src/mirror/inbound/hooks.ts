@@ -50,7 +50,7 @@ export function addHooks(app: FastifyInstance, needs: HookNeeds): void {
 
 async function receive({ pool, names, target }: HookNeeds, name: string, request: FastifyRequest): Promise<Answer> {
   const notAccepted = (why: string): Answer => {
-    request.log.info({ target: name, why }, 'a call from outside is not accepted');
+    request.log.debug({ target: name, why }, 'a call from outside is not accepted');
     return NOT_ACCEPTED;
   };
   if (!names.includes(name)) return notAccepted('the settings have no target of that name');
