@@ -1,7 +1,7 @@
 /** What a long-running process does: its roles, and starting them in one workspace. */
 import type { Logger } from 'pino';
 import { runningRuns } from '../engine/ledger/runs.ts';
-import { isLoopback } from '../settings/fields.ts';
+import { isLoopback, type ListenAddress } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
 import { scheduleWords } from './schedule-words.ts';
 import type { Workspace } from './wire.ts';
@@ -17,6 +17,8 @@ export interface Ready {
   url?: string;
   /** Address for calls from outside systems, if the process has the role console. */
   consoleUrl?: string;
+  /** Address of health checks and metrics, if the settings or the caller name one. */
+  healthUrl?: string;
   /** Runs that the worker found unfinished. */
   unfinished?: number;
   /** Syncs with a schedule. */
@@ -27,6 +29,8 @@ export interface RoleOptions {
   /** Port of the role service. */
   readonly port: number;
   readonly listen: string;
+  /** Default: `health.listen` of the settings. */
+  readonly health?: ListenAddress | undefined;
   readonly log: Logger;
   readonly say: (line: string) => void;
 }
@@ -41,10 +45,14 @@ export function defaultRoles({ accounts }: Settings): readonly Role[] {
 export async function startRoles(
   workspace: Workspace,
   roles: ReadonlySet<Role>,
-  { port, listen, log, say }: RoleOptions,
+  { port, listen, health = workspace.settings.health, log, say }: RoleOptions,
 ): Promise<Ready> {
   say(`Working on ${workspace.database.describe}.`);
   const ready: Ready = {};
+  if (health) {
+    ready.healthUrl = (await workspace.serveHealth(health)).url;
+    say(`health: ${ready.healthUrl}/healthz, /readyz and /metrics`);
+  }
   if (roles.has('service')) {
     warnBeyondLoopback(log, listen);
     ready.url = (await workspace.service.listen({ host: listen, port })).url;

@@ -16,7 +16,7 @@ import { readRun, startRun } from '../engine/ledger/runs.ts';
 import { type DueStart, keepSchedules, MISSED_MS, type ScheduledSync } from '../engine/ledger/schedules.ts';
 import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
 import { createOwnQueue } from '../engine/worker/own-queue.ts';
-import { openQueue } from '../engine/worker/queue.ts';
+import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
 import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
@@ -24,14 +24,19 @@ import { type Console, startConsole } from '../mirror/inbound/hook-server.ts';
 import { startReporting } from '../mirror/inbound/reporting.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
 import { startDelivering } from '../mirror/outbox/delivering.ts';
+import type { OnAttempt } from '../mirror/outbox/source.ts';
 import { openTargets } from '../mirror/targets/open-targets.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
+import type { ListenAddress } from '../settings/fields.ts';
 import { readSecret } from '../settings/secrets.ts';
 import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
 import { EmbeddedService } from './embedded-service.ts';
+import type { HealthServer } from './health-server.ts';
+import type { Metrics } from './metrics.ts';
+import { checkReadiness } from './readiness.ts';
 import { logStop } from './run-log.ts';
 import { reportRun } from './run-report.ts';
 import { openLedger, type StoreOptions } from './store.ts';
@@ -65,7 +70,9 @@ export interface Workspace {
   /** Logs when a service stops working, and when it works again, until the workspace is closed. */
   watchServices(): void;
   /** Starts syncs as they become due, until the workspace is closed. */
-  startDueSyncs(): Scheduler;
+  startDueSyncs(): void;
+  /** Serves health checks and metrics until the workspace is closed. Call it first: metrics count from then on. */
+  serveHealth(address: ListenAddress): Promise<HealthServer>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -103,7 +110,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     const service = keep(new EmbeddedService({ database, dataDir, log }));
     const access = (name: string) => accessTo(settings, name, service, env);
     let watch: ServiceWatch | undefined;
-    const onCall = (account: string, { outcome }: CallEvent) => watch?.saw(account, outcome);
+    let metrics: Metrics | undefined;
+    const onCall = (account: string, event: CallEvent) => {
+      watch?.saw(account, event.outcome);
+      metrics?.called(account, event);
+    };
     const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall }));
     const targets = keep(
       openTargets({
@@ -122,6 +133,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       log,
     };
     let runner: Promise<Runner> | undefined;
+    let sharedQueue: SharedQueue | undefined;
+    let scheduler: Scheduler | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
     const inTheWay = new Map<string, string>();
     const begin = async ({ sync, lateMs }: DueStart): Promise<void> => {
@@ -135,12 +148,15 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       log.info({ sync, run, ...(lateMs > MISSED_MS && { lateMs }) }, 'run started');
     };
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
-      const queue = keep(worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log }));
+      if (worksOn === 'every-run') sharedQueue = keep(openQueue(queueNeeds));
+      const queue = sharedQueue ?? keep(createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
       const { pool } = database;
       const onStopped = async (id: string): Promise<void> => {
         const run = await readRun(pool, id);
-        logStop(log, run, await reportRun(pool, run, settings));
+        const report = await reportRun(pool, run, settings);
+        logStop(log, run, report);
+        metrics?.runStopped(run, report);
       };
       return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs, onStopped }));
     };
@@ -158,7 +174,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       // Twice the calls in flight: the other half waits at the target's budget, so that every token is used at once.
       const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
       const { pool } = database;
-      keep(startDelivering({ pool, worker, runs, targets: { open: targets.open, concurrencyOf }, names, log }));
+      const onAttempt: OnAttempt = (...attempt) => metrics?.attempted(...attempt);
+      keep(
+        startDelivering({ pool, worker, runs, targets: { open: targets.open, concurrencyOf }, names, onAttempt, log }),
+      );
       const syncs = Object.values(settings.syncs).filter((sync) => sync.type === 'tasks');
       keep(startReporting({ pool, accounts, syncs, targets, names, runs, log }));
     };
@@ -186,7 +205,20 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         watch.watch(Object.values(settings.accounts).flatMap(({ name, url }) => (url === undefined ? [] : [name])));
       },
       keepSchedules: () => keepSchedules(database.pool, scheduledIn(settings)),
-      startDueSyncs: () => keep(startDueSyncs({ pool: database.pool, begin, log })),
+      startDueSyncs() {
+        scheduler = keep(startDueSyncs({ pool: database.pool, begin, log }));
+      },
+      async serveHealth(address) {
+        const [{ createMetrics }, { serveHealth }] = await Promise.all([
+          import('./metrics.ts'),
+          import('./health-server.ts'),
+        ]);
+        const { pool } = database;
+        const queue = () => sharedQueue;
+        metrics = createMetrics({ pool, accounts, queue, settings: () => settings });
+        const ready = () => checkReadiness({ pool, queue, scheduler: () => scheduler });
+        return keep(await serveHealth({ address, ready, metrics, log }));
+      },
       close: closeAll,
     };
   } catch (error) {

@@ -56,6 +56,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
     console: parsed.console.listen,
+    health: parsed.health.listen,
   };
 }
 

@@ -55,6 +55,16 @@ export const settingsFile = z.strictObject({
     .describe('Redis or Valkey: queue and budgets, for several machines.'),
   syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by a name of your choice.'),
   targets: z.record(name, target).prefault({}).describe('Outside systems, by a name of your choice.'),
+  health: z
+    .strictObject({
+      listen: listenAddress
+        .optional()
+        .describe(
+          'Address and port of /healthz, /readyz and /metrics, in every process of start; start --health wins. Default: none.',
+        ),
+    })
+    .prefault({})
+    .describe('Health checks and metrics.'),
   console: z
     .strictObject({
       listen: listenAddress

@@ -35,13 +35,14 @@ test('the default file runs without any environment: all is embedded, and the ac
 
 test('the default file says the same as the defaults', async () => {
   const minimal = settingsOf('accounts: { demo: {} }');
-  const { accounts, service, database, redis, console } = settingsOf(await defaultText());
-  expect({ accounts, service, database, redis, console }).toEqual({
+  const { accounts, service, database, redis, console, health } = settingsOf(await defaultText());
+  expect({ accounts, service, database, redis, console, health }).toEqual({
     accounts: minimal.accounts,
     service: minimal.service,
     database: minimal.database,
     redis: minimal.redis,
     console: minimal.console,
+    health: minimal.health,
   });
 });
 

@@ -1,5 +1,6 @@
 /** `lockstep start`: the long-running process, or one of several that share the roles. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { logEvents } from '../log.ts';
 import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles } from '../roles.ts';
@@ -11,6 +12,7 @@ interface StartOptions {
   readonly roles?: readonly Role[];
   readonly port: number;
   readonly listen: string;
+  readonly health?: ListenAddress;
 }
 
 export function define(command: Command, perform: Perform): void {
@@ -29,12 +31,17 @@ export function define(command: Command, perform: Perform): void {
     )
     .option('--port <port>', 'port of the role service', portNumber, DEFAULT_PORT)
     .option('--listen <host>', 'address of the role service', '127.0.0.1')
+    .option(
+      '--health <address>',
+      'serve /healthz, /readyz and /metrics here, instead of health.listen of the settings',
+      readAddress,
+    )
     .addHelpText(
       'after',
       `
 Examples:
   $ lockstep start
-  $ lockstep start --config production.yaml --roles worker`,
+  $ lockstep start --config production.yaml --roles worker --health 127.0.0.1:4041`,
     )
     .action(perform(start));
 }
@@ -47,6 +54,12 @@ function readRoles(text: string): readonly Role[] {
   });
 }
 
+function readAddress(text: string): ListenAddress {
+  const parsed = listenAddress.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError('Expected an address and a port, such as 127.0.0.1:4040.');
+}
+
 async function start(session: Session, options: StartOptions): Promise<void> {
   const settings = await session.settings();
   const roles = new Set(options.roles ?? defaultRoles(settings));
@@ -55,8 +68,8 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   );
   logEvents(session.log);
   const workspace = await session.openWorkspace();
-  const { port, listen } = options;
-  const ready = await startRoles(workspace, roles, { port, listen, log: session.log, say: session.out.say });
+  const { port, listen, health } = options;
+  const ready = await startRoles(workspace, roles, { port, listen, health, log: session.log, say: session.out.say });
   session.out.say('Ctrl-C stops it.');
   session.out.result({ roles: [...roles], ...ready });
   await aborted(signal);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
-import type { BudgetStore } from '../../client/budget/budget.ts';
+import type { BudgetStats, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import { createBreaker } from '../../client/call/breaker.ts';
 import { type CallEvent, createClient } from '../../client/call/client.ts';
@@ -40,6 +40,8 @@ export interface Accounts {
   identify(name: string): Promise<Identity>;
   /** The current account: opened again if its address or a secret has changed since it was opened. */
   reopen(name: string): Promise<Account>;
+  /** The figures of each budget that is in use, by account. */
+  budgets(): ReadonlyMap<string, BudgetStats>;
   /** Saves what the clients learnt about their services, and closes them. */
   close(): Promise<void>;
 }
@@ -58,12 +60,16 @@ export function createAccounts(needs: {
   readonly onCall?: (account: string, event: CallEvent) => void;
 }): Accounts {
   const opened = new Map<string, Promise<OpenedAccount>>();
+  const inUse = new Map<string, Account>();
   const inspected: OpenedAccount[] = [];
 
   function open(name: string): Promise<OpenedAccount> {
     const opening = needs.access(name).then((access) => openIdentified(name, access, needs));
     opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // the next try uses a corrected secret or identity
+    opening.then(
+      ({ account }) => inUse.set(name, account),
+      () => opened.delete(name), // the next try uses a corrected secret or identity
+    );
     return opening;
   }
 
@@ -89,6 +95,7 @@ export function createAccounts(needs: {
       await before.close(); // its calls in flight end first; a job that still holds it retries later
       return (await after).account;
     },
+    budgets: () => new Map([...inUse].map(([name, account]) => [name, account.budgetStats()])),
     async close() {
       const all = [...opened.values()];
       opened.clear();

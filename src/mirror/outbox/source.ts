@@ -42,7 +42,11 @@ export interface DeliverySourceNeeds {
   readonly random: () => number;
   /** Only deliveries of these runs; default: of all runs. */
   readonly runs?: () => Runs;
+  readonly onAttempt?: OnAttempt | undefined;
 }
+
+/** Called after each attempt. `lagMs`: how long ago the change was seen. */
+export type OnAttempt = (target: string, decision: Decision, lagMs: number) => void;
 
 /** The outcome of one claimed delivery, and what it says about the target. */
 export interface Attempt {
@@ -100,7 +104,9 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     const outcome = await this.#deliver(claimed, signal);
     if (!isHeld()) return {}; // it was aborted, which says nothing about the target
     const { answer } = outcome;
-    const decision = plain(decide(outcome, { attempts: claimed.attempts, random: this.#needs.random() }));
+    const { target, random, onAttempt } = this.#needs;
+    const decision = plain(decide(outcome, { attempts: claimed.attempts, random: random() }));
+    onAttempt?.(target, decision, Date.now() - claimed.delivery.seenAt.getTime());
     const attempt: Attempt = {
       claimed,
       outcome: { id: claimed.delivery.id, decision, answer: answer && plainAnswer(answer) },
