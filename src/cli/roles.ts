@@ -75,11 +75,34 @@ export async function startRoles(
     await workspace.work();
     await workspace.keepAuditing();
     workspace.watchServices();
-    const targets = Object.keys(workspace.settings.targets);
-    if (targets.length > 0) await workspace.deliver(targets);
+    await workspace.deliver(Object.keys(workspace.settings.targets));
     say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);
   }
   return ready;
+}
+
+/** Takes over settings that were read again, in a process with these roles, and logs what has changed. */
+export async function takeOverSettings(
+  workspace: Workspace,
+  roles: ReadonlySet<Role>,
+  settings: Settings,
+  log: Logger,
+): Promise<void> {
+  const { accounts, syncs, targets, needRestart } = await workspace.takeOver(settings);
+  if (roles.has('scheduler')) await workspace.keepSchedules();
+  if (roles.has('worker')) {
+    workspace.watchServices();
+    await workspace.deliver(Object.keys(workspace.settings.targets));
+  }
+  for (const warning of settings.warnings) log.warn(warning);
+  const changes = Object.entries({ accounts, syncs, targets }).flatMap(([section, kinds]) =>
+    Object.entries(kinds).flatMap(([kind, names]) =>
+      names.length > 0 ? [`${section} ${kind}: ${names.join(', ')}`] : [],
+    ),
+  );
+  log.info(`settings read again: ${changes.join('; ') || 'no account, sync or target has changed'}`);
+  if (needRestart.length > 0)
+    log.warn(`restart this process to use the changed settings under ${needRestart.join(', ')}`);
 }
 
 /** Warns if other machines can reach the service. */

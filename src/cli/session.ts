@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
+import { messageOf } from '../base/errors.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -11,7 +12,7 @@ import { createLog } from './log.ts';
 import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import type { Screen, TextStream } from './screen.ts';
-import { listenForStop, type SignalSource } from './signals.ts';
+import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './store.ts';
 import type { Workspace } from './wire.ts';
 
@@ -44,6 +45,8 @@ export interface Session {
   readonly database: () => string | undefined;
   /** The settings of --config, read once. Their warnings are logged when something is opened with them. */
   settings(): Promise<Settings>;
+  /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
+  whenReloaded(takeOver: (settings: Settings) => Promise<void>): void;
   /** The parts below are opened for this command and closed with the session. */
   openLedger(): Promise<Database>;
   openServiceStore(): Promise<Database>;
@@ -88,8 +91,9 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     return opened;
   }
 
+  const readSettings = (): Promise<Settings> => loadSettings({ configFile: options.config, env, cwd });
   const settings = (): Promise<Settings> => {
-    reading ??= loadSettings({ configFile: options.config, env, cwd });
+    reading ??= readSettings();
     return reading;
   };
   const settingsToUse = async (): Promise<Settings> => {
@@ -123,6 +127,17 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       });
       closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
       return stopping.signal;
+    },
+    whenReloaded(takeOver) {
+      const reload = async (): Promise<void> => {
+        try {
+          await takeOver(await readSettings());
+        } catch (error) {
+          log.error(`the settings were not taken over, and the earlier ones stay in use. ${messageOf(error)}`);
+        }
+      };
+      const listening = listenForReload(around.signals, reload);
+      closers.push(() => listening.close());
     },
     canAsk: out.isLive && around.stdin?.isTTY === true,
     async ask(question, signal) {

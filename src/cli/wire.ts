@@ -4,7 +4,6 @@
  */
 import { catalog } from '../../jobs/catalog.ts';
 import { LockstepError } from '../base/errors.ts';
-import type { Lane } from '../client/budget/budget.ts';
 import { openPostgresStore } from '../client/budget/postgres-store.ts';
 import { createRedisStore } from '../client/budget/redis-store.ts';
 import type { CallEvent } from '../client/call/client.ts';
@@ -12,24 +11,20 @@ import { type AccountAccess, type Accounts, createAccounts } from '../engine/acc
 import { keepAuditing } from '../engine/account/audits.ts';
 import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
-import { readRun, startRun } from '../engine/ledger/runs.ts';
+import { readRun } from '../engine/ledger/runs.ts';
 import { type DueStart, keepSchedules, MISSED_MS, type ScheduledSync } from '../engine/ledger/schedules.ts';
-import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
 import { createOwnQueue } from '../engine/worker/own-queue.ts';
 import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
 import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
 import { type Console, startConsole } from '../mirror/inbound/hook-server.ts';
-import { startReporting } from '../mirror/inbound/reporting.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
-import { startDelivering } from '../mirror/outbox/delivering.ts';
-import type { OnAttempt } from '../mirror/outbox/source.ts';
-import { openTargets } from '../mirror/targets/open-targets.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
+import { changesBetween, type SettingsChanges, takeable } from '../settings/changes.ts';
 import type { ListenAddress } from '../settings/fields.ts';
 import { readSecret } from '../settings/secrets.ts';
-import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
+import { accountNamed, type Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
@@ -39,7 +34,9 @@ import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
 import { logStop } from './run-log.ts';
 import { reportRun } from './run-report.ts';
+import { type StartHow, startSyncRun } from './start-sync.ts';
 import { openLedger, type StoreOptions } from './store.ts';
+import { createTargetWork } from './target-work.ts';
 
 export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -48,12 +45,19 @@ export interface WorkspaceOptions extends StoreOptions {
 }
 
 export interface Workspace {
+  /** As they were last taken over. */
   readonly settings: Settings;
+  /**
+   * Uses these settings for new work: syncs that start, accounts and targets that are opened. Unfinished runs keep the
+   * options they were started with. `deliver` and `keepSchedules` have to be called again. Returns what has changed; what
+   * needs a restart is not taken over.
+   */
+  takeOver(settings: Settings): Promise<SettingsChanges>;
   readonly database: Database;
   readonly accounts: Accounts;
   readonly service: EmbeddedService;
   /** Starts a run of a sync, or returns the unfinished run that blocks it. */
-  startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
+  startSync(name: string, how: StartHow): ReturnType<typeof startSyncRun>;
   /**
    * Works on runs in this process until the workspace is closed: on every unfinished run, or only on attended runs and the
    * runs that they need. The first call decides.
@@ -77,16 +81,9 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-export interface StartHow {
-  readonly lane: Lane;
-  readonly dryRun: boolean;
-  /** For a sync of tasks: reads the items of its targets back, even if its settings do not enable that. */
-  readonly reconcile?: boolean;
-}
-
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { dataDir, env, log } = options;
-  const settings = await withSharedBudgets(options.settings, env);
+  let settings = await withSharedBudgets(options.settings, env);
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) {
@@ -117,13 +114,16 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     };
     const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall }));
     const targets = keep(
-      openTargets({
-        settings: settings.targets,
+      createTargetWork({
+        settings: () => settings,
         store,
         readSecret: (ref) => readSecret(ref, env),
         accounts,
         readTask: toTaskState,
         creationsOf: (target) => creationLog(database.pool, target),
+        pool: database.pool,
+        onAttempt: (...attempt) => metrics?.attempted(...attempt),
+        log,
       }),
     );
 
@@ -135,6 +135,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     let runner: Promise<Runner> | undefined;
     let sharedQueue: SharedQueue | undefined;
     let scheduler: Scheduler | undefined;
+    let web: Console | undefined;
+    let isDelivering = false;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
     const inTheWay = new Map<string, string>();
     const begin = async ({ sync, lateMs }: DueStart): Promise<void> => {
@@ -164,34 +166,36 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       runner ??= startWorking(on);
       return runner;
     };
-    const served = new Set<string>();
-    const deliver: Workspace['deliver'] = async (wanted) => {
-      for (const name of wanted) targetNamed(settings, name);
-      const { worker, attended: runs } = await work();
-      const names = wanted.filter((name) => !served.has(name));
-      if (names.length === 0) return;
-      for (const name of names) served.add(name);
-      // Twice the calls in flight: the other half waits at the target's budget, so that every token is used at once.
-      const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
-      const { pool } = database;
-      const onAttempt: OnAttempt = (...attempt) => metrics?.attempted(...attempt);
-      keep(
-        startDelivering({ pool, worker, runs, targets: { open: targets.open, concurrencyOf }, names, onAttempt, log }),
-      );
-      const syncs = Object.values(settings.syncs).filter((sync) => sync.type === 'tasks');
-      keep(startReporting({ pool, accounts, syncs, targets, names, runs, log }));
+    const deliver: Workspace['deliver'] = async (names) => {
+      const running = await work();
+      if (!isDelivering) keep({ close: targets.stopDelivering }); // before the runner stops
+      isDelivering = true;
+      targets.deliver(names, running);
     };
     const serveConsole: Workspace['serveConsole'] = async () => {
       const { host, port } = settings.console;
-      const names = Object.keys(settings.targets);
-      return keep(await startConsole({ pool: database.pool, names, targets, host, port, log }));
+      const names = () => Object.keys(settings.targets);
+      web = keep(await startConsole({ pool: database.pool, names, targets, host, port, log }));
+      return web;
+    };
+    const takeOver: Workspace['takeOver'] = async (given) => {
+      const after = await withSharedBudgets(given, env);
+      const changes = changesBetween(settings, after);
+      settings = takeable(settings, after);
+      for (const name of [...changes.accounts.changed, ...changes.accounts.removed]) accounts.renew(name);
+      if (changes.isAny) await targets.renew();
+      if (changes.isAny) await web?.renew();
+      return changes;
     };
     const startAuditing = async (): Promise<void> => {
       const { attend } = await work();
-      keep(keepAuditing({ pool: database.pool, accounts: Object.keys(settings.accounts), attend, log }));
+      keep(keepAuditing({ pool: database.pool, accounts: () => Object.keys(settings.accounts), attend, log }));
     };
     return {
-      settings,
+      get settings() {
+        return settings;
+      },
+      takeOver,
       database,
       accounts,
       service,
@@ -225,30 +229,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await closeAll();
     throw error;
   }
-}
-
-async function startSyncRun(
-  { database, settings, accounts }: Pick<Workspace, 'database' | 'settings' | 'accounts'>,
-  name: string,
-  { reconcile = false, ...how }: StartHow,
-) {
-  const sync = syncNamed(settings, name);
-  // An account that was never opened has no scope yet. If it cannot be opened here, the run's worker reports why.
-  if (!(await isBound(database.pool, sync.account))) await accounts.open(sync.account).catch(() => undefined);
-  const type = catalog.syncTypes[sync.type];
-  return startRun(database.pool, {
-    sync: name,
-    job: sync.type,
-    account: sync.account,
-    scope: await scopeNamed(database.pool, sync.account),
-    resource: type.resource ?? `sync:${name}`,
-    options:
-      sync.type === 'tasks'
-        ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) }
-        : sync.options,
-    phase: type.firstJob,
-    ...how,
-  });
 }
 
 async function accessTo(

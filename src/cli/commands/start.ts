@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { logEvents } from '../log.ts';
-import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles } from '../roles.ts';
+import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
@@ -21,7 +21,8 @@ export function define(command: Command, perform: Perform): void {
       'Runs continuously until it is stopped. The role worker works on every unfinished run; scheduler starts the syncs ' +
         'of the settings when they are due; service serves the Sales & Productivity API; console accepts calls from ' +
         'outside systems, at the address console.listen of the settings. Any number of processes, also on several ' +
-        'machines, can share the work on one database (and Redis). SIGTERM finishes the work in flight and exits with 0. ' +
+        'machines, can share the work on one database (and Redis). SIGHUP reads the settings again: accounts, syncs, schedules ' +
+        'and targets are used for new work, and settings with a problem are refused. SIGTERM finishes the work in flight and exits with 0. ' +
         'Nothing is lost if the process is killed.',
     )
     .option(
@@ -70,6 +71,7 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   const workspace = await session.openWorkspace();
   const { port, listen, health } = options;
   const ready = await startRoles(workspace, roles, { port, listen, health, log: session.log, say: session.out.say });
+  session.whenReloaded((read) => takeOverSettings(workspace, roles, read, session.log));
   session.out.say('Ctrl-C stops it.');
   session.out.result({ roles: [...roles], ...ready });
   await aborted(signal);

@@ -40,6 +40,8 @@ export interface Accounts {
   identify(name: string): Promise<Identity>;
   /** The current account: opened again if its address or a secret has changed since it was opened. */
   reopen(name: string): Promise<Account>;
+  /** The account is opened again for new work, with the settings as they are then; jobs that hold it keep it. */
+  renew(name: string): void;
   /** The figures of each budget that is in use, by account. */
   budgets(): ReadonlyMap<string, BudgetStats>;
   /** Saves what the clients learnt about their services, and closes them. */
@@ -62,13 +64,14 @@ export function createAccounts(needs: {
   const opened = new Map<string, Promise<OpenedAccount>>();
   const inUse = new Map<string, Account>();
   const inspected: OpenedAccount[] = [];
+  const renewed: Promise<OpenedAccount>[] = [];
 
   function open(name: string): Promise<OpenedAccount> {
     const opening = needs.access(name).then((access) => openIdentified(name, access, needs));
     opened.set(name, opening);
     opening.then(
       ({ account }) => inUse.set(name, account),
-      () => opened.delete(name), // the next try uses a corrected secret or identity
+      () => opened.get(name) === opening && opened.delete(name), // the next try uses a corrected secret or identity
     );
     return opening;
   }
@@ -95,9 +98,15 @@ export function createAccounts(needs: {
       await before.close(); // its calls in flight end first; a job that still holds it retries later
       return (await after).account;
     },
+    renew(name) {
+      const before = opened.get(name);
+      if (before) renewed.push(before);
+      opened.delete(name);
+      inUse.delete(name);
+    },
     budgets: () => new Map([...inUse].map(([name, account]) => [name, account.budgetStats()])),
     async close() {
-      const all = [...opened.values()];
+      const all = [...opened.values(), ...renewed.splice(0)];
       opened.clear();
       for (const opening of all) await (await opening.catch(() => undefined))?.close();
       for (const one of inspected.splice(0)) await one.close();

@@ -62,7 +62,7 @@ const LOOK_MS = 1_000;
 /** Starts audits when they are due, until closed; a runner executes them. */
 export function keepAuditing(needs: {
   readonly pool: pg.Pool;
-  readonly accounts: readonly string[];
+  readonly accounts: () => readonly string[];
   readonly attend: (run: Run) => Promise<void>;
   readonly log: Logger;
 }): { close(): Promise<void> } {
@@ -71,7 +71,7 @@ export function keepAuditing(needs: {
   const auditing = (async () => {
     while (!closing.signal.aborted) {
       try {
-        for (const run of await startDueAudits(pool, accounts, 'batch', log)) await attend(run);
+        for (const run of await startDueAudits(pool, accounts(), 'batch', log)) await attend(run);
       } catch (error) {
         log.warn({ err: error }, 'the due audits could not be started');
       }

@@ -13,7 +13,7 @@ import { keepHook } from './inbox.ts';
 export interface HookNeeds {
   readonly pool: pg.Pool;
   /** The targets of the settings, by name. */
-  readonly names: readonly string[];
+  readonly names: () => readonly string[];
   /** Returns the same target every time; the caller that opened it closes it. */
   readonly target: (name: string) => Promise<Target>;
 }
@@ -53,7 +53,7 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
     request.log.debug({ target: name, why }, 'a call from outside is not accepted');
     return NOT_ACCEPTED;
   };
-  if (!names.includes(name)) return notAccepted('the settings have no target of that name');
+  if (!names().includes(name)) return notAccepted('the settings have no target of that name');
   const call: HookRequest = { headers: headersOf(request), body: bodyOf(request) };
   try {
     const { readHook } = await target(name);
