@@ -127,6 +127,13 @@ test('the dashboard uses only metrics that exist', async () => {
   expect(used.filter((name) => !names.has(name))).toEqual([]);
 });
 
+test('every metric is explained', async () => {
+  const { text } = await (await served())('/metrics');
+  const explained = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+  expect(names.filter((name) => !explained.includes(`| \`${name}\` |`))).toEqual([]);
+});
+
 test('other pages and methods are refused', async () => {
   const get = await served();
   expect((await get('/')).httpStatus).toBe(404);
