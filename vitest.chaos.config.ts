@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     name: 'chaos',
-    include: ['test/chaos/**/*.test.ts'],
+    include: ['test/chaos/**/*.test.ts', 'test/syncs/orders/*-property.test.ts'],
+    env: { PROPERTY_RUNS: '20' },
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
     maxWorkers: 1,

@@ -1,9 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Whole runs, processes and databases: what core, the part to run while working, leaves out. */
-const E2E = ['e2e', 'jobs', 'doctor', 'mirror/inbound', 'mirror/own-targets', 'storage/embedded'].map(
-  (room) => `test/${room}/**/*.test.ts`,
-);
+const E2E = [
+  'e2e/**/*',
+  'jobs/**/*',
+  'doctor/**/*',
+  'engine/worker/{runner,schedules}',
+  'mirror/inbound/**/*',
+  'mirror/own-targets/**/*',
+  'storage/embedded/**/*',
+].map((files) => `test/${files}.test.ts`);
 
 export default defineConfig({
   test: {
@@ -12,6 +19,9 @@ export default defineConfig({
     pool: 'forks',
     // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
     isolate: false,
+    // More than the 2 cores that are meant, because tests wait for settle times and processes as often as they work.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['src/**', 'jobs/**'], reporter: ['text-summary', 'html'] },
     projects: [
       {
@@ -20,8 +30,6 @@ export default defineConfig({
           name: 'core',
           include: ['test/**/*.test.ts'],
           exclude: [...E2E, 'test/chaos/**'],
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
@@ -31,9 +39,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: E2E,
-          // One more than the 2 cores that are meant: these tests wait for settle times and processes as often as they work.
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
           setupFiles: './test/e2e/end-processes.ts',
           testTimeout: 120_000,
           hookTimeout: 60_000,

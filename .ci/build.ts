@@ -37,7 +37,7 @@ export async function buildPackage(): Promise<void> {
   }
 }
 
-/** dist/ stands in for src/: a module finds its assets under the URL that its source would have there. */
+/** dist/ replaces src/: a module finds its assets under the URL that its source would have there. */
 async function bundle(outdir: string): Promise<void> {
   const urlOf = (file: string) => {
     const inSources = path.relative(sources, file).replaceAll(path.sep, '/');

@@ -1,6 +1,6 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- NAME…], with the names below
+ *   npm run bench [-- NAME…], with the names below; service-search=100000 searches among so many contacts
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
@@ -21,7 +21,7 @@ import { start } from './start.ts';
 import { type Row, render } from './table.ts';
 import { taskScan } from './task-scan.ts';
 
-const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]>>> = {
   contacts: contactSync,
   'contacts-unchanged': contactsUnchanged,
   'contacts-unchanged-many': manyContactsUnchanged,
@@ -44,13 +44,25 @@ const benches: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   start,
 };
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
+const SIZED = new Set(['service-search']);
+
+const wanted = new Map(process.argv.slice(2).map(nameAndSize));
+const unknown = [...wanted].filter(([name, size]) => !Object.hasOwn(benches, name) || !isFit(name, size));
 if (unknown.length > 0) {
-  process.stderr.write(`No benchmark called ${unknown.join(', ')}; there is ${Object.keys(benches).join(', ')}.\n`);
+  const words = unknown.map(([name]) => name).join(', ');
+  process.stderr.write(`No such benchmark or size: ${words}; there is ${Object.keys(benches).join(', ')}.\n`);
   process.exit(2);
 }
 for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  process.stdout.write(`\n${name} (Node ${process.version})\n${render(await bench())}\n`);
+  if (wanted.size > 0 && !wanted.has(name)) continue;
+  process.stdout.write(`\n${name} (Node ${process.version})\n${render(await bench(wanted.get(name)))}\n`);
+}
+
+function nameAndSize(argument: string): [name: string, size: number | undefined] {
+  const [name = '', size] = argument.split('=');
+  return [name, size === undefined ? undefined : Number(size)];
+}
+
+function isFit(name: string, size: number | undefined): boolean {
+  return size === undefined || (SIZED.has(name) && Number.isInteger(size) && size > 0);
 }

@@ -4,7 +4,7 @@
  */
 import pino from 'pino';
 import { openWorkspace } from '../src/cli/wire.ts';
-import { listRuns } from '../src/engine/ledger/runs.ts';
+import { listRuns } from '../src/engine/ledger/run-list.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 
 const [, , dataDir = '', text = ''] = process.argv;
@@ -18,7 +18,7 @@ workspace.startDueSyncs();
 await workspace.work();
 await workspace.deliver(Object.keys(parsed.settings.targets));
 const looking = setInterval(async () => {
-  const hasBaseline = (await listRuns(workspace.database.pool, 10)).some(({ status }) => status === 'done');
+  const hasBaseline = (await listRuns(workspace.database.pool, 10)).some(({ run }) => run.status === 'done');
   if (!hasBaseline || !process.connected) return;
   clearInterval(looking);
   process.send?.({});

@@ -14,20 +14,20 @@ export function renderGaps(): string {
   });
   return `# What the contract leaves open
 
-Generated from \`src/contract/gaps.ts\` by \`npm run docs\`. Each gap has three answers: what our own service does, how the client
-finds out what another service does, and the setting that says so outright.
+Generated from \`src/contract/gaps.ts\` by \`npm run docs\`. Each gap has three answers: what our own service does, how our client
+handles other services, and the setting that overrides it.
 
 ${parts.join('\n')}`;
 }
 
-function renderGap({ id, question, ourService, clientFindsOut, override }: Gap): string {
+function renderGap({ id, question, ourService, clientDoes, override }: Gap): string {
   const setting = override === undefined ? 'nothing to set' : `\`${override}\``;
   return `### ${id}
 
 ${question}
 
 - **Our service:** ${ourService}
-- **The client finds out:** ${clientFindsOut}
+- **Our client:** ${clientDoes}
 - **Override:** ${setting}
 `;
 }

@@ -36,8 +36,8 @@ import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
+import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
-import { keepPlace, type Place, placeOf } from '../src/syncs/orders/place.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
@@ -58,7 +58,7 @@ const CREATE_ONLY: ContactsOptions = {
 };
 
 /** One step is done, or the whole job. */
-type Stepped = { readonly status: 'on'; readonly place: Place } | JobResult;
+type Stepped = { readonly status: 'on'; readonly checkpoint: LoadCheckpoint } | JobResult;
 
 export const loadOrders = defineJob({
   name: 'load-orders',
@@ -71,25 +71,28 @@ export const loadOrders = defineJob({
 async function load(context: Context, exclusive: Exclusive): Promise<JobResult> {
   const { pool, run } = context;
   if (!(await readLoad(pool, run.id))?.isReceived) throw notReceived(run.id);
-  let place = placeOf(await readRun(pool, run.id));
-  const waiting = await whileWaiting(pool, run, place);
+  let checkpoint = checkpointOf(await readRun(pool, run.id));
+  const waiting = await whileWaiting(pool, run, checkpoint);
   if (waiting) return waiting;
-  if (place.waits !== undefined) {
-    const { waits: _, ...rest } = place;
-    place = rest;
-    await exclusive.transaction((db) => keepPlace(db, run.id, rest));
+  if (checkpoint.waits !== undefined) {
+    const { waits: _, ...rest } = checkpoint;
+    checkpoint = rest;
+    await exclusive.transaction((db) => saveCheckpoint(db, run.id, rest));
   }
-  const isWithoutKeys = place.step === 'orders' && !(await holdsItsKeys(pool, run));
-  if (isWithoutKeys) place = { ...place, step: 'keys' };
+  const isWithoutKeys = checkpoint.step === 'orders' && !(await holdsItsKeys(pool, run));
+  if (isWithoutKeys) checkpoint = { ...checkpoint, step: 'keys' };
   for (;;) {
-    const stepped = await STEPS[place.step](context, exclusive, place);
+    const stepped = await STEPS[checkpoint.step](context, exclusive, checkpoint);
     if (stepped.status !== 'on') return stepped;
-    place = stepped.place;
+    checkpoint = stepped.checkpoint;
   }
 }
 
 const STEPS: Readonly<
-  Record<Place['step'], (context: Context, exclusive: Exclusive, place: Place) => Promise<Stepped>>
+  Record<
+    LoadCheckpoint['step'],
+    (context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint) => Promise<Stepped>
+  >
 > = {
   customers: findCustomers,
   creating: awaitCreated,
@@ -98,14 +101,14 @@ const STEPS: Readonly<
 };
 
 /** Customers are created only after everything else is known and, with `confirm`, after the plan was approved. */
-function createsNow({ run, options }: Context, { isShown }: Place): boolean {
+function createsNow({ run, options }: Context, { isShown }: LoadCheckpoint): boolean {
   return options.createCustomers && !run.dryRun && (!options.confirm || isShown);
 }
 
-async function findCustomers(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+async function findCustomers(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
-  if (!(await isAnyStaged(pool, run.id))) return goOn(exclusive, run.id, { ...place, step: 'keys' });
-  if (createsNow(context, place)) {
+  if (!(await isAnyStaged(pool, run.id))) return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
+  if (createsNow(context, checkpoint)) {
     const inMs = await unsettledForMs(pool, { id: run.id, scope: run.scope, resource: CUSTOMERS }, account.settleMs);
     if (inMs > 0) return wait(context, inMs, 'waited for unsettled customers of an earlier run');
   }
@@ -120,17 +123,18 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
       ? resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole })
       : undefined,
   );
-  if (missing === undefined) return { status: 'on', place };
-  if (missing === 0 || !createsNow(context, place)) return goOn(exclusive, run.id, { ...place, step: 'keys' });
-  const creating = await startCreating(context, exclusive, place, { readAt, baseline });
+  if (missing === undefined) return { status: 'on', checkpoint };
+  if (missing === 0 || !createsNow(context, checkpoint))
+    return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
+  const creating = await startCreating(context, exclusive, checkpoint, { readAt, baseline });
   switch (creating.status) {
     case 'started':
       await addNote(pool, run.id, `created customers in run ${creating.run.id}`);
-      return { status: 'on', place: { ...place, step: 'creating', creator: creating.run.id } };
+      return { status: 'on', checkpoint: { ...checkpoint, step: 'creating', creator: creating.run.id } };
     case 'busy':
-      return waitFor(context, exclusive, place, creating.run.id);
+      return waitFor(context, exclusive, checkpoint, creating.run.id);
     case 'stale':
-      return { status: 'on', place };
+      return { status: 'on', checkpoint };
     default:
       return creating satisfies never;
   }
@@ -139,7 +143,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, place: Plac
 function startCreating(
   { run, account }: Context,
   exclusive: Exclusive,
-  place: Place,
+  checkpoint: LoadCheckpoint,
   { readAt, baseline }: { readonly readAt: Date; readonly baseline: Baseline },
 ): Promise<Creating> {
   return exclusive.transaction(async (db): Promise<Creating> => {
@@ -147,14 +151,18 @@ function startCreating(
     const creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
     if (creating.status !== 'started') return creating;
     await keepBaseline(db, creating.run.id, baseline.hashes());
-    await keepPlace(db, run.id, { ...place, step: 'creating', creator: creating.run.id });
+    await saveCheckpoint(db, run.id, { ...checkpoint, step: 'creating', creator: creating.run.id });
     return creating;
   });
 }
 
-async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
-  const { creator: creatorId } = place;
-  if (creatorId === undefined) return { status: 'on', place: { ...place, step: 'customers' } };
+async function awaitCreated(
+  { pool, run, need }: Context,
+  exclusive: Exclusive,
+  checkpoint: LoadCheckpoint,
+): Promise<Stepped> {
+  const { creator: creatorId } = checkpoint;
+  if (creatorId === undefined) return { status: 'on', checkpoint: { ...checkpoint, step: 'customers' } };
   await need(creatorId);
   const { status, phase, error, errorCode } = await readRun(pool, creatorId);
   switch (status) {
@@ -167,7 +175,7 @@ async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, 
       );
     case 'failed': {
       const isSuperseded = phase === undefined;
-      if (isSuperseded) return { status: 'on', place: { ...place, step: 'customers' } };
+      if (isSuperseded) return { status: 'on', checkpoint: { ...checkpoint, step: 'customers' } };
       const message = `Run ${creatorId}, which creates the missing customers, has failed: ${error}`;
       throw new RunFailed(errorCode ?? 'CUSTOMERS_FAILED', message);
     }
@@ -180,32 +188,32 @@ async function awaitCreated({ pool, run, need }: Context, exclusive: Exclusive, 
         await settleNotCreated(db, run, creatorId);
         return countMissing(db, run);
       });
-      return goOn(exclusive, run.id, { ...place, step: left === 0 ? 'keys' : 'customers' });
+      return continueFrom(exclusive, run.id, { ...checkpoint, step: left === 0 ? 'keys' : 'customers' });
     }
     default:
       return status satisfies never;
   }
 }
 
-async function holdKeys(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+async function holdKeys(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account } = context;
   const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
   if (sentMs > 0) return wait(context, sentMs, 'waited for the unsettled earlier calls of its own rows');
   const holder = !run.dryRun && (await isHeldUp(pool, run)) ? await loadWaitedFor(pool, run) : undefined;
-  if (holder !== undefined && holder !== 'ended') return waitFor(context, exclusive, place, holder);
+  if (holder !== undefined && holder !== 'ended') return waitFor(context, exclusive, checkpoint, holder);
   const inMs = await exclusive.transaction(async (db) => {
     const unsettledMs = await takeKeys(db, run, account.settleMs);
-    if (unsettledMs === 0) await keepPlace(db, run.id, { ...place, step: 'orders' });
+    if (unsettledMs === 0) await saveCheckpoint(db, run.id, { ...checkpoint, step: 'orders' });
     return unsettledMs;
   });
   if (inMs > 0) return wait(context, inMs, 'waited for unsettled rows of an earlier load');
-  return { status: 'on', place: { ...place, step: 'orders' } };
+  return { status: 'on', checkpoint: { ...checkpoint, step: 'orders' } };
 }
 
-async function readAndDecide(context: Context, exclusive: Exclusive, place: Place): Promise<Stepped> {
+async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
   const read = (await isAnyUnsettled(pool, run.id)) ? await readOrders(context, exclusive, BASELINE) : undefined;
-  const ordersBefore = read ? read.records : place.ordersBefore;
+  const ordersBefore = read ? read.records : checkpoint.ordersBefore;
   return exclusive.transaction(async (db) => {
     if (read && !(await checkRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
     const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
@@ -215,12 +223,12 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
     const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
     const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
     if (!isToWrite && waitedFor !== undefined)
-      return comeBackForTheRest(db, run, { ...place, step: 'keys' }, waitedFor);
+      return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
     const known = { isShown: true, updates: update, ...(ordersBefore !== undefined && { ordersBefore }) };
-    await keepPlace(db, run.id, { ...place, ...known, step });
-    if (options.confirm && !place.isShown) return askFirst(db, run);
+    await saveCheckpoint(db, run.id, { ...checkpoint, ...known, step });
+    if (options.confirm && !checkpoint.isShown) return askFirst(db, run);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
     await movePhase(db, run.id, 'load-orders', 'create-orders');
     return { status: 'next', job: 'create-orders' };
@@ -233,15 +241,20 @@ async function readAndDecide(context: Context, exclusive: Exclusive, place: Plac
  */
 async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> {
   await undecide(db, run);
-  const message = `Nothing is written yet. Approve with: lockstep runs resume ${run.id}`;
+  const message = `Nothing is written yet. Approve with: \`lockstep runs resume ${run.id}\``;
   await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
   return { status: 'idle' };
 }
 
 /** Everything else is settled. A load that waits releases its keys first, so that no other load waits for it. */
-async function comeBackForTheRest(db: Queryable, run: Context['run'], place: Place, other: string): Promise<JobResult> {
+async function comeBackForTheRest(
+  db: Queryable,
+  run: Context['run'],
+  checkpoint: LoadCheckpoint,
+  other: string,
+): Promise<JobResult> {
   await releaseKeys(db, run);
-  await keepPlace(db, run.id, other === 'ended' ? place : waitingFor(place, other));
+  await saveCheckpoint(db, run.id, other === 'ended' ? checkpoint : waitingFor(checkpoint, other));
   return { status: 'again', inMs: 0 };
 }
 
@@ -252,13 +265,18 @@ async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
   return { status: 'finished' };
 }
 
-async function goOn(exclusive: Exclusive, runId: string, place: Place): Promise<Stepped> {
-  await exclusive.transaction((db) => keepPlace(db, runId, place));
-  return { status: 'on', place };
+async function continueFrom(exclusive: Exclusive, runId: string, checkpoint: LoadCheckpoint): Promise<Stepped> {
+  await exclusive.transaction((db) => saveCheckpoint(db, runId, checkpoint));
+  return { status: 'on', checkpoint };
 }
 
-async function waitFor({ run }: Context, exclusive: Exclusive, place: Place, runId: string): Promise<Stepped> {
-  await exclusive.transaction((db) => keepPlace(db, run.id, waitingFor(place, runId)));
+async function waitFor(
+  { run }: Context,
+  exclusive: Exclusive,
+  checkpoint: LoadCheckpoint,
+  runId: string,
+): Promise<Stepped> {
+  await exclusive.transaction((db) => saveCheckpoint(db, run.id, waitingFor(checkpoint, runId)));
   return { status: 'again', inMs: 0 };
 }
 

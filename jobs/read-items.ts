@@ -17,7 +17,7 @@ import {
   targetsToRead,
 } from '../src/mirror/inbound/read-back.ts';
 import { isAnyUnderWay } from '../src/mirror/inbound/waiting.ts';
-import { type TasksOptions, tasksOptions } from '../src/mirror/tasks/options.ts';
+import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
 
 const LOOK_MS = 200;
@@ -29,7 +29,7 @@ type Context = JobContext<TasksOptions>;
 export const readItems = defineJob({
   name: 'read-items',
   summary: 'reads outside items back, reports what changed there, and repairs what has diverged',
-  options: tasksOptions,
+  options: tasksRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => readAll(context, exclusive)),
 });

@@ -64,7 +64,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     await addNote(pool, run.id, 'waited for unsettled rows of an earlier run');
     return { status: 'again', inMs: waitMs };
   }
-  await startAfresh(exclusive, run.id);
+  await restartScan(exclusive, run.id);
   const sightings = await scanAll(context, exclusive);
   const baseline = new Baseline();
   const { isWhole } = await readCustomers(
@@ -86,14 +86,14 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     const links = await decideContacts(db, run, how);
     if (links.status !== 'decided') return links;
     if (!run.dryRun) await oweForEarlierCustomers(db, run, account.settleMs);
-    return goOn(db, run, baseline);
+    return continueRun(db, run, baseline);
   });
   if (decided.status === 'links disagree') throw otherCustomers(run, decided);
   return decided;
 }
 
 /** Runs in the transaction of the decision: a later read would delete rows that have been sent since. */
-async function goOn(db: Queryable, run: Run, baseline: Baseline): Promise<JobResult> {
+async function continueRun(db: Queryable, run: Run, baseline: Baseline): Promise<JobResult> {
   if (!run.dryRun) await supersedeRuns(db, run);
   if ((await openRows(db, run.id)).ready === 0) {
     await endRun(db, run.id, 'done');
@@ -105,7 +105,7 @@ async function goOn(db: Queryable, run: Run, baseline: Baseline): Promise<JobRes
 }
 
 /** An interrupted read has decided nothing and sent nothing: its rows are deleted, and the read starts again. */
-async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
+async function restartScan(exclusive: Exclusive, runId: string): Promise<void> {
   await exclusive.transaction(async (db) => {
     await forgetRows(db, runId);
     await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0, unchanged = 0 where id = $1', [runId]);
@@ -115,7 +115,7 @@ async function startAfresh(exclusive: Exclusive, runId: string): Promise<void> {
 async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactSightings> {
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
-  let place = 0;
+  let rowsBefore = 0;
   const sightings = new ContactSightings(options.matchBy);
   const firsts: number[] = []; // the row number before the first contact of each call to `keep`
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
@@ -147,15 +147,15 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactS
       return contacts;
     },
     keep: async (contacts, pass) => {
-      const first = place;
-      place += contacts.length;
+      const first = rowsBefore;
+      rowsBefore += contacts.length;
       firsts.push(first);
       const kept = await exclusive.transaction(async (db) => {
         const staged = await stageContacts(db, run, contacts, { sightings, pass, first });
         await recordProgress(db, run.id, { rowsSeen: staged.newInAll });
         return staged;
       });
-      const otherwise = kept.otherwise.map(({ id, place: n }) => ({ id, keptIn: keptIn(n) }));
+      const otherwise = kept.otherwise.map(({ id, n }) => ({ id, keptIn: keptIn(n) }));
       return { ...kept, otherwise };
     },
   });
@@ -172,7 +172,7 @@ function otherCustomers({ account, id }: Run, { others, all, example }: LinksDis
     'IDENTITY_UNCLEAR',
     `Of ${all} linked customers of account "${account}", ${others} now are different people: ${changed}. ` +
       `It may be another tenant, or a service that was restored from a backup. Nothing was written. ${waysOn(account)} ` +
-      `Then resume with: lockstep runs resume ${id}`,
+      `Then resume with: \`lockstep runs resume ${id}\``,
   );
 }
 

@@ -11,7 +11,7 @@ import { tellNotes } from '../src/mirror/inbound/notes.ts';
 import { readsItems } from '../src/mirror/inbound/read-back.ts';
 import { queueDeliveries } from '../src/mirror/outbox/outbox.ts';
 import { keepMissing } from '../src/mirror/tasks/missing.ts';
-import { type TasksOptions, tasksOptions } from '../src/mirror/tasks/options.ts';
+import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';
 import { type CardsScanned, scanPipelines } from '../src/mirror/tasks/pipelines.ts';
 import { beginScan, countUnchanged } from '../src/mirror/tasks/scan-rows.ts';
 import { type Baseline, scanTasks, type TasksScanned } from '../src/mirror/tasks/scan-tasks.ts';
@@ -34,7 +34,7 @@ type Context = JobContext<TasksOptions>;
 export const scanTasksJob = defineJob({
   name: 'scan-tasks',
   summary: 'reads tasks, and queues what has changed for each target',
-  options: tasksOptions,
+  options: tasksRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => scanAll(context, exclusive)),
 });
@@ -46,7 +46,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<JobResul
     run,
     exclusive,
     enqueue: (db, changes) => queueDeliveries(db, options.targets, changes),
-    takePlaces: await beginScan(exclusive, run.id),
+    takeOrdinals: await beginScan(exclusive, run.id),
     seen: new Set(),
   };
   const before = await scannedLists(pool, run);
@@ -55,7 +55,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<JobResul
   if (baseline !== 'whole' && !options.backfill) await addNote(pool, run.id, BASELINE_NOTES[baseline]);
   if (options.subtasks) await scanSubtasks(context, watching, { isFirstScan: baseline === 'none' });
   const cards = await scanPipelines(context, watching, before);
-  return exclusive.transaction((db) => goOn(db, watching, options, tasks, cards));
+  return exclusive.transaction((db) => continueRun(db, watching, options, tasks, cards));
 }
 
 function baselineOf(lists: ReadonlySet<string>): Baseline {
@@ -64,7 +64,7 @@ function baselineOf(lists: ReadonlySet<string>): Baseline {
 }
 
 /** Missing tasks are counted in the transaction that ends the scan, so that a scan that starts again counts them once. */
-async function goOn(
+async function continueRun(
   db: Queryable,
   watching: Watching,
   options: TasksOptions,

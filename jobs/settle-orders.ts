@@ -11,8 +11,8 @@ import { endRun, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import { checkpointOf, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { ordersOptions } from '../src/syncs/orders/options.ts';
-import { keepPlace, placeOf } from '../src/syncs/orders/place.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
 
 /** A read starts this long after it is due. */
@@ -30,7 +30,7 @@ export const settleOrdersJob = defineJob({
       if (sent.acked + sent.unknown > 0) {
         const pass = await nextPass(pool, run.id);
         const read = await readOrders(context, exclusive, pass);
-        const recordsBefore = placeOf(run).ordersBefore;
+        const recordsBefore = checkpointOf(run).ordersBefore;
         const settled = await exclusive.transaction(async (db) =>
           (await checkRead(db, run.id, { kind: 'order', pass }))
             ? settleOrders(db, run, { ...read, pass, recordsBefore, settleMs: account.settleMs })
@@ -51,8 +51,8 @@ export const settleOrdersJob = defineJob({
 });
 
 async function goBack(db: Queryable, runId: string): Promise<JobResult> {
-  const { ordersBefore: _, ...place } = placeOf(await readRun(db, runId));
-  await keepPlace(db, runId, { ...place, step: 'keys' });
+  const { ordersBefore: _, ...checkpoint } = checkpointOf(await readRun(db, runId));
+  await saveCheckpoint(db, runId, { ...checkpoint, step: 'keys' });
   await movePhase(db, runId, 'settle-orders', 'load-orders');
   return { status: 'next', job: 'load-orders' };
 }

@@ -70,7 +70,7 @@ async function look(needs: JobNeeds): Promise<JobResult> {
     const { isListed, files } = checkpointSchema.parse((await readRun(pool, run.id)).checkpoint);
     const context: Context = { ...needs, folder, taken, files: new Map(Object.entries(files)) };
     if (!isListed) await list(context);
-    for (const [id, file] of [...context.files]) await goOn(context, id, file);
+    for (const [id, file] of [...context.files]) await continueFile(context, id, file);
     return context.files.size === 0 ? { status: 'finished' } : { status: 'again', inMs: LOOK_MS };
   } finally {
     await taken.close();
@@ -123,7 +123,7 @@ async function keep({ run, files }: Pick<Context, 'run' | 'files'>, db: Queryabl
 }
 
 /** Advances one file as far as possible without waiting. */
-async function goOn(context: Context, id: string, file: WatchedFile): Promise<void> {
+async function continueFile(context: Context, id: string, file: WatchedFile): Promise<void> {
   if (file.end === undefined && file.load === undefined) await begin(context, id, file);
   else if (file.end === undefined) await follow(context, id, file);
   const { end } = context.files.get(id) ?? {};
@@ -221,7 +221,7 @@ async function end(context: Context, id: string, verdict: FileVerdict, outcome: 
   const { pool, run, taken, files } = context;
   const file = files.get(id);
   if (!file || run.dryRun) return settle(context, id, verdict);
-  const place = await taken.placeFor(file.name, outcome);
+  const place = await taken.freeName(file.name, outcome);
   const isTold = file.load === undefined || TOLD_BESIDE.has(verdict.reason);
   const hints = { ...PLAIN_HINTS, about: { account: run.account, file: file.name } };
   const sentence = sentenceFor(verdict.reason, verdict.facts, hints);

@@ -28,9 +28,9 @@ export async function openFolder(dir: string): Promise<Folder> {
 /** Refuses a link at `dir` itself; `within`: the folder that has the entry `dir`. @throws LockstepError FOLDER_UNSAFE */
 export async function openRealFolder(dir: string, within?: Folder): Promise<Folder> {
   const shown = within ? path.join(within.path, dir) : dir;
-  const place = within ? within.at(dir) : dir;
+  const location = within ? within.at(dir) : dir;
   try {
-    return await held(await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), shown, place);
+    return await held(await open(location, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), shown, location);
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
@@ -47,7 +47,7 @@ export async function makeRealFolder(dir: string, within: Folder): Promise<Folde
   return openRealFolder(dir, within);
 }
 
-async function held(handle: FileHandle, shown: string, place: string): Promise<Folder> {
+async function held(handle: FileHandle, shown: string, location: string): Promise<Folder> {
   const close = () => handle.close();
   const through = `${OPEN_FILES}/${handle.fd}`;
   if (existsSync(through)) return { path: shown, at: (entry) => `${through}/${entry}`, close };
@@ -55,8 +55,8 @@ async function held(handle: FileHandle, shown: string, place: string): Promise<F
   return {
     path: shown,
     at(entry) {
-      const now = lstatSync(place);
-      if (now.dev === dev && now.ino === ino) return path.join(place, entry);
+      const now = lstatSync(location);
+      if (now.dev === dev && now.ino === ino) return path.join(location, entry);
       throw new LockstepError('FOLDER_UNSAFE', `${shown} was replaced while it was in use. Check who may write there.`);
     },
     close,

@@ -3,11 +3,12 @@
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
-import { failRunAndParts, troubleOf } from '../engine/ledger/parts.ts';
+import { failingFor, failRunAndParts } from '../engine/ledger/parts.ts';
 import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';
+import { NOT_APPROVED } from '../syncs/orders/options.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
@@ -25,8 +26,8 @@ export interface Carrying {
   readonly isOurs: boolean;
   /** Set if an ended run was reopened: the report shows the time since then. */
   readonly againSince?: Date;
-  /** Called when the run has paused; returns `go on` if it resumed the run. */
-  readonly onPaused?: (run: Run) => Promise<'go on' | 'leave'>;
+  /** Called when the run has paused; returns `continue` if it resumed the run. */
+  readonly onPaused?: (run: Run) => Promise<'continue' | 'leave'>;
   /** Writes result files once the run has stopped, and prints their paths; returns the paths by kind. */
   readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
@@ -83,7 +84,7 @@ export async function carryAndReport(
 ): Promise<ExitCode> {
   if (begun.dryRun) await noteWriterBeside(session, workspace, begun);
   let carried = await carryRun(session, workspace, begun, carrying);
-  while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'go on') {
+  while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'continue') {
     carried = await carryRun(session, workspace, await readRun(workspace.database.pool, begun.id), carrying);
   }
   const violations = await auditDue(session, workspace, carried.run, carrying.signal);
@@ -164,7 +165,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         const message = `${suspension.message} Run ${run.id} is kept. Then resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code: 'KEY_REFUSED', message };
       }
-      if (run.troubleSince) {
+      if (run.failingSince) {
         const message = `The service is away: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code: 'SERVICE_AWAY', message };
       }
@@ -178,6 +179,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         message: `Run ${run.id} is paused. Resume it with: ${hint(`runs resume ${run.id}`)}`,
       };
     case 'cancelled':
+      if (run.errorCode === NOT_APPROVED) return { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' };
       return {
         code: 'RUN_CANCELLED',
         message: `Run ${run.id} was cancelled.${isLoad(run) ? '' : ` Start a new run with: ${hint(`run ${run.sync}`)}`}`,
@@ -198,7 +200,7 @@ function resumeCommand(run: Run): string {
  */
 async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
   const { pool } = database;
-  const lastedMs = await troubleOf(pool, run.id);
+  const lastedMs = await failingFor(pool, run.id);
   const isUnanswered = run.calls === 0 && lastedMs !== undefined;
   if (!isUnanswered && (lastedMs ?? 0) < FOLLOWED_PATIENCE_MS) return false;
   if (!isOurs) return true;

@@ -3,24 +3,54 @@ import { Document } from 'yaml';
 import { gaps } from '../contract/gaps.ts';
 import { attention, type Report } from '../doctor/examine.ts';
 import { type Finding, TOPICS } from '../doctor/probe.ts';
+import { styled } from './colour.ts';
 import { formatTook, plural } from './words.ts';
 
 /** Indents the second and later lines of a finding. */
 const INDENT = '  ';
 
-export function reportLines(report: Report): readonly string[] {
+/** The verdict and what needs a person; with `all`, every finding too. */
+export function reportLines(report: Report, { all, hint }: { all: boolean; hint: string }): readonly string[] {
+  return [
+    ...verdictLines(report),
+    ...attentionLines(report),
+    ...leftLines(report),
+    ...(all ? ['', ...findingsLines(report)] : ['', `Every finding: ${hint}`]),
+  ];
+}
+
+/** Whether the service is usable, what was asked, and how much is known. */
+function verdictLines(report: Report): readonly string[] {
   const { findings, baseUrl, account, calls, durationMs, stopped } = report;
+  const needing = new Set(attention(report).map(({ needs }) => needs)).size;
+  const known = findings.filter(({ found }) => !isUnprobed(found));
+  const count = (confidence: Finding['confidence']) => known.filter((one) => one.confidence === confidence).length;
+  const asked = `Asked ${baseUrl} in ${plural(calls, 'call')} and ${formatTook(durationMs)}.`;
+  return [
+    usable(account, stopped, needing),
+    asked,
+    `Found ${count('certain')} certain and ${count('likely')} likely answers where the documentation is silent.`,
+    `Not determined: ${count('unknown') + findings.length - known.length}. There, the worker does the safe thing.`,
+  ];
+}
+
+function usable(account: string, stopped: string | undefined, needing: number): string {
+  if (stopped !== undefined)
+    return `${styled('bad', `Account ${account} is not usable now.`)} The examination stopped: ${stopped}.`;
+  if (needing === 0) return `${styled('good', `Account ${account} is usable.`)} Nothing needs a decision.`;
+  return styled(
+    'warn',
+    `Account ${account} is usable, but ${plural(needing, 'thing')} ${needing === 1 ? 'needs' : 'need'} a person.`,
+  );
+}
+
+function findingsLines({ findings }: Report): readonly string[] {
   const probed = grouped(findings.filter(({ found }) => !isUnprobed(found)));
   const unprobed = findings.filter(({ found }) => isUnprobed(found));
-  const asked = `Asked ${baseUrl} (account ${account}) in ${plural(calls, 'call')} and ${formatTook(durationMs)}.`;
   return [
-    stopped === undefined ? asked : `${asked} The examination stopped early: ${stopped}.`,
-    '',
     ...probed.flatMap(({ finding, about }) => findingLines(finding, about)),
     ...(unprobed.length === 0 ? [] : ['', 'Not determined, so the worker does the safe thing:']),
     ...unprobed.flatMap(unprobedLines),
-    ...attentionLines(report),
-    ...leftLines(report),
   ];
 }
 
@@ -46,8 +76,8 @@ interface Row {
 function grouped(findings: readonly Finding[]): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const finding of findings) {
-    const { gap, found, sure, does, needs, about } = finding;
-    const key = JSON.stringify([gap, found, sure, does, needs === undefined]);
+    const { gap, found, confidence, does, needs, about } = finding;
+    const key = JSON.stringify([gap, found, confidence, does, needs === undefined]);
     const before = rows.get(key)?.about ?? [];
     rows.set(key, { finding, about: about === undefined ? before : [...before, about] });
   }
@@ -61,10 +91,10 @@ function rank(gap: string): number {
   return at === -1 ? topics.length + gaps.findIndex(({ id }) => id === gap) : at;
 }
 
-function findingLines({ gap, found, sure, does, needs }: Finding, about: readonly string[]): readonly string[] {
+function findingLines({ gap, found, confidence, does, needs }: Finding, about: readonly string[]): readonly string[] {
   const mark = needs === undefined ? ' ' : '!';
   const of = about.length === 0 ? '' : ` (${about.join(', ')})`;
-  return [`${mark} ${gap}${of}: ${found} [${sure}]`, `${INDENT}${INDENT}the worker ${does}`];
+  return [`${mark} ${gap}${of}: ${found} [${confidence}]`, `${INDENT}${INDENT}the worker ${does}`];
 }
 
 function unprobedLines({ gap, found, does }: Finding): readonly string[] {

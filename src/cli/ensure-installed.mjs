@@ -1,4 +1,4 @@
-// Plain Node without dependencies: makes sure that this Node is new enough and that what package-lock.json names is
+// Plain Node without dependencies: ensures that this Node is new enough and that what package-lock.json names is
 // installed, so that `npm run demo` and `npm test` work right after a clone.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';

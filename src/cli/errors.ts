@@ -44,5 +44,6 @@ function usageFailure(error: CommanderError): Failure | undefined {
     .replace(/\s*\n/g, ' ')
     .trim();
   const message = said === '(outputHelp)' ? 'a command is missing' : said.replace(/\.$/, '');
-  return { code: 'USAGE', message: `${message}. See: lockstep --help`, exitCode: WRONG_USE };
+  const of = 'helpOf' in error ? `${error.helpOf} ` : '';
+  return { code: 'USAGE', message: `${message}. See: lockstep ${of}--help`, exitCode: WRONG_USE };
 }

@@ -12,7 +12,7 @@ const LOOK_SHARE = 0.1;
 /** If the output is no terminal, a new line is written at most this often. */
 const PLAIN_MS = 2_000;
 
-export type ProgressOutput = Pick<Output, 'isLive' | 'live' | 'say'>;
+export type ProgressOutput = Pick<Output, 'isLive' | 'columns' | 'live' | 'say'>;
 
 export interface Followed {
   readonly db: Queryable;
@@ -37,7 +37,7 @@ export async function follow(runId: string, { db, out, allowedPerSecond, signal,
     if ((await onLook?.(run)) === 'leave') return run;
     const look: Look = { atMs, run, open: await openRows(db, runId) };
     looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
-    const line = progressLine(looks, allowedPerSecond);
+    const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);
     const tookMs = performance.now() - atMs;
     await delay(Math.max(LOOK_MS, tookMs / LOOK_SHARE), undefined, { signal }).catch(() => undefined);

@@ -1,5 +1,6 @@
 /** Entry point of the command line: runs one command in this process and sets the exit code. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { styled } from './colour.ts';
 import { DONE, type ExitCode, failureOf } from './errors.ts';
 import type { GlobalOptions } from './options.ts';
 import { createOutput, OUTPUT_CLOSED } from './output.ts';
@@ -31,7 +32,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 /** Never rejects: prints what failed and returns its exit code. */
 export async function runCommand(argv: readonly string[], process: Process): Promise<ExitCode> {
-  const around = { ...process, stdout: screenOf(process.stdout), stderr: screenOf(process.stderr) };
+  const { env } = process;
+  const around = { ...process, stdout: screenOf(process.stdout, env), stderr: screenOf(process.stderr, env) };
   let exitCode: ExitCode = DONE;
   let session: Session | undefined;
   try {
@@ -45,7 +47,7 @@ export async function runCommand(argv: readonly string[], process: Process): Pro
     await buildProgram(around, work).parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    const failed = tellFailure(argv, around, error, session?.database());
+    const failed = tellFailure(argv, around, error, session);
     const closing = session?.close().catch(() => undefined);
     await Promise.race([closing, delay(CLOSE_AFTER_FAILURE_MS, undefined, { ref: false })]);
     return failed;
@@ -56,13 +58,13 @@ function tellFailure(
   argv: readonly string[],
   { stdout, stderr }: Surroundings,
   error: unknown,
-  database: string | undefined,
+  session: Session | undefined,
 ): ExitCode {
-  const failure = failureOf(error, database);
+  const failure = failureOf(error, session?.database());
   if (failure === undefined) return DONE;
-  // Read from argv, because parsing the options may be what failed.
-  const out = createOutput(stdout, stderr, { isJson: argv.includes('--json') });
-  if (failure.code !== OUTPUT_CLOSED) out.complain(`lockstep: ${failure.message}`);
+  // Without a session, parsing the options may be what failed.
+  const out = session?.out ?? createOutput(stdout, stderr, { isJson: argv.includes('--json') });
+  if (failure.code !== OUTPUT_CLOSED) out.complain(`${styled('bad', 'lockstep:')} ${failure.message}`);
   if (argv.includes('--verbose') && error instanceof Error) out.complain(error.stack ?? '');
   out.result({ error: { code: failure.code, message: failure.message } });
   return failure.exitCode;

@@ -4,6 +4,7 @@ export interface GlobalOptions {
   readonly data: string;
   readonly json: boolean;
   readonly verbose: boolean;
+  readonly init: boolean;
 }
 
 export const DEFAULT_DATA = '.lockstep';

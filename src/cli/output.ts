@@ -4,14 +4,21 @@
  */
 
 import { LockstepError } from '../base/errors.ts';
+import { styled } from './colour.ts';
 import type { Screen } from './screen.ts';
 
 /** The error code if the reader of stdout has gone, as in `lockstep runs export … --out - | head`. */
 export const OUTPUT_CLOSED = 'OUTPUT_CLOSED';
 
 export interface Output {
+  /** Whether the caller asked for JSON. */
+  readonly isJson: boolean;
   /** Whether `live` rewrites a line; otherwise it shows nothing. */
   readonly isLive: boolean;
+  /** Columns of the terminal; undefined if the output is none. */
+  readonly columns: number | undefined;
+  /** Rows under their titles, as `table` makes them, to fit the terminal. */
+  table(titles: readonly string[], rows: readonly (readonly string[])[], how?: TableOptions): void;
   /** Lines for people; silent with --json. */
   say(...lines: readonly string[]): void;
   /** Replaces the line at the bottom of a terminal; '' removes it. */
@@ -27,7 +34,19 @@ export interface Output {
 const CLEAR_LINE = '\r\u001b[2K';
 const DEFAULT_COLUMNS = 80;
 
-export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJson: boolean }): Output {
+/**
+ * `complete` adds to a command in a text what this process was started with: messages are kept in the ledger, and written by
+ * one process for another. Commands are in backticks.
+ */
+export function createOutput(
+  stdout: Screen,
+  stderr: Screen,
+  {
+    isJson,
+    complete = (command) => `lockstep ${command}`,
+  }: { isJson: boolean; complete?: (command: string) => string },
+): Output {
+  const completed = (text: string) => text.replace(/`lockstep ([^`]+)`/g, (_, command) => `\`${complete(command)}\``);
   const isLive = stdout.isTTY === true && !isJson;
   let shown = '';
   const live = (line: string): void => {
@@ -37,15 +56,21 @@ export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJso
     stdout.writeRaw(CLEAR_LINE);
     stdout.write(line.length < columns ? line : `${line.slice(0, columns - 2)}…`);
   };
+  const columns = stdout.isTTY === true ? stdout.columns || DEFAULT_COLUMNS : undefined; // some terminals say 0
+  const say = (...lines: readonly string[]): void => {
+    live('');
+    if (!isJson) for (const line of lines) stdout.write(`${completed(line)}\n`);
+  };
   return {
+    isJson,
     isLive,
+    columns,
     live,
-    say(...lines) {
-      live('');
-      if (!isJson) for (const line of lines) stdout.write(`${line}\n`);
-    },
+    say,
+    table: (titles, rows, how) => say(...table(titles, rows, { ...how, columns })),
     result(value) {
-      if (isJson) stdout.write(`${JSON.stringify(value)}\n`);
+      if (isJson)
+        stdout.write(`${JSON.stringify(value, (_, one) => (typeof one === 'string' ? completed(one) : one))}\n`);
     },
     content(text) {
       live('');
@@ -56,7 +81,7 @@ export function createOutput(stdout: Screen, stderr: Screen, { isJson }: { isJso
     },
     complain(line) {
       live('');
-      stderr.write(`${line}\n`);
+      stderr.write(`${completed(line)}\n`);
     },
   };
 }
@@ -65,32 +90,55 @@ function closed(cause: Error): LockstepError {
   return new LockstepError(OUTPUT_CLOSED, 'The reader of the output has closed it.', { cause });
 }
 
-/** Rows under their titles, columns aligned; `right`: columns of numbers, aligned right. `none`: the text if there are no rows. */
+export interface TableOptions {
+  /** Columns of numbers, aligned right. */
+  readonly right?: readonly number[];
+  /** The text if there are no rows. */
+  readonly none?: string;
+}
+
+/** Rows under their titles, columns aligned. Cells that do not fit into `columns` go to a second, indented line. */
 export function table(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
-  { right = [], none }: { readonly right?: readonly number[]; readonly none?: string } = {},
+  {
+    right = [],
+    none,
+    columns = Number.POSITIVE_INFINITY,
+  }: TableOptions & { readonly columns?: number | undefined } = {},
 ): readonly string[] {
   if (rows.length === 0 && none !== undefined) return [none];
   const widths = titles.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(width)),
   );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => {
-        const gap = ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell)));
-        return right.includes(column) ? gap + cell : cell + gap;
-      })
-      .join('  ')
-      .trimEnd();
-  return [titles, ...rows].map(line);
+  const fitting = countFitting(widths, columns);
+  const lines = (cells: readonly string[]): readonly string[] => {
+    const aligned = cells.slice(0, fitting).map((cell, column) => {
+      const gap = ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell)));
+      return right.includes(column) ? gap + cell : cell + gap;
+    });
+    const rest = cells.slice(fitting).filter((cell) => cell !== '');
+    return [aligned.join('  ').trimEnd(), ...(rest.length === 0 ? [] : [`    ${rest.join('  ')}`])];
+  };
+  const [head = '', ...more] = lines(titles);
+  return [styled('dim', head), ...more.map((line) => styled('dim', line)), ...rows.flatMap(lines)];
+}
+
+/** How many of the first columns fit side by side; at least one. */
+function countFitting(widths: readonly number[], columns: number): number {
+  let used = -2;
+  const first = widths.findIndex((one) => {
+    used += one + 2;
+    return used > columns;
+  });
+  return first === -1 ? widths.length : Math.max(1, first);
 }
 
 /** The width of a text in a terminal: East Asian letters take two columns, combining marks none. */
 function width(text: string): number {
   let columns = 0;
   for (const letter of text) {
-    if (/\p{M}/u.test(letter)) continue;
+    if (/[\p{M}\ufdd0-\ufdd5]/u.test(letter)) continue; // marks of styled texts, too
     columns += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/.test(letter) ? 2 : 1;
   }
   return columns;

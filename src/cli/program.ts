@@ -20,11 +20,14 @@ Examples:
   $ lockstep runs                        list the newest runs and their results
   $ lockstep start                       work on schedule until stopped`;
 
+/** A command with everything that its module defines. */
+type Loaded = (command: Command) => Promise<Command>;
+
 interface LazyCommand {
   readonly name: string;
   readonly summary: string;
   /** The module that adds description, options, subcommands and action. */
-  load(): Promise<{ define(command: Command, perform: Perform): void }>;
+  load(): Promise<{ define(command: Command, perform: Perform, loaded: Loaded): void }>;
 }
 
 /** Each module is loaded when its command is used: loading all of them would slow down `--help`. */
@@ -74,6 +77,11 @@ const COMMANDS: readonly LazyCommand[] = [
     summary: 'run continuously: work on runs and start syncs on schedule',
     load: () => import('./commands/start.ts'),
   },
+  {
+    name: 'completion',
+    summary: 'make your shell complete commands, options and names',
+    load: () => import('./commands/completion.ts'),
+  },
 ];
 
 /** Parsing throws CommanderError for wrong use, and also after help or the version was shown. */
@@ -86,12 +94,10 @@ export function buildProgram(
       'Keeps a Sales & Productivity workspace in lockstep with the systems around it: imports contacts as order ' +
         'customers, without losses or duplicates, under one rate budget per API key.',
     )
-    .option(
-      '--config <file>',
-      'settings file (default: config/lockstep.yaml, otherwise the one that comes with Lockstep)',
-    )
+    .option('--config <file>', 'settings file (default: config/lockstep.yaml)')
     .option('--data <dir>', 'where the embedded Postgres and local keys are kept', DEFAULT_DATA)
     .option('--json', 'print one JSON object as the last line of stdout, and nothing else there', false)
+    .option('--init', 'create the settings file and the data directory where they are missing', false)
     .option('--verbose', 'log everything on stderr, and show the stack of errors', false)
     .version(version(), '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')
@@ -114,16 +120,27 @@ export function buildProgram(
       work(program.opts<GlobalOptions>(), (session) => command(session, ...args));
   const byName = new Map(COMMANDS.map((one) => [one.name, one]));
   for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
-  program.hook('preSubcommand', async (_program, command) => {
-    (await byName.get(command.name())?.load())?.define(command, perform);
-  });
+  const loaded: Loaded = async (command) => {
+    if (command.parent === program) (await byName.get(command.name())?.load())?.define(command, perform, loaded);
+    referToHelp(command, command.name());
+    return command;
+  };
+  program.hook('preSubcommand', async (_program, command) => void (await loaded(command)));
   return program;
+}
+
+/** Errors of a command and its subcommands name their own help. */
+function referToHelp(command: Command, path: string): void {
+  command.exitOverride((error) => {
+    throw Object.assign(error, { helpOf: path });
+  });
+  for (const one of command.commands) referToHelp(one, `${path} ${one.name()}`);
 }
 
 /** After a command that has subcommands, an extra word is probably a misspelt subcommand. @throws LockstepError USAGE */
 function refuseExcessWord(command: Command): void {
   const word = command.args[command.registeredArguments.length];
-  if (word === undefined) return;
+  if (word === undefined || command.registeredArguments.at(-1)?.variadic === true) return;
   const known = command.commands.map((one) => one.name());
   if (known.length === 0) throw wrongUse(`too many arguments for ${command.name()}: ${quote(word)}`);
   throw wrongUse(

@@ -26,8 +26,15 @@ const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: '
     'settle-orders': { words: 'reading back what was sent', kind: 'settling' },
   };
 
-/** `looks`: the reads of the last RATE_WINDOW_MS, the newest last. Undefined if there are none. */
-export function progressLine(looks: readonly Look[], allowedPerSecond: number | undefined): string | undefined {
+/**
+ * `looks`: the reads of the last RATE_WINDOW_MS, the newest last; undefined if there are none. On a terminal of `columns`, with
+ * a bar while the end is known, and without the parts that do not fit.
+ */
+export function progressLine(
+  looks: readonly Look[],
+  allowedPerSecond: number | undefined,
+  columns?: number,
+): string | undefined {
   const look = looks.at(-1);
   if (look === undefined) return undefined;
   const { phase } = look.run;
@@ -36,8 +43,29 @@ export function progressLine(looks: readonly Look[], allowedPerSecond: number | 
   const other = waitsFor(look.run);
   const doing = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
   const words = other === undefined ? doing : `waiting for run ${other}`;
-  const parts = [rowsPart(ofPhase, look), ratePart(rate, allowedPerSecond), leftPart(look, rate), troublePart(look)];
-  return [words, ...parts.flat()].join(' · ');
+  const [rows, left, failure] = [rowsPart(ofPhase, look), leftPart(look, rate), failurePart(look)];
+  const line = (...parts: readonly (readonly string[])[]) => parts.flat().join(' · ');
+  const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
+  if (columns === undefined) return full;
+  const bar = barPart(ofPhase, look);
+  const shorter = [
+    line(bar, [words], rows, ratePart(rate, allowedPerSecond), left, failure),
+    line(bar, [words], rows, ratePart(rate, undefined), left, failure),
+    line(bar, rows, ratePart(rate, undefined), left, failure),
+  ];
+  return shorter.find(({ length }) => length < columns) ?? line(bar, rows, left, failure);
+}
+
+const BAR_WIDTH = 20;
+
+/** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
+function barPart(looks: readonly Look[], { run }: Look): readonly string[] {
+  if (kindOf(run) !== 'sending') return [];
+  const total = Math.max(...looks.map(rowsToSend));
+  if (total === 0) return [];
+  const share = Math.min(1, run.rowsSettled / total);
+  const full = Math.floor(share * BAR_WIDTH);
+  return [`${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
 }
 
 function ratePerSecond(looks: readonly Look[]): number | undefined {
@@ -82,8 +110,8 @@ function leftPart({ run, open }: Look, rate: number | undefined): readonly strin
 }
 
 /** The newest note, while calls fail or before the first one was answered. */
-function troublePart({ run }: Look): readonly string[] {
+function failurePart({ run }: Look): readonly string[] {
   const note = run.notes.at(-1);
-  if (note === undefined || (run.troubleSince === undefined && run.calls > 0)) return [];
+  if (note === undefined || (run.failingSince === undefined && run.calls > 0)) return [];
   return [note];
 }

@@ -1,26 +1,18 @@
 /** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
 
-import type { Hints } from '../base/reasons/reasons.ts';
-import type { Verdict } from '../engine/ledger/rows.ts';
+import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
+import type { Unsettled } from '../engine/ledger/unsettled.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { hintsFor, remedyLines, rowLine } from './reasons.ts';
-import { firstRows, PROBLEMS, problemsIn, type RunReport } from './run-report.ts';
+import { type Style, styled } from './colour.ts';
+import { exportCommand, problemLines } from './problems.ts';
+import { hintsFor } from './reasons.ts';
+import { firstRows, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import type { RunState } from './run-state.ts';
 import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
 
-const SHOWN_PROBLEMS = 5;
 const SHOWN_PLANS = 20;
 
-const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
-  created: 'created',
-  updated: 'updated',
-  unchanged: 'unchanged',
-  existing: 'exist already',
-  invalid: 'not valid, never sent',
-  rejected: 'rejected',
-  review: 'for a person to decide',
-  unknown: 'not settled yet',
-};
 const PLANNED_WORDS: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 const SCAN_WORDS = {
@@ -30,29 +22,58 @@ const SCAN_WORDS = {
 } as const;
 
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
-export function countsLine({ counts, status }: Pick<RunReport, 'counts' | 'status'>): string {
-  const parts = VERDICTS_IN_ORDER.filter((verdict) => counts[verdict] > 0).map(
-    (verdict) => `${formatCount(counts[verdict])} ${verdict === 'unknown' && isUnfinished(status) ? 'open' : verdict}`,
+export function countsLine({ counts, unsettled }: Pick<RunReport, 'counts' | 'unsettled'>): string {
+  const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
+    (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
   );
-  return parts.join(', ') || 'nothing';
+  return [...parts, ...unsettledParts(unsettled)].join(', ') || 'nothing';
 }
 
-/** Rows without a verdict are normal while a run is unfinished. */
-const isUnfinished = (status: RunReport['status']) => status === 'running' || status === 'paused';
-
-const VERDICTS_IN_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[]; // safe: the keys of a Record<Verdict, …>
+function unsettledParts({ sent = 0, neverSent = 0 }: Partial<Unsettled> = {}): readonly string[] {
+  return [
+    ...(sent > 0 ? [`${formatCount(sent)} sent, not confirmed`] : []),
+    ...(neverSent > 0 ? [`${formatCount(neverSent)} never sent`] : []),
+  ];
+}
 
 /** `Run X of SYNC is done after 12.3 s` */
 export function headline(report: RunReport, title: string): string {
-  const status = {
-    running: 'is not finished',
-    paused: 'is paused',
-    done: 'is done',
-    failed: 'failed',
-    cancelled: 'was cancelled',
-  };
   const what = report.dryRun ? 'Dry run' : 'Run';
-  return `${what} ${report.run} of ${title} ${status[report.status]} after ${formatTook(report.durationMs)}.`;
+  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))} after ${formatTook(report.durationMs)}.`;
+}
+
+export const STYLE_OF: Readonly<Record<RunState, Style>> = {
+  queued: 'dim',
+  running: 'good',
+  interrupted: 'warn',
+  waiting: 'dim',
+  'awaiting-approval': 'warn',
+  paused: 'warn',
+  auditing: 'good',
+  done: 'good',
+  failed: 'bad',
+  'not-approved': 'dim',
+  cancelled: 'dim',
+};
+
+function headlineWords({ state, stateWords: words }: RunReport): string {
+  switch (state) {
+    case 'done':
+    case 'auditing':
+      return 'is done';
+    case 'failed':
+      return 'failed';
+    case 'cancelled':
+      return 'was cancelled';
+    case 'not-approved':
+      return 'was not approved';
+    case 'interrupted':
+      return 'is interrupted';
+    case 'awaiting-approval':
+      return 'awaits approval';
+    default:
+      return `is ${words}`;
+  }
 }
 
 /** Counts, calls and the proof of the scan, one per line. */
@@ -61,9 +82,13 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   const lines: (readonly [string, string])[] = [
     [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
   ];
-  for (const verdict of VERDICTS_IN_ORDER) {
-    if (counts[verdict] > 0) lines.push([formatCount(counts[verdict]), wordsFor(verdict, report.dryRun)]);
+  for (const verdict of VERDICTS) {
+    if (verdict !== 'unknown' && counts[verdict] > 0)
+      lines.push([formatCount(counts[verdict]), wordsFor(verdict, report.dryRun)]);
   }
+  const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
+  if (sent > 0) lines.push([formatCount(sent), 'sent, not confirmed']);
+  if (neverSent > 0) lines.push([formatCount(neverSent), report.status === 'running' ? 'not sent yet' : 'never sent']);
   const allowed =
     budget.allowedPerSecond === null || budget.used === null
       ? ''
@@ -80,13 +105,8 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   ];
 }
 
-/** `auditing until 2026-11-21 02:03:05`, for a list of runs; empty if no audit is due. */
-export function auditingUntil({ audit }: Pick<RunReport, 'audit'>): string {
-  return audit?.dueAt ? `auditing until ${formatTime(audit.dueAt)}` : '';
-}
-
 function auditLines(report: RunReport): readonly string[] {
-  const { open = 0, violations = 0 } = report.audit ?? {};
+  const { open = 0, violations = 0, dueAt } = report.audit ?? {};
   const rows = (n: number) => `${plural(n, 'row')} ${n === 1 ? 'was' : 'were'}`;
   return [
     ...(violations > 0
@@ -94,7 +114,7 @@ function auditLines(report: RunReport): readonly string[] {
       : []),
     ...(open > 0
       ? [
-          `The run is ${auditingUntil(report)}: ${rows(open)} sent again after an unknown outcome. A worker (lockstep start) ` +
+          `Its audit is due${dueAt ? ` at ${formatTime(dueAt)}` : ''}: ${rows(open)} sent again after an unknown outcome. A worker (\`lockstep start\`) ` +
             'checks them then, and so does the next command that writes to the account.',
         ]
       : []),
@@ -107,20 +127,6 @@ function wordsFor(verdict: Verdict, isDryRun: boolean): string {
 
 function formatRate(perSecond: number): string {
   return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
-}
-
-/** The first rows that need a person, and the commands that show all of them. */
-export async function problemLines(db: Queryable, report: RunReport, hints: Hints): Promise<readonly string[]> {
-  if (problemsIn(report.counts) === 0) return [];
-  const lines: string[] = [];
-  for (const verdict of PROBLEMS.filter((one) => report.counts[one] > 0)) {
-    const rows = await firstRows(db, report.run, SHOWN_PROBLEMS, verdict);
-    const count = report.counts[verdict];
-    lines.push('', `${plural(count, 'row')} ${VERDICT_WORDS[verdict]}:`, ...rows.map((row) => rowLine(row, hints)));
-    const more = count > rows.length ? `${formatCount(count - rows.length)} more; ` : '';
-    lines.push(`  ${more}to see all: ${exportCommand(report, verdict, hints.command)}`, ...remedyLines(rows, hints));
-  }
-  return lines;
 }
 
 /** The first rows that a dry run would write. */
@@ -140,10 +146,6 @@ export async function plannedLines(
   const more = planned > lines.length ? [`  … and ${formatCount(planned - lines.length)} more`] : [];
   const verdict = report.counts.created > 0 ? 'created' : 'updated';
   return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
-}
-
-function exportCommand(report: RunReport, verdict: Verdict, hint: (command: string) => string): string {
-  return hint(`runs export ${report.run} --verdict ${verdict} --out ${verdict}.csv`);
 }
 
 /** The whole summary of a run that has ended or that this command stopped following. */

@@ -1,20 +1,30 @@
 /** The report of a run: the object that --json prints, and the exit code that follows from it. */
+import { isAttended } from '../engine/ledger/attended.ts';
 import { type Audit, auditOf } from '../engine/ledger/debts.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
+import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
 import { budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
+import { type RunState, stateOf, stateWords } from './run-state.ts';
 
 /** Stable, because scripts read it. */
 export interface RunReport {
   readonly run: string;
   readonly sync: string;
   readonly status: RunStatus;
+  /** What the status means for people now, such as `interrupted`. */
+  readonly state: RunState;
+  /** The same in words, such as `waiting for run-1`. */
+  readonly stateWords: string;
   readonly dryRun: boolean;
   /** `in` is the sum of the others. For a dry run: what would happen. */
   readonly counts: Counts;
+  /** Of the rows counted as `unknown`: how many may have arrived at the service. */
+  readonly unsettled?: Unsettled;
   readonly calls: number;
+  /** While a process worked on it. Waiting for a person or a worker is not included. */
   readonly durationMs: number;
   readonly budget: {
     /** Null if the settings no longer name the account, or if its limit is discovered. */
@@ -37,15 +47,19 @@ export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'u
 
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
   const counts = await countsOf(db, run);
-  const durationMs = (run.endedAt ?? new Date()).getTime() - run.createdAt.getTime();
+  const durationMs = await workedMs(db, run);
   const allowedPerSecond = allowedFor(run, settings);
   const audit = await auditOf(db, run.id);
+  const state = await stateOf(db, run, audit);
   return {
     run: run.id,
     sync: run.sync,
     status: run.status,
+    state,
+    stateWords: stateWords(state, run, audit),
     dryRun: run.dryRun,
     counts,
+    unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
     calls: run.calls,
     durationMs,
     budget: {
@@ -60,12 +74,30 @@ export async function reportRun(db: Queryable, run: Run, settings: Settings): Pr
   };
 }
 
+/** What became of rows, as people read it. */
+export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  created: 'created',
+  updated: 'updated',
+  unchanged: 'unchanged',
+  existing: 'exist already',
+  invalid: 'not valid, never sent',
+  rejected: 'rejected',
+  review: 'for a person to decide',
+  unknown: 'not settled',
+};
+
+async function workedMs(db: Queryable, run: Run): Promise<number> {
+  const isNow = run.endedAt === undefined && run.status === 'running' && (await isAttended(db, run.id));
+  const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
+  return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
+}
+
 /**
- * Rows by verdict. A run that is done has its counts saved, because unchanged rows of older runs are deleted; for any other
+ * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
  * run the rows are counted.
  */
 async function countsOf(db: Queryable, run: Run): Promise<Counts> {
-  if (run.status !== 'done') return countRows(db, run.id);
+  if (run.status === 'running' || run.status === 'paused') return countRows(db, run.id);
   const kept = await db.query<{ counts: Partial<Record<Verdict, number>> | null }>(
     'select counts from ledger.runs where id = $1',
     [run.id],

@@ -4,6 +4,7 @@
  */
 
 import { printable } from '../base/visible.ts';
+import { paint, wantsColour } from './colour.ts';
 
 /** The part of a stream that is needed here; process.stdout and process.stderr have it. */
 export interface TextStream {
@@ -18,9 +19,14 @@ export interface Screen extends TextStream {
   writeRaw(text: string, done?: (error?: Error | null) => void): void;
 }
 
-export function screenOf(stream: TextStream): Screen {
+/** `env` says whether colours are wanted; without it there are none. */
+export function screenOf(
+  stream: TextStream,
+  env: Readonly<Record<string, string | undefined>> = { NO_COLOR: '1' },
+): Screen {
+  const isColour = wantsColour(stream.isTTY === true, env);
   return {
-    write: (text, done) => stream.write(printable(text), done),
+    write: (text, done) => stream.write(paint(printable(text), isColour), done),
     writeRaw: (text, done) => void stream.write(text, done),
     get isTTY() {
       return stream.isTTY;

@@ -1,13 +1,15 @@
 /** What every command uses: where to write, which settings and data to use, and what to close at the end. */
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
-import { messageOf } from '../base/errors.ts';
+import { LockstepError, messageOf } from '../base/errors.ts';
 import { shellWord } from '../base/reasons/template.ts';
-import { loadSettings } from '../settings/load.ts';
+import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../storage/open.ts';
-import { type ExitCode, FAILED } from './errors.ts';
+import { type ExitCode, FAILED, WRONG_USE } from './errors.ts';
 import { createLog } from './log.ts';
 import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
@@ -43,11 +45,18 @@ export interface Session {
   readonly dataDir: string;
   /** The database in use, once it is open; for messages about losing it. */
   readonly database: () => string | undefined;
-  /** The settings of --config, read once. Their warnings are logged when something is opened with them. */
-  settings(): Promise<Settings>;
+  /**
+   * The settings of --config, read once. Their warnings are logged when something is opened with them. `orDefault`: without a
+   * settings file, the one that comes with Lockstep. @throws LockstepError SETTINGS_MISSING, SETTINGS_INVALID
+   */
+  settings(how?: { readonly orDefault?: boolean }): Promise<Settings>;
   /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
   whenReloaded(takeOver: (settings: Settings) => Promise<void>): void;
-  /** The parts below are opened for this command and closed with the session. */
+  /**
+   * The parts below are opened for this command and closed with the session. The ledger and the workspace need the settings
+   * file and the data directory of an earlier command, unless --init or --data names a new one; the service's store does not.
+   * @throws LockstepError DATA_MISSING
+   */
   openLedger(): Promise<Database>;
   openServiceStore(): Promise<Database>;
   openWorkspace(own?: { settings: Settings; dataDir: string }): Promise<Workspace>;
@@ -55,8 +64,8 @@ export interface Session {
   untilStopped(words: string): AbortSignal;
   /** Whether there is a terminal on which a person can be asked. */
   readonly canAsk: boolean;
-  /** Asks a yes-or-no question; false if the signal aborts. */
-  ask(question: string, signal: AbortSignal): Promise<boolean>;
+  /** Asks a yes-or-no question; undefined if the signal aborts or the input ends. */
+  ask(question: string, signal: AbortSignal): Promise<'yes' | 'no' | undefined>;
   /** Registers something else to close with the session. */
   closeLater(close: () => Promise<void>): void;
   /** A command for the user to copy, with the --config and --data of this one. */
@@ -76,7 +85,12 @@ export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (..
 
 export function openSession(around: Surroundings, options: GlobalOptions): Session {
   const { env, cwd } = around;
-  const out = createOutput(around.stdout, around.stderr, { isJson: options.json });
+  const hint = (command: string): string => {
+    const config = options.config === undefined ? '' : ` --config ${shellWord(options.config)}`;
+    const data = options.data === DEFAULT_DATA ? '' : ` --data ${shellWord(options.data)}`;
+    return `lockstep ${command.endsWith(`${config}${data}`) ? command : `${command}${config}${data}`}`;
+  };
+  const out = createOutput(around.stdout, around.stderr, { isJson: options.json, complete: hint });
   const log = createLog(around.stderr, { isVerbose: options.verbose });
   const dataDir = path.resolve(cwd, options.data);
   const closers: (() => Promise<void>)[] = [];
@@ -91,20 +105,48 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     return opened;
   }
 
-  const readSettings = (): Promise<Settings> => loadSettings({ configFile: options.config, env, cwd });
-  const settings = (): Promise<Settings> => {
-    reading ??= readSettings();
+  async function init(): Promise<void> {
+    const file = await initSettings({ configFile: options.config, cwd });
+    if (file !== undefined) out.complain(`Created the settings file ${file}: everything is embedded.`);
+    if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) out.complain(`Created the data directory ${dataDir}.`);
+  }
+  const settings = ({ orDefault = false } = {}): Promise<Settings> => {
+    reading ??= (async () => {
+      if (options.init) await init();
+      return loadSettings({ configFile: options.config, orDefault, env, cwd });
+    })();
     return reading;
   };
-  const settingsToUse = async (): Promise<Settings> => {
-    const { warnings } = await settings();
+  const settingsToUse = async (how: { orDefault?: boolean }): Promise<Settings> => {
+    const { warnings } = await settings(how);
     if (!hasWarned) for (const warning of warnings) log.warn(warning);
     hasWarned = true;
     return settings();
   };
+  /** In the wrong directory, a command would work on a new, empty workspace and report that all is well. */
+  async function requireData({ database: { url } }: Settings, mayCreate: boolean): Promise<void> {
+    if (url !== undefined || existsSync(dataDir)) return;
+    if (mayCreate && options.data !== DEFAULT_DATA) {
+      out.complain(`lockstep: ${dataDir} is a new data directory: it knows of no earlier run.`);
+      return;
+    }
+    const message =
+      `There is no data directory ${dataDir}. Change to the right directory, or name yours with --data. ` +
+      'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
+    throw new LockstepError('DATA_MISSING', message, { exitCode: WRONG_USE });
+  }
   // Loaded when needed: printing help or a settings error does not need most of Lockstep.
   const stores = () => import('./store.ts');
-  const store = async (): Promise<StoreOptions> => ({ settings: await settingsToUse(), dataDir, log });
+  const store = async (how: { orDefault?: boolean } = {}): Promise<StoreOptions> => ({
+    settings: await settingsToUse(how),
+    dataDir,
+    log,
+  });
+  const existing = async (how: { orDefault?: boolean; mayCreate?: boolean }): Promise<StoreOptions> => {
+    const opening = await store(how);
+    await requireData(opening.settings, how.mayCreate === true);
+    return opening;
+  };
 
   return {
     out,
@@ -114,11 +156,11 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     dataDir,
     database: () => database,
     settings,
-    openLedger: async () => keep((await stores()).openLedger(await store())),
-    openServiceStore: async () => keep((await stores()).openServiceStore(await store())),
+    openLedger: async () => keep((await stores()).openLedger(await existing({ orDefault: true }))),
+    openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
     async openWorkspace(own) {
       const { openWorkspace } = await import('./wire.ts');
-      return keep(openWorkspace({ ...(await (own ? { ...own, log } : store())), env }));
+      return keep(openWorkspace({ ...(await (own ? { ...own, log } : existing({ mayCreate: true }))), env }));
     },
     untilStopped(words) {
       const stopping = listenForStop(around.signals, {
@@ -131,7 +173,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     whenReloaded(takeOver) {
       const reload = async (): Promise<void> => {
         try {
-          await takeOver(await readSettings());
+          await takeOver(await loadSettings({ configFile: options.config, env, cwd }));
         } catch (error) {
           log.error(`the settings were not taken over, and the earlier ones stay in use. ${messageOf(error)}`);
         }
@@ -142,24 +184,20 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     canAsk: out.isLive && around.stdin?.isTTY === true,
     async ask(question, signal) {
       const { stdin } = around;
-      if (!stdin) return false;
+      if (!stdin) return undefined;
       const asking = createInterface({ input: stdin });
       try {
         around.stdout.write(`${question} [y/N] `);
         const answer = await asking.question('', { signal });
-        return /^y(es)?$/i.test(answer.trim());
+        return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
       } catch {
-        return false; // stopped, or the input has ended
+        return undefined; // stopped, or the input has ended
       } finally {
         asking.close();
       }
     },
     closeLater: (close) => void closers.push(close),
-    hint(command) {
-      const config = options.config === undefined ? '' : ` --config ${shellWord(options.config)}`;
-      const data = options.data === DEFAULT_DATA ? '' : ` --data ${shellWord(options.data)}`;
-      return `lockstep ${command}${config}${data}`;
-    },
+    hint,
     async close() {
       out.live('');
       // Postgres may cut the last connections of a pool when it stops; a warning about that would be noise.

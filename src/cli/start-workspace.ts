@@ -87,4 +87,4 @@ export async function startWorkspace(options: WorkspaceOptions = {}): Promise<St
   }
 }
 
-const silent = { isLive: false, live: () => undefined, say: () => undefined };
+const silent = { isLive: false, columns: undefined, live: () => undefined, say: () => undefined };

@@ -1,6 +1,6 @@
 /**
- * The envelope around answers where `only_body=true` is not asked for (docs/contract.md, "Endpoints"): status, content, message.
- * The contract names the members and shows no values; ours are below.
+ * The envelope around an answer when `only_body=true` is not sent (docs/contract.md, "Endpoints"): status, content,
+ * message. The contract names the members but shows no values; ours are below.
  */
 
 export interface Envelope<T = unknown> {
@@ -9,12 +9,12 @@ export interface Envelope<T = unknown> {
   readonly message: string;
 }
 
-/** Our service's envelope around a result; creates and updates carry `content: null`, as the listing shows none. */
+/** Our service's envelope around a result. Creates and updates have `content: null`, because the contract shows none. */
 export function succeeded<T>(content: T, message = 'OK'): Envelope<T> {
   return { status: 'success', content, message };
 }
 
-/** Our service's envelope around an error; always sent with the fitting HTTP status unless the test bed says otherwise. */
+/** Our service's envelope around an error. It is sent with the matching HTTP status unless the test bed says otherwise. */
 export function failed(message: string): Envelope<null> {
   return { status: 'error', content: null, message };
 }
@@ -23,11 +23,11 @@ const FAILING_WORDS =
   /^(error|errors|fail|failed|failure|ko|nok|false|invalid|unauthori[sz]ed|forbidden|denied|not[ _-]?found|exception)$/i;
 
 /**
- * The service's message if `body` is an envelope (in ours or a likely other form) that reports an error, else undefined.
- * Names are compared without case. Understood: `status` as a failing word, `false`, `0` (unless the message says success) or
- * a number ≥ 400; `success`/`ok` as `false`, `0` or a failing word; a `code` from 400 on where there is no `status`; a
- * non-empty `error`/`errors` where no `status` says otherwise. A record that merely has a `status` field, such as an order,
- * is no envelope: one of the envelope's other members has to be there as well.
+ * The service's message if `body` is an envelope, in our form or a similar one, that reports an error; otherwise
+ * undefined. Names are compared without case. These count as an error: a `status` that is a failing word, `false`, `0`
+ * (unless the message says success) or a number ≥ 400; a `success` or `ok` that is `false`, `0` or a failing word;
+ * without a `status`, a `code` ≥ 400; a non-empty `error` or `errors`, unless `status` reports success. A record that
+ * has a `status` field, such as an order, is not an envelope: another member of an envelope has to be present too.
  */
 export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
@@ -37,7 +37,7 @@ export function failureIn(body: unknown): string | undefined {
   const framed = FRAMES.some((name) => members[name] !== undefined);
   const { status } = members;
   if (status !== undefined) {
-    const isCode = isZero(status) && saysSuccess(members.message); // 0 as programs return it
+    const isCode = isZero(status) && saysSuccess(members.message); // 0 as an exit code
     if (isCode) return undefined;
     if ((framed || Object.keys(members).length === 1) && isFailing(status)) return messageIn(members);
     if (isSucceeding(status)) return undefined;
@@ -47,14 +47,14 @@ export function failureIn(body: unknown): string | undefined {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Its members by their names in lower case; none is undefined, as it comes from JSON. */
+/** The members of `body` by their names in lower case. No value is undefined, because it comes from JSON. */
 function lowerCased(body: object): Members {
   const members: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(body)) members[name.toLowerCase()] = value;
   return members;
 }
 
-/** What stands beside a status in an envelope. */
+/** Members that an envelope has beside its status. */
 const FRAMES = ['content', 'message', 'msg', 'info', 'data', 'error', 'errors', 'code', 'result'];
 
 const isErrorCode = (value: unknown) => typeof value === 'number' && value >= 400 && value < 600;
@@ -94,7 +94,7 @@ function messageIn(members: Members): string {
   return 'the service reported an error without a message';
 }
 
-/** JSON as text; what is nested so deeply that it cannot be written is said to be. */
+/** A value as JSON text, or a note if it is nested too deeply to be written. */
 export function asText(value: unknown): string {
   try {
     return JSON.stringify(value);

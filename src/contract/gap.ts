@@ -2,11 +2,11 @@
 export interface Gap {
   /** Stable; the documentation links to it. */
   readonly id: string;
-  /** The section of docs/contract.md that is silent. */
+  /** The section of docs/contract.md that leaves it open. */
   readonly where: string;
   readonly question: string;
   readonly ourService: string;
-  readonly clientFindsOut: string;
-  /** Path of the setting that decides it, `*` for any account or sync; absent where there is nothing to set. */
+  readonly clientDoes: string;
+  /** Path of the setting that overrides it, with `*` for any account or sync; absent if there is no setting. */
   readonly override?: string;
 }

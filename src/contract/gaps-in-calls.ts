@@ -5,10 +5,10 @@ export const gapsInCalls: readonly Gap[] = [
   {
     id: 'prefix',
     where: 'Endpoints',
-    question: 'Which prefix does an operation answer under?',
-    ourService: 'Every operation under both.',
-    clientFindsOut:
-      'A 404 that may mean "no such path" is tried once under the other prefix, for each operation by itself.',
+    question: 'Which prefix does an operation use?',
+    ourService: 'Every operation answers under both prefixes.',
+    clientDoes:
+      'If an operation gets a 404 that may mean "no such path", the client tries the other prefix once. It does so for each operation separately.',
     override: 'accounts.*.prefix',
   },
   {
@@ -16,80 +16,81 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Endpoints',
     question: 'What do creates and updates answer?',
     ourService:
-      'HTTP 200 with an envelope whose content is null, since the listing shows no content. So a create tells no id.',
-    clientFindsOut: 'It takes an empty body or any envelope that reports no error for done, and finds ids by reading.',
+      'HTTP 200 with an envelope whose content is null, because the listing shows no content. The answer to a create therefore has no id.',
+    clientDoes: 'It treats an empty body, or any envelope that reports no error, as success, and finds ids by reading.',
   },
   {
     id: 'envelope-values',
     where: 'Endpoints',
     question: 'Which values do status and message take?',
-    ourService: 'status is "success" or "error"; message is OK, or words for a person.',
-    clientFindsOut:
-      'It understands words, booleans and numbers as status, and success, ok, error and errors beside it.',
+    ourService: 'status is "success" or "error"; message is "OK" or a sentence for people.',
+    clientDoes:
+      'It understands words, booleans and numbers as status, and the members success, ok, error and errors beside it.',
   },
   {
     id: 'list-place',
     where: 'Gaps in endpoint definitions',
-    question: 'Where in an answer does the list stand?',
+    question: 'Where in an answer is the list?',
     ourService: 'content is the list; with only_body=true the list is the whole body.',
-    clientFindsOut:
-      'It looks for the array of records, however deep; where two have an equal claim it asks for the setting. Where the list once stood is remembered: when it stands elsewhere the run is paused.',
+    clientDoes:
+      'It looks for the array of records at any depth. If several arrays could be the list, the setting has to name it. The client remembers the path; if the list later appears elsewhere, the run is paused.',
     override: 'accounts.*.dialect.listPath',
   },
   {
     id: 'only-body',
     where: 'Endpoints',
-    question: 'Do reads without a listed only_body take it, and has a single record an envelope?',
-    ourService: 'Every read takes it, and every read without it has the envelope.',
-    clientFindsOut: 'It needs neither.',
+    question: 'Which reads accept only_body, and does a single record have an envelope?',
+    ourService: 'Every read accepts it, and every read without it has the envelope.',
+    clientDoes: 'It works with and without both.',
   },
   {
     id: 'list-order',
     where: 'Limits',
-    question: 'In which order do lists come, and does it hold still?',
-    ourService: 'Oldest first, by id, always; a change to a record moves nothing.',
-    clientFindsOut: 'Overlapping pages show whether the order holds; where it does not, the scan is not called proven.',
+    question: 'In which order are lists, and is the order stable?',
+    ourService: 'Always oldest first, by id. A change to a record does not move it.',
+    clientDoes: 'Overlapping pages show whether the order is stable. If it is not, the scan is not called proven.',
   },
   {
     id: 'rows-per-page',
     where: 'Limits',
     question: 'What are the default and the maximum of rows_per_page, and what is beyond the last page?',
     ourService:
-      '100 and 1,000; more is cut to 1,000, less than 1 is an HTTP 400. Beyond the last page the list is empty.',
-    clientFindsOut:
-      'By the rows that come when it asks for its wished size. A page that is refused past the end (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty where the page after it holds nothing, it is refused again, and the first page is still answered.',
+      'The default is 100 and the maximum is 1,000. A larger value is reduced to 1,000; a value below 1 is an HTTP 400. Beyond the last page the list is empty.',
+    clientDoes:
+      'It asks for the page size that it wants and counts the rows it receives. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if the page after it has no records, a second request for it is refused too, and the first page is still answered.',
     override: 'syncs.*.options.rowsPerPage',
   },
   {
     id: 'tasks-paging',
     where: 'Limits',
-    question: 'Is the first page of tasks 0 or 1, how many are on a page, and what comes without a page?',
-    ourService: 'It is 0, a page has 100, and without a page the first one comes.',
-    clientFindsOut: 'It reads the pages 0 and 1: where they are equal, or 0 is refused, the first is 1.',
+    question:
+      'Is the first page of tasks 0 or 1, how many tasks are on a page, and what does a call without a page return?',
+    ourService: 'The first page is 0, a page has 100 tasks, and a call without a page returns the first one.',
+    clientDoes: 'It reads pages 0 and 1. If they are equal, or page 0 is refused, the first page is 1.',
     override: 'accounts.*.dialect.firstTaskPage',
   },
   {
     id: 'unpaged-lists',
     where: 'Endpoints',
-    question: 'Do customers, orders, subtasks and search results come whole, however many there are?',
-    ourService: 'Yes, streamed. What was committed before the reading began is in it.',
-    clientFindsOut:
-      'It reads them as a stream, with a cap on the bytes, and asks for a page further on: records that were not there yet tell of pages, and then it scans them. A list that is null, or left out of a success, is empty.',
+    question: 'Are lists of customers, orders, subtasks and search results complete, whatever their size?',
+    ourService: 'Yes, and they are streamed. A list has everything that was committed before the read began.',
+    clientDoes:
+      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, the list is paged, and the client scans it. A list that is null, or missing from a successful answer, is empty.',
   },
   {
     id: 'search-match',
     where: 'Contacts',
     question: 'How does a search match?',
     ourService:
-      'Where the term is contained in the name, e-mail or phone as written; case makes no difference, accents do, and a first and last name together match too. A blank term is an HTTP 400.',
-    clientFindsOut: 'It takes a search for a hint and compares the records itself.',
+      'A record matches if its name, e-mail or phone contains the term as written. Case is ignored, accents are not, and a first and last name together match too. A blank term is an HTTP 400.',
+    clientDoes: 'It uses a search only as a hint and compares the records itself.',
   },
   {
     id: 'read-after-write',
     where: 'Endpoints',
-    question: 'Does a list show a write at once?',
-    ourService: 'Yes, as soon as it was answered.',
-    clientFindsOut: 'It cannot: it waits for twice the settle time before it believes that something is not there.',
+    question: 'Does a list show a write immediately?',
+    ourService: 'Yes, as soon as the write is answered.',
+    clientDoes: 'It waits for twice the settle time before it concludes that a record does not exist.',
     override: 'accounts.*.budget.settle',
   },
   {
@@ -97,48 +98,48 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Endpoints',
     question: 'Is a create that is sent twice applied twice?',
     ourService: 'Yes. There is no idempotency key.',
-    clientFindsOut: 'It never sends a create again before it has read that the first one was not applied.',
+    clientDoes: 'It does not send a create again until it has read that the first one was not applied.',
   },
   {
     id: 'authentication',
     where: 'Authentication',
     question: 'What if API_KEY is missing or unknown, and is Authorization required?',
     ourService:
-      'HTTP 401 for both, and the connection is closed; an address that tries many keys waits a second for each. Authorization is ignored.',
-    clientFindsOut:
-      'After a 401 or 403 it asks by other reads. If they are refused too, the account is suspended until one is accepted. If one is accepted, the operation is forbidden to the key, or one record was refused: how other records fare tells.',
+      'HTTP 401 for both, and the connection is closed. Each further wrong key from an address that tries many is answered after a second. Authorization is ignored.',
+    clientDoes:
+      'After a 401 or 403 it tries other reads. If they are refused too, the account is suspended until one succeeds. If one succeeds, either the key may not use the operation, or only one record was refused; calls for other records show which.',
     override: 'accounts.*.authorization',
   },
   {
     id: 'foreign-records',
     where: 'Authentication',
-    question: 'What is answered for a record of another tenant?',
-    ourService: 'The same as for one that never was: HTTP 404 with the same words.',
-    clientFindsOut: 'It need not tell them apart.',
+    question: 'What is the answer for a record of another tenant?',
+    ourService: 'The same as for a record that never existed: HTTP 404 with the same message.',
+    clientDoes: 'It treats both in the same way.',
   },
   {
     id: 'errors',
     where: 'Errors',
     question: 'Which statuses and bodies do errors have?',
     ourService:
-      'An envelope with status "error", and HTTP 400 for what was sent, 401 for the key, 404 for what does not exist, 405 for the method, 408 for a request that does not arrive in time, 409 for a conflict, 413 and 415 for the body, 414 for the path, 429 for the rate, 431 for the headers, 500 for a fault of ours.',
-    clientFindsOut:
-      'It understands HTTP 200 with a failing envelope, HTML and empty bodies as well; every doubt is read back.',
+      'An envelope with status "error", and HTTP 400 for invalid input, 401 for the key, 404 for a record or path that does not exist, 405 for the method, 408 for a request that does not arrive in time, 409 for a conflict, 413 and 415 for the body, 414 for the path, 429 for the rate, 431 for the headers, 500 for an internal error.',
+    clientDoes:
+      'It also understands HTTP 200 with a failing envelope, HTML and empty bodies. If the outcome of a write is unknown, it reads the record back.',
   },
   {
     id: 'rate-limit',
     where: 'Limits',
     question: 'How many requests may a key make?',
     ourService: 'Any number.',
-    clientFindsOut:
-      'It keeps to the configured budget, obeys 429 and Retry-After, and goes on slower where it meets them; RateLimit headers only lower its rate. With budget.mode discover it finds the limit itself.',
+    clientDoes:
+      'It keeps to the configured budget, follows 429 and Retry-After, and slows down after them. RateLimit headers can only lower its rate. With budget.mode discover it finds the limit itself.',
     override: 'accounts.*.budget.requests',
   },
   {
     id: 'events',
     where: 'Events',
-    question: 'Does the service tell of changes?',
+    question: 'Does the service send events about changes?',
     ourService: 'No.',
-    clientFindsOut: 'It scans, and compares with what it saw last.',
+    clientDoes: 'It scans the lists and compares them with what it saw last.',
   },
 ];

@@ -1,6 +1,6 @@
 /**
- * Everything the service's contract leaves open, and three answers to each: what our service does, how the client finds
- * out what another service does, and the setting that says so outright.
+ * Everything that the service's contract leaves open. Each gap has three answers: what our service does, how our client
+ * handles other services, and the setting that overrides it.
  */
 import type { Gap } from './gap.ts';
 import { gapsInCalls } from './gaps-in-calls.ts';

@@ -1,6 +1,6 @@
 /**
- * The 27 operations of the service's contract, said once: the client calls from this table, the service routes from it,
- * and the OpenAPI document is made from it.
+ * The 27 operations of the service's contract. The client's calls, the service's routes and the OpenAPI document are
+ * all made from this table.
  */
 import { z } from 'zod';
 import {
@@ -16,8 +16,8 @@ import {
   orderCreate,
   orderRecord,
   orderUpdate,
-  pipelineDetails,
   pipelineRecord,
+  pipelineWithColumns,
   subtaskCreate,
   subtaskRecord,
   subtaskUpdate,
@@ -42,13 +42,13 @@ export interface Operation {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** What our service puts into `content`; absent where the listing shows no content. */
+  /** What our service puts into `content`; absent if the contract shows none. */
   readonly result?: z.ZodType;
-  /** `paged` by page number, `all` in one answer. Absent: the answer is no list. */
+  /** `paged`: by page number. `all`: in one answer. Absent: the answer is not a list. */
   readonly list?: 'paged' | 'all';
-  /** Sending it twice leaves what sending it once leaves. */
+  /** Sending it twice has the same effect as sending it once. */
   readonly repeatable: boolean;
-  /** The operation that shows whether it was applied, where there is one. */
+  /** The operation that shows whether it was applied, if there is one. */
   readonly readBack?: string;
 }
 
@@ -302,7 +302,7 @@ const rows = {
     path: '/pipelines/get-pipeline',
     params: none,
     query: idParam('pipeline_id'),
-    result: pipelineDetails,
+    result: pipelineWithColumns,
     repeatable: true,
   },
   'pipelines.moveCard': {
@@ -325,7 +325,7 @@ const rows = {
   },
 } satisfies Record<string, Operation>;
 
-/** The rows as they are written, each with its own types. */
+/** The rows with their literal types. */
 export type OperationTable = typeof rows;
 export type OperationName = keyof OperationTable;
 

@@ -1,8 +1,9 @@
 /**
  * The records of the service's contract: what may be sent, and what our service answers.
  *
- * Request fields are the contract's (docs/contract.md, "Resources and their fields"), every one optional. The contract shows no response
- * record; ours are the request fields plus `id`, `tenant_id`, `created_at` and `updated_at` (our choice, see gaps.ts).
+ * Request fields are the contract's (docs/contract.md, "Resources and their fields"), all optional. The contract shows
+ * no response record; ours are the request fields plus `id`, `tenant_id`, `created_at` and `updated_at` (our choice,
+ * see gaps.ts).
  */
 import { z } from 'zod';
 
@@ -11,12 +12,12 @@ const nullableText = z.string().nullable();
 const flag = z.boolean();
 const id = z.number().int().positive().max(Number.MAX_SAFE_INTEGER);
 
-/** The form the contract gives for task dates: ISO 8601 without offset, and a date that exists. */
+/** The form of task dates in the contract: ISO 8601 without offset, and a date that exists. */
 export const localDateTime = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'expected the form YYYY-MM-DDTHH:MM:SS, without offset')
   .refine(isRealDateTime, 'expected a date and time that exist')
-  .describe('ISO 8601 date-time without offset, form YYYY-MM-DDTHH:MM:SS');
+  .describe('ISO 8601 date-time without an offset, in the form YYYY-MM-DDTHH:MM:SS');
 
 export const contactCreate = z
   .object({
@@ -113,10 +114,10 @@ const subtaskFields = z
 
 export const subtaskCreate = subtaskFields.extend({ task_id: id.optional(), description: text.optional() });
 
-/** `id` names the subtask: the path carries only the parent task, so without it the call could not say which one. */
+/** `id` names the subtask. The path has only the id of the parent task. */
 export const subtaskUpdate = subtaskFields.extend({ id: id.optional(), description: text.optional() });
 
-/** `module_type` tells a contact's comment from a card's. */
+/** `module_type` says whether the comment belongs to a contact or a card. */
 export const CONTACT_MODULE = 'contact';
 export const CARD_MODULE = 'card';
 
@@ -148,7 +149,7 @@ export const cardRecord = z.object({
 });
 export const columnRecord = z.object({ id, name: text, position: z.number().int(), cards: z.array(cardRecord) });
 export const pipelineRecord = z.object({ id, name: text, created_at: z.string(), updated_at: z.string() });
-export const pipelineDetails = pipelineRecord.extend({ columns: z.array(columnRecord) });
+export const pipelineWithColumns = pipelineRecord.extend({ columns: z.array(columnRecord) });
 
 export type CustomerFields = z.infer<typeof customerCreate>;
 

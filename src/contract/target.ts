@@ -1,6 +1,6 @@
 /**
- * What every outside system is behind: one file each, one contract. A target is given the state that a task has, makes its
- * own side agree with it, and says what came of it. Retrying, order, pace and dead letters are none of its business.
+ * The interface of every outside system; each has one file. A target receives the state of a task, updates its own side
+ * to match, and returns the outcome. Retries, order, pace and dead letters are handled by the outbox.
  */
 
 /** The state of a task, subtask or pipeline card, as targets receive it. */
@@ -11,15 +11,15 @@ export interface TaskState {
   readonly title: string;
   /** May hold HTML markup; empty where there is none. */
   readonly description: string;
-  /** What it is in the service: open or completed. Of a card, the name of its column. */
+  /** Its status in the service: open or completed, or for a card the name of its column. */
   readonly status: string;
   readonly isCompleted: boolean;
-  /** It is no longer at the service; the rest says what it last was. */
+  /** It no longer exists at the service; the other members are its last known state. */
   readonly isGone: boolean;
   /** As the service writes them: YYYY-MM-DDTHH:MM:SS without an offset. */
   readonly startDate: string | undefined;
   readonly endDate: string | undefined;
-  /** Of a subtask, its task; of a card, its pipeline. */
+  /** For a subtask its task, for a card its pipeline. */
   readonly parentId: string | undefined;
 }
 
@@ -27,20 +27,20 @@ export type TaskEvent = 'created' | 'completed' | 'reopened' | 'changed' | 'gone
 
 /** One delivery: the state of one task, on its way to one target. */
 export interface Delivery {
-  /** The same over all attempts and replays. */
+  /** The same in all attempts and replays. */
   readonly id: string;
   readonly account: string;
-  /** Ascending per task: a receiver that has seen a higher one may ignore this. */
+  /** Ascending per task. A receiver that has seen a higher version may ignore this one. */
   readonly sequence: number;
   readonly event: TaskEvent;
-  /** When the change was seen; never the receiver's clock. */
+  /** When Lockstep saw the change, by its own clock. */
   readonly seenAt: Date;
   readonly task: TaskState;
-  /** The outside item that the task is linked with, by the target's own naming; undefined where there is none. */
+  /** The target's id of the item that the task is linked to; undefined if there is none. */
   readonly itemId: string | undefined;
 }
 
-/** What a target answered, for the dead letter: never a secret, never more than a few hundred characters. */
+/** What a target answered, for the dead letter. It has at most a few hundred characters and never a secret. */
 export interface TargetAnswer {
   readonly httpStatus?: number;
   readonly text?: string;
@@ -48,11 +48,14 @@ export interface TargetAnswer {
 
 export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   | { readonly status: 'delivered'; readonly detail?: string; readonly itemId?: string }
-  /** Read first, and found in that state: nothing was written. */
+  /** The item was read first and already had this state, so nothing was written. */
   | { readonly status: 'already'; readonly detail?: string; readonly itemId?: string }
-  /** There is nothing at this target for it, such as no linked item. */
+  /** This target has nothing to update, for example because no item is linked. */
   | { readonly status: 'skipped'; readonly reason: string; readonly detail: string }
-  /** May work later. `isLimited`: the target told to slow down; no attempt is spent and its other deliveries wait as well. */
+  /**
+   * May work later. `isLimited`: the target asked to slow down; this does not count as an attempt, and the target's
+   * other deliveries wait too.
+   */
   | {
       readonly status: 'later';
       readonly reason: string;
@@ -60,19 +63,19 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
       readonly retryAfterMs?: number;
       readonly isLimited?: boolean;
     }
-  /** Trying again would not help: a dead letter, until a person has fixed the cause and replays it. */
+  /** A retry would not help. The delivery becomes a dead letter until a person fixes the cause and replays it. */
   | { readonly status: 'refused'; readonly reason: string; readonly detail: string }
-  /** Nothing will be accepted any more, of any task: a receiver that is gone, a token that was revoked. */
+  /** The target accepts nothing for any task: for example, the receiver is gone or the token was revoked. */
   | { readonly status: 'disabled'; readonly reason: string; readonly detail: string }
 );
 
 export type TargetFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
 
-/** What an outside item says about itself. */
+/** The state of an outside item. */
 export interface ItemState {
   readonly itemId: string;
   readonly isCompleted: boolean;
-  /** By the outside system's own naming, for people. */
+  /** The outside system's own name for the state, for people. */
   readonly status: string;
 }
 
@@ -90,25 +93,25 @@ export interface HookRequest {
 
 export type HookVerdict =
   /**
-   * Genuine; the items that it tells of, none where it is about something else. `id`: the sender's own name for the call,
-   * where it is signed together with the body.
+   * Genuine. `items` is empty if the call is about something else. `id` is the sender's id of the call, if it is signed
+   * together with the body.
    */
   | { readonly status: 'accepted'; readonly items: readonly ItemState[]; readonly id?: string }
   | { readonly status: 'refused'; readonly httpStatus: 400 | 401; readonly reason: string };
 
 export interface CallContext {
-  /** Aborts when the process shuts down or the time of this delivery is over. */
+  /** Aborts when the process shuts down or this delivery times out. */
   readonly signal: AbortSignal;
 }
 
 export interface Target {
-  /** Makes the target agree with the delivery's task. Rejects for defects only. */
+  /** Updates the target to the state of the delivery's task. Rejects only for defects. */
   deliver(delivery: Delivery, context: CallContext): Promise<DeliveryOutcome>;
-  /** Of targets with items: what one of them says now. */
+  /** For targets with items: the current state of one item. */
   readonly readItem?: (itemId: string, context: CallContext) => Promise<ItemRead>;
-  /** Of targets with items: those that a text names, such as ABC-12 or the address of an issue. */
+  /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
-  /** Of targets that call back: is the call genuine, and what does it say? */
+  /** For targets with webhooks: whether the call is genuine, and what it reports. */
   readonly readHook?: (request: HookRequest, now: Date) => Promise<HookVerdict>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export type DecimalSign = '.' | ',';
 export interface AmountForm {
   /** `unsure`: the file does not show it, so cells such as 1,234 are refused with AMOUNT_AMBIGUOUS. */
   readonly decimal: DecimalSign | 'unsure';
-  /** Whether (12.00) and 12.00- mean minus 12, as in accounting. Refused if not enabled. */
+  /** Whether (12.00) and 12.00- mean minus 12, as in accounting. If not enabled, such cells are refused. */
   readonly accounting: boolean;
   /** Digits after the decimal sign, trailing zeros apart; default 4. */
   readonly maxDecimals?: number;
@@ -46,8 +46,8 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
 }
 
 /**
- * What a cell says about the decimal sign of its file, whichever it is. `either`: it would be another number by the other
- * sign. `not .`: its points group thousands, as in 1.234.567; that does not tell what a comma means in other cells.
+ * What a cell shows about the decimal sign of its file. `either`: both signs are possible and give different numbers.
+ * `not .`: its points group thousands, as in 1.234.567; this does not show what a comma means in other cells.
  */
 export type DecimalHint = DecimalSign | 'either' | 'not .' | 'not ,';
 
@@ -73,13 +73,16 @@ type Refused = Extract<Amount, { status: 'refused' }>;
 
 const refused = (code: CellCode, facts?: Facts): Refused => ({ status: 'refused', code, facts });
 
-/** Is it the same by either sign, or is the sign known to be the point? And within the bounds without counting? */
+/**
+ * Whether the cell means the same with either sign, or the sign is known to be the point, and the number is certainly
+ * within the bounds.
+ */
 function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
   const point = cell.indexOf('.');
   return point === -1 || (decimal === '.' && cell.length - point - 1 <= (maxDecimals ?? MAX_DECIMALS));
 }
 
-/** A list instead of any three capitals: in 5 MIO and 12 DEC the letters are no currency. */
+/** A list instead of any three capitals, because the letters in 5 MIO and 12 DEC are not a currency. */
 const CODES = Intl.supportedValuesOf('currency').join('|');
 const CURRENCY = /(?:CODES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source.replace('CODES', CODES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
@@ -107,7 +110,7 @@ function signOf(bare: string): { digits: string; isNegative: boolean; isBookkeep
 const SPACED = /^\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?=[.,]|$)/;
 const APOSTROPHED = /^\d{1,3}(?:['’]\d{3})+(?=[.,]|$)/;
 
-/** Without the spaces or apostrophes that group digits, where they do group in threes. */
+/** The text without the spaces or apostrophes that group digits, if they group in threes. */
 function joined(digits: string): string {
   const grouped = SPACED.exec(digits) ?? APOSTROPHED.exec(digits);
   return grouped ? grouped[0].replace(/\D/g, '') + digits.slice(grouped[0].length) : digits;

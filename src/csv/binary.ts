@@ -21,7 +21,7 @@ const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[]
   ['7f454c46', 'a program', 'Name the CSV file.'],
 ];
 
-/** Control characters that text does not hold, but for a stray one. */
+/** Control characters, of which text has at most a few stray ones. */
 const MOST_CONTROLS = 0.1;
 
 /** Throws CSV_BINARY. A few NUL bytes in a text are allowed here: they are reported with their row. */
@@ -32,7 +32,7 @@ export function refuseBinary(firstBlock: Buffer, name: string): void {
   if (utf16Of(firstBlock) !== undefined) return;
   let controls = 0;
   for (const byte of firstBlock) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) controls += 1;
-  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'no text', 'Name a CSV file.');
+  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'not text', 'Name a CSV file.');
 }
 
 function binary(name: string, kind: string, remedy: string): LockstepError {

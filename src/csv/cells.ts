@@ -1,9 +1,9 @@
 /**
- * What each field takes: one function per field, cell in, value or problem out.
+ * One function per field: it takes a cell and returns a value or a problem.
  *
- * Plain functions, not zod: a million rows of eight cells are eight million checks, and zod's result objects alone would
- * take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts holds the values against
- * the contract's zod schemas.
+ * Plain functions, not zod: a million rows of eight cells are eight million checks, and zod's result objects alone
+ * would take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts checks the
+ * values with the contract's zod schemas.
  */
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
@@ -13,15 +13,15 @@ import type { Field } from './fields.ts';
 export type CellProblem = {
   readonly code: CellCode;
   readonly severity: 'error' | 'warning';
-  /** Besides the cell and its place. */
+  /** What a field function receives besides the cell and its position. */
   readonly facts?: Facts;
 };
 
 export interface CellResult {
-  /** Absent where the cell is refused. */
+  /** Absent if the cell is refused. */
   readonly value?: string;
   readonly problem?: CellProblem;
-  /** Of an amount: the sign or code that was taken off. */
+  /** For an amount: the currency sign or code that was removed. */
   readonly currency?: string;
 }
 
@@ -57,7 +57,7 @@ const error = (code: CellCode, facts?: Facts): CellResult => ({ problem: { code,
 
 const CONTROL = /\p{Cc}/u;
 const CONTROL_BUT_BREAKS = /(?![\t\n\r])\p{Cc}/u;
-/** Shown as nothing: two keys that look the same would differ. */
+/** Invisible characters: with them, two keys that look the same would differ. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
 const UNREADABLE = 'UNREADABLE_CHARACTER';
@@ -67,7 +67,7 @@ function shortText(text: string): CellResult {
   return CONTROL.test(text) ? control(text, CONTROL) : readable(text);
 }
 
-/** Line breaks and tabs belong to a description, and one letter of it may be lost. */
+/** In a description, line breaks and tabs are allowed, and so is a character that could not be decoded. */
 function longText(text: string): CellResult {
   if (text.length > MAX_LONG) return tooLong(text, MAX_LONG);
   if (CONTROL_BUT_BREAKS.test(text)) return control(text, CONTROL_BUT_BREAKS);
@@ -80,7 +80,7 @@ function readable(text: string): CellResult {
   return text.includes('\ufffd') ? error(UNREADABLE) : { value: text };
 }
 
-/** A long number as a spreadsheet shows it. */
+/** A long number as a spreadsheet shows it, such as 1.2E+11. */
 const CUT_SHORT = /^\d[.,]\d+E\+\d+$/i;
 
 /** A label, never a number: 00012 is not 12. */
@@ -90,7 +90,7 @@ function orderId(text: string): CellResult {
   return shortText(text);
 }
 
-/** An id as the service shows it: digits of any length, a UUID or any other word. Which of them are there its list tells. */
+/** An id as the service shows it: digits of any length, a UUID or any other word. The service's list shows which ids exist. */
 const ID = /^[\p{L}\d_][\p{L}\d_.:/+=-]*$/u;
 
 function clientId(text: string): CellResult {
@@ -100,7 +100,7 @@ function clientId(text: string): CellResult {
   return shortText(text);
 }
 
-/** Lenient: what is before and behind the @ is for the service to judge. */
+/** Lenient: the service checks what is before and after the @. */
 const EMAIL = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+\.[^\s@<>(),;:".]+$/;
 
 function email(text: string): CellResult {

@@ -19,9 +19,9 @@ export interface MappedColumn {
 }
 
 export interface ColumnMapping {
-  /** At most one a field, in the order of FIELDS. */
+  /** At most one per field, in the order of FIELDS. */
   readonly columns: readonly MappedColumn[];
-  /** Columns of the file that fill nothing. */
+  /** Columns of the file that fill no field. */
   readonly unmapped: readonly { readonly index: number; readonly name: string }[];
 }
 
@@ -38,10 +38,9 @@ export interface Recognised {
 }
 
 /**
- * `told`: field → a column's header or number (from 1), as given or as remembered for this header's signature; empty where no
- * column fills it.
- * `firstRows` tell what a column that is just called "customer" holds.
- * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_CUSTOMER_COLUMN.
+ * `told`: field → a column's header or number (from 1), as given or as remembered for this header's signature; empty if
+ * no column fills it. `firstRows` show what a column called "customer" contains. Throws CSV_DUPLICATE_HEADER,
+ * CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_CUSTOMER_COLUMN.
  */
 export function mapColumns(
   header: Header,
@@ -68,12 +67,12 @@ export function mapColumns(
   return { columns, unmapped };
 }
 
-/** Tells a header's field: by its exact name, a synonym, or a near miss (of at least five letters). */
+/** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
   const words = plainWords(name);
   const known = KNOWN.get(words);
   if (known) return known;
-  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the one name for it
+  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the exact name
   if (qualified) return { ...qualified, how: 'synonym', confidence: CONFIDENCE.synonym };
   let best: Recognised | undefined;
   let isTie = false;
@@ -86,7 +85,7 @@ export function recognise(name: string): Recognised | undefined {
   return isTie ? undefined : best;
 }
 
-/** Names a header for remembering what was told about it: equal for equal names in equal order. */
+/** The signature of a header, under which its mapping is remembered: equal for equal names in equal order. */
 export function headerSignature(names: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify(names.map((name) => name.trim())))
@@ -94,12 +93,12 @@ export function headerSignature(names: readonly string[]): string {
     .slice(0, 16);
 }
 
-/** Names for the columns of a file that has none. */
+/** Names for the columns of a file without a header. */
 export function numberedColumns(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `column_${index + 1}`);
 }
 
-/** One letter of seven: "customer note" is no customer number, and who sends is no gender. */
+/** At most one letter in seven may differ: "customer note" is not a customer number, and "sender" is not a gender. */
 const LEAST_LIKENESS = 0.85;
 const LEAST_LETTERS = 5;
 const CONFIDENCE = { exact: 1, synonym: 0.95 };
@@ -129,13 +128,13 @@ function recogniseAll(
 }
 
 const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
-/** Shops export an order's number as its name. */
+/** Some shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
-/** What cannot be a name: digits, or a UUID. */
+/** A value that cannot be a name: digits, or a UUID. */
 const CUSTOMER_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
 
-/** A column called "customer" may hold ids, addresses or names, and one called "name" the numbers of orders. */
+/** A column called "customer" may contain ids, e-mail addresses or names, and one called "name" may contain order numbers. */
 function byContent(name: string, index: number, rows: readonly (readonly string[])[]): Recognised | undefined {
   const words = plainWords(name);
   if (words !== 'name' && !CUSTOMER_WORDS.has(words)) return undefined;
@@ -183,7 +182,7 @@ export function refuseDuplicates(names: readonly string[]): void {
 export function ambiguous(field: string, columns: readonly { readonly name: string }[]): LockstepError {
   const names = columns.map(({ name }) => name);
   const pair = `${field}=${names[0]}`;
-  const remedy = `Say which one with --map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
+  const remedy = `Name one with --map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
   return refuse(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line 1: the columns ${listColumns(names)} all look like ${field}. ${remedy}.`,
@@ -191,12 +190,12 @@ export function ambiguous(field: string, columns: readonly { readonly name: stri
 }
 
 function noCustomer({ names, isGiven }: Header): LockstepError {
-  const need = `An order needs its customer: one of ${CUSTOMER_REFERENCES.join(', ')}`;
+  const need = `An order needs its customer: a column for one of ${CUSTOMER_REFERENCES.join(', ')}`;
   const has = isGiven
-    ? `none of the columns ${listColumns(names)} looks like one (delete any lines above the header)`
+    ? `none of the columns ${listColumns(names)} looks like it (delete any lines above the header)`
     : 'the file has no header';
   const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
-  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Say which column it is, as in --map ${example}.`);
+  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Name the column, as in --map ${example}.`);
 }
 
 const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });
@@ -211,7 +210,7 @@ export function listColumns(names: readonly string[]): string {
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
-/** `KundenName`, `Kunden_name` and `kunden-name ` are the same words; accents and punctuation say nothing. */
+/** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
 export function plainWords(name: string): string {
   return name
     .slice(0, 200)
@@ -246,7 +245,7 @@ const KNOWN: ReadonlyMap<string, Recognised> = new Map([
   ]),
 ]);
 
-/** The share of letters that need no change; 0 for words too short or too different in length to tell. */
+/** The share of letters that are equal; 0 if the words are too short or differ too much in length. */
 function likeness(one: string, other: string): number {
   const longest = Math.max(one.length, other.length);
   if (Math.min(one.length, other.length) < LEAST_LETTERS) return 0;

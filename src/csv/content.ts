@@ -7,11 +7,11 @@ import { LockstepError } from '../base/errors.ts';
 import { decodeText, detectEncoding } from './encoding.ts';
 import type { Received } from './receive.ts';
 
-/** Blank ones too: they cost time without end otherwise. */
+/** Blank lines count too: otherwise they could take unlimited time. */
 const MAX_LINES = 20_000_000;
 
 /**
- * SHA-256 in hex. The encoding is the one that the file shows, whatever the user chooses: another choice makes no other file.
+ * SHA-256 in hex. It always uses the detected encoding, because choosing another encoding does not change the file.
  * Throws CSV_TOO_MANY_LINES, CSV_CHANGED.
  */
 export async function contentSha256(received: Received, { maxLines = MAX_LINES } = {}): Promise<string> {

@@ -10,7 +10,7 @@ export type Encoding = (typeof ENCODINGS)[number];
 export interface DetectedEncoding {
   readonly encoding: Encoding;
   readonly hasBom: boolean;
-  /** Why this encoding was detected, for people. */
+  /** The reason for this encoding, for people. */
   readonly why: string;
 }
 
@@ -29,7 +29,7 @@ export function detectEncoding(
   return { encoding: 'windows-1252', hasBom: false, why: 'it is not valid UTF-8' };
 }
 
-/** A stray byte among characters of UTF-8 makes one row unreadable; taken for windows-1252, it would garble all the others. */
+/** A stray byte in UTF-8 makes one row unreadable; read as windows-1252, the file would have errors in all other rows. */
 function isMostlyUtf8(sample: Buffer): boolean {
   const text = new TextDecoder('utf-8').decode(sample, { stream: true });
   const unreadable = text.split('\ufffd').length - 1;
@@ -48,13 +48,13 @@ export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: En
   yield decoder.decode();
 }
 
-/** Decodes the beginning of a file; a character cut in two at its end is left out. */
+/** Decodes the beginning of a file; a character that is cut off at its end is left out. */
 export function decodeSample(sample: Buffer, encoding: Encoding): string {
   if (encoding === 'windows-1252') return windows1252(sample);
   return new TextDecoder(encoding).decode(sample, { stream: true });
 }
 
-/** Is a stream of bytes valid UTF-8? Characters may be cut by the blocks' ends. */
+/** Whether a stream of bytes is valid UTF-8. A character may be split between two blocks. */
 export class Utf8Check {
   #isValid = true;
   #rest: Uint8Array = new Uint8Array(0);
@@ -72,7 +72,10 @@ export class Utf8Check {
   }
 }
 
-/** UTF-16 by its mark, or by where its zero bytes are: delimiters and line ends have one each in any language. */
+/**
+ * Detects UTF-16 by its byte order mark, or by the position of its zero bytes: in any language, delimiters and line
+ * ends have one each.
+ */
 export function utf16Of(sample: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const marked = byMark(sample);
   if (marked === 'utf-16le' || marked === 'utf-16be') return marked;
@@ -95,7 +98,7 @@ function byMark(sample: Uint8Array): Encoding | undefined {
   return undefined;
 }
 
-/** How many bytes there are before a character that the end cuts. */
+/** The number of bytes before a character that is cut off at the end. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -108,12 +111,15 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** 0x80 to 0x9f; the five unassigned stay control characters, as the WHATWG's table has them. */
+/** 0x80 to 0x9f; the five unassigned ones stay control characters, as in the WHATWG's table. */
 const UPPER =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
 
-/** By hand: some releases of Node decode `windows-1252` as ISO 8859-1, where the euro sign is a control character. */
+/**
+ * Decoded here, because some releases of Node decode `windows-1252` as ISO 8859-1, where the euro sign is a control
+ * character.
+ */
 function windows1252(bytes: Uint8Array): string {
   const latin1 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   return latin1.replace(/[\x80-\x9f]/g, (character) => UPPER.charAt(character.charCodeAt(0) - 0x80));

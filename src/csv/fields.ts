@@ -1,6 +1,6 @@
 /** The fields that a row of orders may fill, and common column headers for them. */
 
-/** Of the order, then what names its customer, then what a customer is created with. */
+/** Fields of the order, then the fields that identify its customer, then the fields for creating a customer. */
 export const FIELDS = [
   'order_id',
   'description',
@@ -19,17 +19,17 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** A row must name its customer by one of these. */
+/** A row must identify its customer by one of these. */
 export const CUSTOMER_REFERENCES = ['client_id', 'customer_email', 'customer_phone', 'customer_name'] as const;
 
-/** One column may serve both: who the customer is, and what one is created with. */
+/** A column may fill both: the field that identifies the customer, and the field for creating one. */
 export const SHARED: readonly (readonly [reference: Field, creation: Field])[] = [
   ['customer_email', 'email'],
   ['customer_phone', 'phone_number'],
   ['customer_name', 'full_name'],
 ];
 
-/** English, German, Spanish, French; without accents, in lower case, words apart (see `plainWords`). */
+/** English, German, Spanish, French; without accents, in lower case, with spaces between words (see `plainWords`). */
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   order_id: [
     ...['order', 'order no', 'order nr', 'order number', 'order num', 'order ref', 'order reference', 'order label'],

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { visibleName } from '../base/visible.ts';
 
-/** File systems take 255 bytes; the endings of results and problems need some of them. */
+/** File systems allow 255 bytes; the endings for results and problems need some of them. */
 const MAX_BYTES = 200;
 
-/** The name itself where it is short enough; else its beginning, and a hash of all of it. */
+/** The name itself if it is short enough; otherwise its beginning and a hash of the whole name. */
 export function shortName(name: string): string {
   const bytes = Buffer.from(name);
   if (bytes.length <= MAX_BYTES) return name;
@@ -14,7 +14,7 @@ export function shortName(name: string): string {
   return `${begins}~${hash}`;
 }
 
-/** What the results of a file are named after: `x.csv` and `x.csv.gz` have results of their own. */
+/** The base name for the results of a file: `x.csv` and `x.csv.gz` have separate results. */
 export function resultsBase(fileName: string): string {
   return shortName(visibleName(fileName).replace(/\.csv$/i, '')) || 'orders';
 }

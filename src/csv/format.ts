@@ -12,7 +12,7 @@ const QUOTES = ['"', "'"] as const;
 export interface Format extends Dialect {
   readonly lineEnd: 'LF' | 'CRLF' | 'CR';
   readonly hasHeader: boolean;
-  /** 1 where the first line is Excel's `sep=;`, which is no row. */
+  /** 1 if the first line is Excel's `sep=;`, which is not a row; otherwise 0. */
   readonly skippedLines: 0 | 1;
 }
 
@@ -28,7 +28,7 @@ export interface DetectedDecimal {
   readonly why: string;
 }
 
-/** `isWhole`: the sample is all of the file, so its last line is complete. */
+/** `isWhole`: the sample is the whole file, so its last line is complete. */
 export function detectFormat(sample: string, isWhole: boolean, choices: FormatChoices = {}): Format {
   const separator = /^sep=(.)\r?(?:\n|\r|$)/i.exec(sample);
   const text = separator ? sample.slice(separator[0].length) : sample;
@@ -46,7 +46,10 @@ function firstRows(text: string, dialect: Dialect, isWhole: boolean): readonly (
   return rows.filter((row) => row.some((cell) => cell.trim() !== ''));
 }
 
-/** The decimal sign of a column: the one that its cells agree on. `unsure` is safe: such cells are refused, not guessed. */
+/**
+ * The decimal sign of a column: the one that its cells agree on. With `unsure`, ambiguous cells are refused instead of
+ * guessed.
+ */
 export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): DetectedDecimal {
   if (chosen) return { sign: chosen, why: 'as chosen' };
   const told = new Map<DecimalHint, string>();
@@ -70,7 +73,7 @@ export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): D
   if (either !== undefined) return { sign: 'unsure', why: `"${either}" may have decimals or thousands` };
   const grouped = notPoint ?? notComma;
   if (grouped !== undefined) return { sign: 'unsure', why: `"${grouped}" has thousands and no decimals` };
-  return { sign: '.', why: 'no amount has one' };
+  return { sign: '.', why: 'no amount has a decimal sign' };
 }
 
 const MOST_ROWS = 200;
@@ -82,14 +85,17 @@ function lineEndOf(text: string): Pick<Format, 'newline' | 'lineEnd'> {
   return { newline: '\n', lineEnd: pairs * 2 > feeds ? 'CRLF' : 'LF' };
 }
 
-/** The apostrophe only where no double quote is, and cells begin and end with it beside a delimiter or a line's end. */
+/**
+ * The apostrophe, only if there is no double quote and cells begin and end with the apostrophe next to a delimiter or a
+ * line's end.
+ */
 function quoteOf(text: string): string {
   if (text.includes('"')) return QUOTES[0];
   const quoted = text.match(/(?:^|[,;\t|\n])'[^'\n]*'(?=[,;\t|\r\n]|$)/g)?.length ?? 0;
   return quoted >= 2 && quoted * 2 > text.split('\n').length ? QUOTES[1] : QUOTES[0];
 }
 
-/** The one that makes the header known, then rows of equal width, then the most columns. */
+/** The delimiter with the most known header names; then the one with rows of equal width; then the one with the most columns. */
 function delimiterOf(rowsBy: (delimiter: string) => readonly (readonly string[])[]): string {
   let best: string = DELIMITERS[0];
   let most = 0;
@@ -111,7 +117,7 @@ function looksLikeHeader(first: readonly string[]): boolean {
   return !first.some((cell) => /@|^[-+(]?[\d.,' ]*\d/.test(cell.trim()));
 }
 
-/** How many of these cells are names of columns; a long row is not looked at to its end. */
+/** How many of these cells are names of columns. Only the beginning of a long row is checked. */
 export function knownNamesIn(cells: readonly string[]): number {
   return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
 }

@@ -1,17 +1,21 @@
 /**
- * Cells that a spreadsheet shows and never executes, and the way back.
+ * Escapes cells so that a spreadsheet shows them and never executes them, and reverses this.
  *
- * A spreadsheet splits a file by its own list separator and quotes, which need not be those of the file: the cell `a;=1+1` of
- * a comma file is two cells to a German Excel. So an apostrophe is put before what begins like a formula at the cell's
- * beginning and behind each character where another program may see a cell begin: a separator, a quote, a line break. A
- * `sep=` line would only help with the programs that know it, and hides the byte order mark from them. Numbers stay numbers:
- * -12.50. What had the apostrophe already gets a second one, so that `withoutGuard` always gives back what was written.
- * Not PapaParse's `escapeFormulae: true`: it misses cells with line breaks and has no way back.
+ * A spreadsheet splits a file by its own list separator and quotes, which need not be those of the file: the cell
+ * `a;=1+1` of a comma file is two cells to a German Excel. So an apostrophe is inserted before anything that begins
+ * like a formula, at the beginning of the cell and after each character where another program may start a new cell: a
+ * separator, a quote, a line break. A `sep=` line would help only in programs that know it, and would hide the byte
+ * order mark from them. Numbers stay numbers: -12.50. A text that already has the apostrophe gets a second one, so
+ * `withoutGuard` always restores the original. Not PapaParse's `escapeFormulae: true`: it misses cells with line breaks
+ * and cannot be reversed.
  */
 
-/** Behind these a cell may begin. */
+/** A cell may begin after these characters. */
 const BEGINS = /(?<=^|[\r\n\t,;|"])/.source;
-/** Signs a spreadsheet may execute; full-width ones in Japanese and Chinese editions. Spaces before them are no shield. */
+/**
+ * Signs that a spreadsheet may execute, including full-width ones in Japanese and Chinese editions. Spaces before them
+ * do not prevent it.
+ */
 const LIVE = /(?:[\t\r]|(?:[^\S\r\n\t]|\u200b)*[=+\-@\uff1d\uff0b\uff0d\uff20])/.source;
 const TO_GUARD = new RegExp(`${BEGINS}(?='*${LIVE})`, 'g');
 const GUARDED = new RegExp(`${BEGINS}'(?='*${LIVE})`, 'g');

@@ -1,43 +1,43 @@
 /**
  * PapaParse's core parser, typed as it is used here: synchronous, on one block of text at a time.
  *
- * Not its Node stream (NODE_STREAM_INPUT): that drops what it found wrong with a row, does not say where a row begins, and
- * keeps an unclosed quote growing out of reach. Block by block the reader sees all three, and the
- * consumer controls the pace by pulling blocks. No `header` (names would become keys), no `dynamicTyping` (00012 has to stay).
+ * Not its Node stream (NODE_STREAM_INPUT): it drops the errors of a row, does not report where a row begins, and
+ * buffers an unclosed quote without limit. With single blocks, the reader controls all three, and the consumer sets the
+ * pace by pulling blocks. No `header` (names would become keys), no `dynamicTyping` (00012 has to stay unchanged).
  */
 import Papa from 'papaparse';
 
 export interface Dialect {
   readonly delimiter: string;
   readonly quote: string;
-  /** `\n` also where lines end with `\r\n`: `withoutReturn` takes the `\r` off. */
+  /** `\n` even if lines end with `\r\n`: `withoutReturn` removes the `\r`. */
   readonly newline: '\n' | '\r';
 }
 
 export interface ParsedBlock {
   readonly rows: string[][];
   readonly faults: readonly QuoteFault[];
-  /** How much of the block the rows took, in UTF-16 units. */
+  /** The length of the parsed part of the block, in UTF-16 units. */
   readonly taken: number;
 }
 
 export interface QuoteFault {
-  /** MissingQuotes: never closed. InvalidQuotes: followed by what may not follow a closed one. */
+  /** MissingQuotes: the quote is never closed. InvalidQuotes: the closing quote is followed by an invalid character. */
   readonly code: 'MissingQuotes' | 'InvalidQuotes';
   /** Index into `rows`. */
   readonly row: number;
-  /** Where the quoted text begins, just behind its quote. */
+  /** Where the quoted text begins, directly after its quote. */
   readonly index: number;
 }
 
-/** Parses rows that end in this block, or, with `isLast`, all of it. At most `most` rows, if given. */
+/** Parses the rows that end in this block or, with `isLast`, the whole block. At most `most` rows, if given. */
 export function parseBlock(text: string, dialect: Dialect, isLast: boolean, most?: number): ParsedBlock {
   const { delimiter, quote: quoteChar, newline } = dialect;
   const parser = new Papa.Parser({ delimiter, quoteChar, newline, preview: most });
-  const result: Parsed = parser.parse(text, 0, !isLast); // its types say any; the shape is pinned by test/csv/read.test.ts
+  const result: Parsed = parser.parse(text, 0, !isLast); // its types are any; test/csv/read.test.ts checks the shape
   const rows = most !== undefined && result.data.length > most ? result.data.slice(0, most) : result.data;
   if (newline === '\n') for (const row of rows) withoutReturn(row);
-  // What is wrong with a row that is not complete yet is found again when it is.
+  // Errors in an incomplete row are found again once the row is complete.
   const faults = result.errors.length === 0 ? NONE : result.errors.filter(({ row }) => row < rows.length);
   return { rows, faults, taken: result.meta.cursor };
 }

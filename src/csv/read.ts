@@ -1,8 +1,8 @@
 /**
- * The rows of a CSV as text, each with the line it begins on, in bounded memory whatever the file holds.
+ * The rows of a CSV as text, each with the line it begins on, in bounded memory whatever the file contains.
  *
  * An error in one row does not affect the next: an unclosed quote is reported on the line where it opens, and reading
- * continues on the next line; a row longer than the cap is skipped to its end. Both take time linear in the file.
+ * continues on the next line; a row over the length limit is skipped to its end. Both take time linear in the file.
  */
 
 import type { Facts } from '../base/reasons/reason.ts';
@@ -10,7 +10,7 @@ import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './p
 import type { ReadingTime } from './reading-time.ts';
 
 export interface TextRow {
-  /** From 1, as an editor counts: a quoted cell may hold line breaks. */
+  /** From 1, as an editor counts. A quoted cell may contain line breaks. */
   readonly line: number;
   readonly cells: readonly string[];
   readonly fault?: RowFault;
@@ -18,16 +18,16 @@ export interface TextRow {
 
 export interface RowFault {
   readonly code: 'UNCLOSED_QUOTE' | 'BAD_QUOTES' | 'ROW_TOO_LONG' | 'NUL_BYTE';
-  /** `line`: where it is, which is not always the row's first line. */
+  /** `line`: the line of the error, which is not always the row's first line. */
   readonly facts: Facts & { readonly line: number };
 }
 
 export interface ReadOptions {
-  /** UTF-16 units of one row; default 262,144. */
+  /** The limit for one row, in UTF-16 units; default 262,144. */
   readonly maxRowChars?: number;
-  /** The line that `text` begins on; default 1. */
+  /** The line on which `text` begins; default 1. */
   readonly firstLine?: number;
-  /** What reading may still take; what the caller does with the rows does not count. */
+  /** The time that is left for reading. The caller's own work on the rows does not count. */
   readonly time?: ReadingTime;
 }
 
@@ -36,7 +36,7 @@ const SAMPLE_BLOCK = 64 * 1024;
 const SPACE = 0x20;
 const RETURN = 0x0d;
 
-/** Reads `text` block by block; each is a batch of rows in the file's order, without blank ones (only empty cells). */
+/** Reads `text` block by block. Each batch has rows in the order of the file, without blank rows (only empty cells). */
 export async function* readRows(
   text: AsyncIterable<string>,
   dialect: Dialect,
@@ -55,7 +55,7 @@ export async function* readRows(
   if (rows.length > 0) yield rows;
 }
 
-/** The rows at a file's beginning, without blank ones. `isWhole`: the sample is all of it, so its last line is complete. */
+/** The rows at a file's beginning, without blank rows. `isWhole`: the sample is the whole file, so its last line is complete. */
 export function readSample(text: string, dialect: Dialect, isWhole: boolean): readonly TextRow[] {
   const scanner = new RowScanner(dialect, MAX_ROW_CHARS, 1);
   const batches: (readonly TextRow[])[] = [];
@@ -64,9 +64,9 @@ export function readSample(text: string, dialect: Dialect, isWhole: boolean): re
   return batches.flat();
 }
 
-/** After so many characters were read twice because of bad quotes, each row ends with its line. */
+/** After this many characters were read twice because of bad quotes, each row ends with its line. */
 const FREE_REREADING = 8 * 1024 * 1024;
-/** … and so many more for each character of the file: reading stays linear. */
+/** Added to this limit for each character of the file, so that reading stays linear. */
 const REREADING_PER_CHAR = 4;
 
 class RowScanner {
@@ -75,7 +75,7 @@ class RowScanner {
   /** Text that is not part of a row yet, and the line it begins on. */
   #text = '';
   #line: number;
-  /** In a row that is too long, and told: up to the next line end. */
+  /** True inside a row that is too long and already reported; lasts until the next line end. */
   #isSkipping = false;
   #rereadChars = 0;
   #readChars = 0;
@@ -122,7 +122,10 @@ class RowScanner {
     }
   }
 
-  /** Those that the text begins with: a parser makes a row of each, and a small archive can hold millions. */
+  /**
+   * Skips the blank lines at the beginning of the text. A parser makes a row of each, and a small archive can contain
+   * millions.
+   */
   #skipBlankLines(): void {
     const lineEnd = this.#dialect.newline.charCodeAt(0);
     let taken = 0;
@@ -136,7 +139,7 @@ class RowScanner {
     if (taken > 0) this.#text = this.#text.slice(taken);
   }
 
-  /** Takes all rows of a block. */
+  /** Accepts all rows of a block. */
   #accept({ rows, faults, taken }: ParsedBlock): void {
     const hasNul = this.#text.includes('\0');
     // Rows without line breaks inside are counted, not searched.
@@ -163,7 +166,7 @@ class RowScanner {
   }
 
   #addTooLong(begins: string): void {
-    // Copied, not sliced: a slice would keep the whole row alive.
+    // Copied, not sliced: a slice would keep the whole row in memory.
     const cells = [`${Buffer.from(begins.slice(0, 80)).toString()}…`];
     this.#rows.push({
       line: this.#line,
@@ -172,7 +175,7 @@ class RowScanner {
     });
   }
 
-  /** Takes the rows before a bad one, reports it, and continues below the line where its quote opens. */
+  /** Accepts the rows before a bad one, reports the bad one, and continues after the line where its quote opens. */
   #recover(block: ParsedBlock, bad: QuoteFault, isLast: boolean): void {
     const start = bad.row === 0 ? 0 : parseBlock(this.#text, this.#dialect, isLast, bad.row).taken;
     this.#accept({
@@ -197,7 +200,7 @@ class RowScanner {
     if (this.#rereadChars > FREE_REREADING + REREADING_PER_CHAR * this.#readChars) this.#takeLineByLine();
   }
 
-  /** The text begins with a row longer than the cap that has not ended yet. */
+  /** The text begins with a row over the length limit that has not ended yet. */
   #cut(): void {
     const at = this.#text.indexOf(this.#dialect.newline);
     if (at !== -1 && at <= this.#maxRowChars) {

@@ -1,6 +1,6 @@
 /**
- * How long reading one file may take, all passes together. A small archive can unpack to hours of work; a cap on bytes
- * alone does not stop it, because some bytes take longer than others.
+ * How long reading one file may take, all passes together. A small archive can unpack to hours of work; a limit on
+ * bytes alone does not prevent this, because some bytes take longer than others.
  */
 import { LockstepError } from '../base/errors.ts';
 
@@ -15,12 +15,12 @@ export class ReadingTime {
     this.#maxMs = maxMs;
   }
 
-  /** From here on the file is being read. */
+  /** Starts the time: the file is read from now on. */
   go(): void {
     this.#sinceMs = performance.now();
   }
 
-  /** To be called after each block. Throws CSV_TOO_SLOW. */
+  /** Call it after each block. Throws CSV_TOO_SLOW. */
   spend(): void {
     const nowMs = performance.now();
     this.#spentMs += nowMs - this.#sinceMs;

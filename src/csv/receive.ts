@@ -1,10 +1,11 @@
 /**
- * Takes in a CSV once, from a file or from stdin, plain or gzip: how long it is, its fingerprint, and whether it is text.
+ * Receives a CSV once, from a file or from stdin, plain or gzip, and determines its length, its fingerprint, and
+ * whether it is text.
  *
- * Everything is streamed under caps, before and after unpacking, so a small archive that unpacks without end stops at a cap.
- * A file is opened once and held open until `close`; a file that replaces it under its name is not read. Input that can be
- * read only once (stdin, a pipe) is copied to a private file. A later read fails with CSV_CHANGED if it gets other bytes
- * than the first one.
+ * Everything is streamed with limits, before and after unpacking, so a small archive that unpacks endlessly stops at a
+ * limit. A file is opened once and kept open until `close`; a file that replaces it under its name is not read. Input
+ * that can be read only once (stdin, a pipe) is copied to a private file. A later read fails with CSV_CHANGED if its
+ * bytes differ from those of the first read.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -25,22 +26,22 @@ const BLOCK_BYTES = 64 * 1024;
 const SAMPLE_BYTES = MIB;
 
 export interface ReceiveLimits {
-  /** Of the file as it lies there; default 2 GiB. */
+  /** The limit for the file before unpacking; default 2 GiB. */
   readonly maxBytes: number;
-  /** After unpacking gzip; default 4 GiB. */
+  /** The limit after unpacking gzip; default 4 GiB. */
   readonly maxUnpackedBytes: number;
-  /** That reading may take, all passes together; default 10 minutes. */
+  /** The limit for reading, all passes together; default 10 minutes. */
   readonly maxReadMs: number;
 }
 
-/** A file that the caller has opened; `close` of what was received closes it. */
+/** A file that the caller has opened. `close` of the received file closes it. */
 export interface OpenedFile {
   readonly name: string;
   readonly handle: FileHandle;
 }
 
 export interface ReceiveOptions {
-  /** Where what comes from stdin or a pipe is kept until `close`. */
+  /** The directory for the copy of stdin or a pipe, which is kept until `close`. */
   readonly spoolDir: string;
   readonly limits?: Partial<ReceiveLimits>;
   readonly stdin?: AsyncIterable<Uint8Array>;
@@ -59,7 +60,7 @@ export interface Received {
   /** The first MiB, unpacked. */
   readonly sample: Buffer;
   readonly time: ReadingTime;
-  /** Reads it again, unpacked. Throws CSV_CHANGED at the end if these were not the bytes received. */
+  /** Reads it again, unpacked. Throws CSV_CHANGED at the end if the bytes differ from the received ones. */
   read(): AsyncGenerator<Buffer>;
   /** Closes the file, and removes the private copy if there is one. */
   close(): Promise<void>;
@@ -68,20 +69,20 @@ export interface Received {
 /** Throws CSV_NOT_FOUND, CSV_IS_DIRECTORY, CSV_UNREADABLE, CSV_EMPTY, CSV_BINARY, CSV_TOO_LARGE or CSV_GZIP_BROKEN. */
 export async function receive(source: string | OpenedFile, options: ReceiveOptions): Promise<Received> {
   const limits = { maxBytes: 2048 * MIB, maxUnpackedBytes: 4096 * MIB, maxReadMs: 600_000, ...options.limits };
-  const place = await locate(source, limits, options);
+  const opened = await openInput(source, limits, options);
   try {
-    const { name, handle, close } = place;
+    const { name, handle, close } = opened;
     const time = new ReadingTime(name, limits.maxReadMs);
     const input: Input = { name, handle, limits, time, signal: options.signal, isGzip: await beginsWithGzip(handle) };
     const facts = await survey(input);
     return { name, close, time, ...facts, isGzip: input.isGzip, read: () => readAgain(input, facts) };
   } catch (error) {
-    await place.close();
-    throw asReadError(error, place.name);
+    await opened.close();
+    throw asReadError(error, opened.name);
   }
 }
 
-interface Place extends OpenedFile {
+interface OpenInput extends OpenedFile {
   close(): Promise<void>;
 }
 
@@ -101,7 +102,11 @@ interface Facts {
   readonly modifiedMs: number;
 }
 
-async function locate(source: string | OpenedFile, limits: ReceiveLimits, options: ReceiveOptions): Promise<Place> {
+async function openInput(
+  source: string | OpenedFile,
+  limits: ReceiveLimits,
+  options: ReceiveOptions,
+): Promise<OpenInput> {
   if (source === '-') return spool(options.stdin ?? process.stdin, 'stdin', limits, options);
   const name = typeof source === 'string' ? source : source.name;
   let opened = typeof source === 'string' ? undefined : source.handle;
@@ -110,7 +115,7 @@ async function locate(source: string | OpenedFile, limits: ReceiveLimits, option
     if (stat.isDirectory()) {
       throw new LockstepError('CSV_IS_DIRECTORY', `${name} is a directory. Name one CSV file.`, { exitCode: 2 });
     }
-    // A pipe, as of bash's <(…), can be read once only.
+    // A pipe, such as bash's <(…), can be read only once.
     if (!stat.isFile()) return await spool(createReadStream(name), name, limits, options);
     if (stat.size > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
     const handle = opened ?? (await fs.open(name, 'r'));
@@ -122,13 +127,13 @@ async function locate(source: string | OpenedFile, limits: ReceiveLimits, option
   }
 }
 
-/** Keeps a copy of what can be read only once. */
+/** Keeps a copy of input that can be read only once. */
 async function spool(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
   { maxBytes }: ReceiveLimits,
   { spoolDir, signal }: ReceiveOptions,
-): Promise<Place> {
+): Promise<OpenInput> {
   await makeDirectory(spoolDir);
   const file = path.join(spoolDir, `received-${randomUUID()}.csv`);
   const remove = () => fs.rm(file, { force: true });
@@ -198,7 +203,7 @@ async function* readAgain(input: Input, facts: Facts): AsyncGenerator<Buffer> {
   }
 }
 
-/** The bytes as they lie there, counted and hashed on the way. */
+/** The bytes before unpacking, counted and hashed while they are read. */
 class RawBytes {
   readonly #hash: Hash = createHash('sha256');
   readonly #input: Input;
@@ -212,7 +217,7 @@ class RawBytes {
     const { name, handle, limits, signal } = this.#input;
     for (;;) {
       signal?.throwIfAborted();
-      // No stream of the handle, which would keep it from being closed until it has ended.
+      // Not a stream of the handle, which could not be closed before the stream has ended.
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(BLOCK_BYTES), 0, BLOCK_BYTES, this.#sizeBytes);
       if (bytesRead === 0) return;
       this.#sizeBytes += bytesRead;
@@ -231,7 +236,7 @@ class RawBytes {
 async function* unpacked(raw: RawBytes, { name, isGzip, limits }: Input): AsyncGenerator<Buffer> {
   if (!isGzip) return yield* raw.read();
   let total = 0;
-  // The pipeline carries an error of either side to the reader below.
+  // The pipeline passes an error of either side on to the reader below.
   const gunzip = pipeline(Readable.from(raw.read()), createGunzip({ chunkSize: BLOCK_BYTES }), () => {});
   for await (const block of gunzip as AsyncIterable<Buffer>) {
     // gunzip gives buffers

@@ -1,10 +1,10 @@
 /**
- * Writes a load's results as CSVs, one a verdict: the original cells behind what was decided about them.
+ * Writes a load's results as one CSV per verdict: what was decided about each row, followed by its original cells.
  *
- * The added columns come first, so that a row with too few or too many cells keeps its own in place. Files may be corrected
- * and loaded again as they are: `addedColumnsOf` knows them by their header, and the guard against formulas is undone.
- * Each file appears whole or not at all, and only its owner reads it: written aside under a name that no file has, synced,
- * renamed. A link in the place of a file is replaced, not followed.
+ * The added columns come first, so the cells of a row with too few or too many cells keep their order. The files may be
+ * corrected and loaded again without other changes: `addedColumnsOf` knows them by their header, and the guard against
+ * formulas is undone. Each file appears whole or not at all, and only its owner may read it: it is written under an
+ * unused name, synced and renamed. A link with the name of a file is replaced, not followed.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -25,27 +25,27 @@ export interface ResultRow {
   readonly verdict: string;
   readonly code: string;
   readonly reason: string;
-  /** The service's id; written for `created` only. */
+  /** The service's id; written only for `created`. */
   readonly id?: string | number;
-  /** As they were read. */
+  /** The cells as they were read. */
   readonly cells: readonly string[];
 }
 
 export interface ResultForm {
-  /** Made where it is missing. */
+  /** The directory; created if it is missing. */
   readonly dir: string;
-  /** The same, where it is open already; the caller closes it. */
+  /** The same directory if it is already open; the caller closes it. */
   readonly folder?: Folder;
   /** The files are `<base>.<kind>.csv`. */
   readonly base: string;
   /** The original header. */
   readonly columns: readonly string[];
-  /** As in the original, so that the same options read it again. */
+  /** As in the original, so the same options can read the results. */
   readonly delimiter: string;
   readonly lineEnd: 'LF' | 'CRLF' | 'CR';
-  /** A byte order mark: spreadsheets take UTF-8 without one for something else. */
+  /** A byte order mark: without it, spreadsheets may not detect UTF-8. */
   readonly withBom: boolean;
-  /** `fs.open`, but for tests. */
+  /** Default: `fs.open`. Tests pass their own. */
   readonly open?: (file: string) => Promise<fs.FileHandle>;
 }
 
@@ -54,7 +54,7 @@ export interface WrittenResult {
   readonly rows: number;
 }
 
-/** How many columns at a header's beginning are ours: 0 for a file that Lockstep did not write. */
+/** How many columns at the beginning of a header were added by Lockstep: 0 for any other file. */
 export function addedColumnsOf(header: readonly string[]): number {
   const begins = (names: readonly string[]) => names.every((name, index) => header[index] === name);
   return begins(ADDED_WITH_ID) ? ADDED_WITH_ID.length : begins(ADDED) ? ADDED.length : 0;
@@ -79,7 +79,7 @@ export class ResultFiles {
     if (file.pending.length >= BUFFER_CHARS) await this.#guard(() => flush(file));
   }
 
-  /** Puts the files in place. A kind without rows has none, and loses one that an earlier writing left under its name. */
+  /** Gives the files their final names. A kind without rows has no file, and an earlier file of that name is deleted. */
   async close(): Promise<ReadonlyMap<ResultKind, WrittenResult>> {
     return this.#guard(async () => {
       for (const file of this.#files.values()) {
@@ -101,10 +101,10 @@ export class ResultFiles {
     });
   }
 
-  /** Leaves nothing behind. */
+  /** Deletes everything that was written. */
   async abort(): Promise<void> {
     for (const { handle, aside } of this.#files.values()) {
-      await handle.close().catch(() => {}); // closed already, or failing for what made us give up
+      await handle.close().catch(() => {}); // already closed, or failing for the same reason
       await fs.rm((await this.#open()).at(aside), { force: true });
     }
     this.#files.clear();
@@ -158,7 +158,7 @@ export class ResultFiles {
       const remedy = isFull
         ? 'Free some space'
         : 'Check the directory and its permissions, or name another with --results';
-      const message = `${what}: ${messageOf(error)}. Nothing of the load is lost: ${remedy}, and export them again.`;
+      const message = `${what}: ${messageOf(error)}. The ledger still has all results. ${remedy}, then export them again.`;
       throw new LockstepError(isFull ? 'DISK_FULL' : 'RESULTS_NOT_WRITTEN', message, { cause: error });
     }
   }
@@ -166,7 +166,7 @@ export class ResultFiles {
 
 interface OpenFile {
   readonly handle: fs.FileHandle;
-  /** Its name until it is whole. */
+  /** Its name until it is complete. */
   readonly aside: string;
   pending: string;
   rows: number;
@@ -182,7 +182,7 @@ async function flush(file: OpenFile): Promise<void> {
   await file.handle.appendFile(text);
 }
 
-/** The apostrophe is quoted too, lest it be taken for the file's quote. */
+/** The apostrophe is quoted too, so it cannot be read as the file's quote. */
 function quoted(cell: string, delimiter: string): string {
   return TO_QUOTE.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

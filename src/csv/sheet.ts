@@ -1,6 +1,6 @@
 /**
- * A received CSV as a table of any kind: how it is written, its columns and rows. And as a sheet of orders: which column
- * fills what (all to be shown), and its checked rows.
+ * A received CSV as a table of any kind: its format, its columns and its rows. And as a sheet of orders: which column
+ * fills which field, and its checked rows.
  */
 import { LockstepError } from '../base/errors.ts';
 import type { AmountForm, DecimalSign } from './amount.ts';
@@ -29,7 +29,7 @@ export interface TableChoices extends FormatChoices {
 export interface Table {
   readonly encoding: DetectedEncoding;
   readonly format: Format;
-  /** The original columns, without those that Lockstep added to a file of results; numbered where there is no header. */
+  /** The original columns, without columns that Lockstep added to a file of results. Without a header they are numbered. */
   readonly columns: readonly string[];
   readonly addedColumns: number;
 }
@@ -38,14 +38,14 @@ export interface SheetChoices extends TableChoices {
   readonly decimal?: DecimalSign;
   /** Whether (12.00) and 12.00- mean minus 12. */
   readonly accounting?: boolean;
-  /** Field → header or number of a column. */
+  /** Field → a column's header or number. */
   readonly map?: ReadonlyMap<Field, string>;
-  /** The mapping that was given for this header signature before; a mapping that is given now takes precedence. */
+  /** The mapping that was given earlier for this header signature. A mapping that is given now takes precedence. */
   readonly recall?: (signature: string) => ReadonlyMap<Field, string> | undefined;
 }
 
 export interface Sheet extends Table {
-  /** Equal for files with the same header, for remembering what was told about it. */
+  /** Equal for files with the same header; the mapping is remembered under it. */
   readonly signature: string;
   readonly mapping: ColumnMapping;
   readonly decimal: DetectedDecimal;
@@ -53,7 +53,7 @@ export interface Sheet extends Table {
 }
 
 const MAX_COLUMNS = 1000;
-/** Before the header. */
+/** The most blank lines that may be before the header. */
 const MOST_BLANK_LINES = 1000;
 
 /** Throws what `examineTable` and `mapColumns` throw (exit code 2). */
@@ -69,8 +69,8 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   return { ...table, signature, mapping, decimal, amounts };
 }
 
-/** The rows of a file of results are chosen by what was wrong with them: they say nothing about their file's decimal sign. */
-const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results is a selection' };
+/** A file of results has only rows with certain problems, so it does not show the decimal sign of the original file. */
+const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results has only some of the rows' };
 
 /** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS or CSV_NO_ROWS (exit code 2). `firstRows`: those of the sample. */
 export function examineTable(
@@ -83,10 +83,7 @@ export function examineTable(
   const text = decodeSample(sample, encoding.encoding);
   const other = otherFormatOf(text);
   if (other)
-    throw refuse(
-      'CSV_HEADER_INVALID',
-      `${name} is ${other}, not CSV. Open it where it comes from, and export it as CSV.`,
-    );
+    throw refuse('CSV_HEADER_INVALID', `${name} is ${other}, not CSV. Export it as CSV from the program that made it.`);
   const format = detectFormat(text, isWhole, choices);
   const rows = sampleRows(format.skippedLines === 0 ? text : withoutFirstLine(text), format, isWhole, name);
   const [first = [], ...others] = rows;
@@ -98,14 +95,14 @@ export function examineTable(
   if (format.hasHeader && knownNamesIn(columns) > 0 && knownNamesIn(firstRows[0] ?? []) >= SECOND_HEADER)
     throw refuse(
       'CSV_HEADER_INVALID',
-      `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Keep one.`,
+      `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Delete one of them.`,
     );
   if (firstRows.length === 0 && isWhole)
     throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
   return { encoding, format, columns, addedColumns: added, firstRows };
 }
 
-/** Every row of the file but its header and blank lines, checked, in batches in the file's order. */
+/** Every row of the file except its header and blank lines, checked, in batches in the order of the file. */
 export async function* checkedRows(
   received: Received,
   sheet: Sheet,
@@ -114,7 +111,7 @@ export async function* checkedRows(
   for await (const rows of tableRows(received, sheet)) yield rows.map((row) => validator.check(row));
 }
 
-/** Every row of the file but its header and blank lines, without added columns, in batches in the file's order. */
+/** Every row of the file except its header and blank lines, without added columns, in batches in the order of the file. */
 export async function* tableRows(received: Received, table: Table): AsyncGenerator<readonly TextRow[]> {
   const { format, encoding, addedColumns } = table;
   const decoded = decodeText(received.read(), encoding.encoding);
@@ -137,24 +134,25 @@ function sampleRows(text: string, format: Format, isWhole: boolean, name: string
   const at = rows.findIndex((row) => row.some((cell) => cell.trim() !== ''));
   const first = rows[at];
   const where = `${name}, line ${Math.max(at, 0) + 1 + format.skippedLines}`;
-  if (!first && isWhole) throw refuse('CSV_EMPTY', `${name} has blank lines only. It needs a header and a row.`);
+  if (!first && isWhole)
+    throw refuse('CSV_EMPTY', `${name} has only blank lines. It needs a header and at least one row.`);
   if (!first && !text.includes(format.newline)) {
-    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within a MiB. Is it a CSV?`);
+    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within 1 MiB. Check that it is a CSV.`);
   }
   if (!first || faults.some(({ row }) => row === at)) {
     throw refuse('CSV_HEADER_INVALID', `${where}: a quote in the first line is not closed correctly. Correct it.`);
   }
   if (first.length > MAX_COLUMNS) {
-    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Keep only the columns that are needed.`;
+    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Delete the columns that are not needed.`;
     throw refuse('CSV_TOO_MANY_COLUMNS', message);
   }
   if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {
     throw refuse(
       'CSV_HEADER_INVALID',
-      `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Is it a CSV?`,
+      `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Check that it is a CSV.`,
     );
   }
-  // Read as the file will be: a bad row further down hides none of those below it.
+  // Read as the file will be read: a bad row does not hide the rows after it.
   return [
     first,
     ...readSample(text, format, isWhole)
@@ -163,13 +161,13 @@ function sampleRows(text: string, format: Format, isWhole: boolean, name: string
   ];
 }
 
-/** What programs save under the name of a CSV; undefined for anything else. */
+/** The format of a file that is not a CSV but has its name; undefined for anything else. */
 function otherFormatOf(text: string): string | undefined {
   if (/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i.test(text)) return 'HTML or XML';
   return /^\s*(?:\{\s*"|\[\s*\{)/.test(text) ? 'JSON' : undefined;
 }
 
-/** So many names of columns in a row are no values. */
+/** A row with this many names of columns is a header. */
 const SECOND_HEADER = 3;
 
 function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string[])[]): readonly string[] {
@@ -177,12 +175,12 @@ function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string
   return column ? rows.map((row) => row[column.index] ?? '') : [];
 }
 
-/** A header's cell: copied, because a slice would keep the whole sample alive. */
+/** A cell of the header: copied, because a slice would keep the whole sample in memory. */
 function kept(cell: string, added: number): string {
   return Buffer.from(added > 0 ? withoutGuard(cell.trim()) : cell.trim()).toString();
 }
 
-/** A row of a file that Lockstep wrote, as it was before. */
+/** The original row of a file that Lockstep wrote. */
 function original(row: TextRow, addedColumns: number): TextRow {
   return { ...row, cells: row.cells.slice(addedColumns).map(withoutGuard) };
 }
@@ -191,7 +189,7 @@ function withoutFirstLine(text: string): string {
   return text.replace(/^[^\r\n]*(?:\r\n|\r|\n|$)/, '');
 }
 
-/** The first block of a decoded file holds its first line: `sep=;` and its end. */
+/** The first block of a decoded file contains the whole first line, `sep=;`. */
 async function* withoutFirst(text: AsyncIterable<string>): AsyncGenerator<string> {
   let isFirst = true;
   for await (const block of text) {

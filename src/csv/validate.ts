@@ -14,7 +14,7 @@ import type { TextRow } from './read.ts';
 /** Values by field, as text; amounts are exact decimals (-1234.5). */
 export type OrderValues = { readonly [F in Field]?: string };
 
-/** `reasons/cells.ts` has the codes, and says what their facts are. */
+/** `reasons/cells.ts` lists the codes and their facts. */
 export interface Problem {
   readonly code: CellCode;
   readonly severity: 'error' | 'warning';
@@ -34,13 +34,13 @@ export type CheckedRow =
       readonly status: 'invalid';
       readonly line: number;
       readonly cells: readonly string[];
-      /** What could be read all the same. */
+      /** The values that could be read. */
       readonly values: OrderValues;
       readonly problems: readonly Problem[];
     };
 
 export interface Rules {
-  /** How many columns the header has. */
+  /** The number of columns in the header. */
   readonly width: number;
   readonly mapping: ColumnMapping;
   readonly amounts: AmountForm;
@@ -56,7 +56,7 @@ export class RowValidator {
     const readers = cellReaders(rules.amounts);
     const columns: Column[] = [];
     for (const { field, index, name } of rules.mapping.columns) {
-      // A column that serves two fields is read, and complained about, once.
+      // A column that fills two fields is read once, and its problem is reported once.
       const same = columns.find((column) => column.index === index && column.read === readers[field]);
       if (same) same.others.push(field);
       else columns.push({ field, others: [], index, name, read: readers[field] });
@@ -135,11 +135,11 @@ interface Column {
 
 const NONE: readonly Problem[] = [];
 const MOST_CURRENCIES = 10;
-/** Of a cell, so many characters are shown. */
+/** A message shows this many characters of a cell. */
 const MOST_SHOWN = 40;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
-/** The last line of many reports. With --create-customers it would become an order of a customer named Total. */
+/** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
 const TOTALS_NAME = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
 function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
@@ -153,7 +153,7 @@ function hasCustomer(values: OrderValues): boolean {
   return CUSTOMER_REFERENCES.some((field) => values[field] !== undefined);
 }
 
-/** Most cells have no space around them, and then nothing is copied. */
+/** Most cells have no spaces around them and are not copied. */
 function trimmed(cell: string): string {
   const { length } = cell;
   if (length === 0 || (isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1)))) return cell;

@@ -1,6 +1,7 @@
 /**
- * Makes the calls of an examination, in the interactive lane under the account's budget, and counts them: an examination
- * never makes more calls, or takes longer, than allowed. A call that meets a rate limit is repeated when the limit is over.
+ * Makes the calls of an examination in the interactive lane, within the account's budget, and counts them. An
+ * examination never makes more calls, or takes longer, than allowed. A call that meets a rate limit is repeated after
+ * the limit.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions, Client } from '../client/call/client.ts';
@@ -16,17 +17,17 @@ export interface Look extends Inspected {
 
 export type LookOptions = Pick<CallOptions, 'path' | 'query' | 'body'> & InspectOptions;
 
-/** What is kept of every answer, without its body. */
+/** The part of every answer that is kept, without its body. */
 export type Trace = Pick<Inspected, 'httpStatus' | 'headers' | 'arrivedAtMs' | 'durationMs'>;
 
 export interface Caller {
   /** @throws NotProbed if no more calls are allowed */
   look(operation: OperationName, options?: LookOptions): Promise<Look>;
-  /** Waits between two looks at the same thing. @throws NotProbed */
+  /** Waits between two reads of the same record. @throws NotProbed */
   pause(ms: number): Promise<void>;
-  /** Requests that left. */
+  /** Requests that were sent. */
   made(): number;
-  /** Answers that said "slow down". */
+  /** Answers that asked to slow down. */
   limited(): number;
   traces(): readonly Trace[];
 }
@@ -38,7 +39,7 @@ export interface Allowance {
   readonly signal?: AbortSignal;
 }
 
-/** Not an error: no calls or no time are left for the probe. */
+/** Not an error: the probe has no calls or no time left. */
 export class NotProbed extends Error {
   override readonly name = 'NotProbed';
 }
@@ -54,9 +55,9 @@ export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowan
 
   async function once(operation: OperationName, options: LookOptions): Promise<Inspected> {
     if (signal?.aborted) throw new NotProbed('stopped');
-    if (made >= maxCalls) throw new NotProbed(`the ${maxCalls} calls of an examination are used up`);
+    if (made >= maxCalls) throw new NotProbed(`the examination has used its ${maxCalls} calls`);
     const leftMs = Math.floor(endsAt - performance.now());
-    if (leftMs <= 0) throw new NotProbed(`the ${allowance.withinMs / 1_000} s of an examination are over`);
+    if (leftMs <= 0) throw new NotProbed(`the examination has used its ${allowance.withinMs / 1_000} s`);
     const inspected = await client.inspect(operation, {
       ...options,
       lane: 'interactive',
@@ -67,7 +68,7 @@ export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowan
     const { outcome, httpStatus, headers, arrivedAtMs, durationMs } = inspected;
     if (outcome.status === 'not-sent') {
       if (outcome.reason === 'aborted') throw new NotProbed('stopped');
-      if (outcome.reason === 'budget') throw new NotProbed('the rate budget had no call left in time');
+      if (outcome.reason === 'budget') throw new NotProbed('the rate budget did not allow a call in time');
     } else {
       made++;
       traces.push({ httpStatus, headers, arrivedAtMs, durationMs });
@@ -81,14 +82,14 @@ export function createCaller(client: Pick<Client, 'inspect'>, allowance: Allowan
       let inspected = await once(operation, options);
       for (let tries = 1; inspected.outcome.status === 'limited' && tries < TRIES_WHEN_LIMITED; tries++) {
         const leftMs = endsAt - performance.now();
-        if (inspected.outcome.retryAfterMs > leftMs) break; // the budget waits that long before the next call
+        if (inspected.outcome.retryAfterMs > leftMs) break; // the budget waits this long before the next call
         inspected = await once(operation, options);
       }
       const decoded = decodeBody(Buffer.from(inspected.body));
       return { ...inspected, json: decoded.status === 'json' ? decoded.value : undefined };
     },
     async pause(ms) {
-      if (performance.now() + ms >= endsAt) throw new NotProbed('the time of an examination is over');
+      if (performance.now() + ms >= endsAt) throw new NotProbed('the examination has used its time');
       await delay(ms, undefined, signal && { signal }).catch(() => {
         throw new NotProbed('stopped');
       });

@@ -15,11 +15,11 @@ import { readingProbes, writingProbes } from './probes.ts';
 export interface Report {
   readonly account: string;
   readonly baseUrl: string;
-  /** Requests that left. */
+  /** Requests that were sent. */
   readonly calls: number;
   readonly durationMs: number;
   readonly findings: readonly Finding[];
-  /** Settings from certain findings, by path. */
+  /** Settings from findings that are certain, by path. */
   readonly settings: Readonly<Record<string, Json>>;
   readonly leftBehind: readonly LeftBehind[];
   /** Why the examination stopped early, if it did. */
@@ -41,7 +41,7 @@ export interface Progress {
 }
 
 const SECOND = 1_000;
-/** The limit for the reading probes, and again for the writing probes. */
+/** The limit for the reading probes, and a second time for the writing probes. */
 export const MAX_CALLS = 60;
 const WITHIN_MS = 55 * SECOND;
 const WRITING_WITHIN_MS = 120 * SECOND;
@@ -105,10 +105,10 @@ async function tryProbe(probe: Probe, exam: Examination): Promise<readonly Findi
     const isCutShort = error instanceof NotProbed;
     const why = isCutShort ? error.message : `the probe failed: ${messageOf(error)}`;
     const needs = isCutShort
-      ? 'ask again when the service is quicker or the budget has room'
+      ? 'run the doctor again when the service is faster or the budget allows more calls'
       : 'report this: it is a defect';
     return probe.gaps.map((gap) => {
-      const does = gaps.find(({ id }) => id === gap)?.clientFindsOut ?? 'goes on without knowing';
+      const does = gaps.find(({ id }) => id === gap)?.clientDoes ?? 'works without this information';
       return unknown(gap, `not probed: ${why}`, does, { needs });
     });
   }
@@ -135,15 +135,17 @@ function unprobed(findings: readonly Finding[], writes: boolean, stopped: string
   const byReading = new Set(readingProbes.flatMap((probe) => probe.gaps));
   const why = ({ id }: Gap): string => {
     if (byWriting.has(id) && !writes) return 'not probed: needs --write-probes';
-    if (byReading.has(id) || byWriting.has(id)) return `not probed: ${stopped ?? 'nothing to see it by'}`;
+    if (byReading.has(id) || byWriting.has(id)) return `not probed: ${stopped ?? 'no record shows it'}`;
     return 'cannot be probed';
   };
-  return gaps.filter(({ id }) => !answered.has(id)).map((gap) => unknown(gap.id, why(gap), gap.clientFindsOut));
+  return gaps.filter(({ id }) => !answered.has(id)).map((gap) => unknown(gap.id, why(gap), gap.clientDoes));
 }
 
 /** If two findings set the same setting, the later one wins. */
 function settingsIn(findings: readonly Finding[]): Readonly<Record<string, Json>> {
   return Object.fromEntries(
-    findings.flatMap(({ sure, setting }) => (sure === 'certain' && setting ? [[setting.path, setting.value]] : [])),
+    findings.flatMap(({ confidence, setting }) =>
+      confidence === 'certain' && setting ? [[setting.path, setting.value]] : [],
+    ),
   );
 }

@@ -1,4 +1,4 @@
-/** Finds the list of records in an answer, the member that has the ids, and the members beside the list. */
+/** Finds the list of records in an answer, the member with the ids, and the counts beside the list. */
 import { arraysIn, listIn } from '../client/call/decode.ts';
 import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject, type Kind } from '../client/call/dialect.ts';
 import type { Json, JsonObject } from '../client/call/json.ts';
@@ -7,13 +7,13 @@ import { MAX_LIST_DEPTH } from '../client/lists/list-choice.ts';
 export interface FoundList {
   readonly path: readonly string[];
   readonly records: readonly JsonObject[];
-  /** As the client sees them; a record without one is left out. */
+  /** As the client reads them; a record without an id is left out. */
   readonly ids: readonly string[];
-  /** The member that carries the id; undefined in an empty list. */
+  /** The member with the id; undefined if the list is empty. */
   readonly idName: string | undefined;
 }
 
-/** The list at the path of the settings, otherwise detected; undefined if there is none or if it is ambiguous. */
+/** The list at the path in the settings, or the detected list; undefined if there is none or if several could be it. */
 export function findList(body: Json, kind: Kind, dialect: Dialect): FoundList | undefined {
   for (const way of [dialect, autoDialect]) {
     const list = listIn(body, way, kind);
@@ -36,14 +36,14 @@ export function pathText(path: readonly string[]): string {
   return path.length === 0 ? '$' : path.join('.');
 }
 
-/** Arrays that could be the list: those that hold objects. */
-export function listPlaces(body: Json | undefined): readonly string[] {
+/** Arrays that could be the list, because they contain objects. */
+export function listPaths(body: Json | undefined): readonly string[] {
   return arraysIn(body)
     .filter(({ list }) => isJsonObject(list[0]))
     .map(({ path }) => pathText(path));
 }
 
-/** A member that could be the id of records that show none by a usual name: another one in each, and named like an id. */
+/** For records without an id under a usual name: a member that is named like an id and differs in every record. */
 export function likelyIdName(body: Json | undefined): string | undefined {
   const lists = arraysIn(body).filter(({ list }) => isJsonObject(list[0]));
   const records = lists.length === 1 ? (lists[0]?.list.filter(isJsonObject) ?? []) : [];

@@ -1,4 +1,4 @@
-/** The six lists of records as an examination first sees them: under which prefix, where in the answer, and what is in it. */
+/** The six lists of records at their first read: the prefix, the path in the answer, and the content. */
 import { recordIn } from '../client/call/decode.ts';
 import { type Kind, toWireId } from '../client/call/dialect.ts';
 import type { JsonObject } from '../client/call/json.ts';
@@ -13,16 +13,16 @@ type Query = Readonly<Record<string, string | number | boolean>>;
 export interface ListSeen {
   readonly kind: Kind;
   readonly query: Query;
-  /** Under each prefix that was tried, what came. */
+  /** The answer under each prefix that was tried. */
   readonly tries: readonly { readonly prefix: Prefix; readonly look: Look }[];
-  /** The one that has the route; undefined where neither seems to. */
+  /** The prefix that has the route; undefined if neither seems to have it. */
   readonly prefix: Prefix | undefined;
-  /** The answer under it, or the last one; undefined where nothing could be asked (subtasks without a task). */
+  /** The answer under that prefix, or the last answer; undefined if there was nothing to read (subtasks without a task). */
   readonly look: Look | undefined;
   readonly found: FoundList | undefined;
 }
 
-/** A task whose subtasks are looked at, at most so many until one has some. */
+/** At most this many tasks are checked for subtasks, until one has some. */
 const TASKS_TO_TRY = 3;
 
 export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) => Promise<ListSeen> {
@@ -35,7 +35,7 @@ export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) 
     return reading;
   };
 
-  /** Page 0, or page 1 where that is empty. */
+  /** Page 0, or page 1 if page 0 is empty. */
   async function readContacts(): Promise<ListSeen> {
     const page = (number: number) => readAnyPrefix('contacts', { query: { [account.dialect.pageParam]: number } });
     const zero = await page(0);
@@ -53,7 +53,7 @@ export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) 
       tries.push({ prefix, look });
       if (!lacksRoute(look)) return { kind, query, tries, prefix, look, found: listFrom(look, kind, account) };
     }
-    // Of two refusals the first is as good as the second; neither prefix is known to be right.
+    // Both prefixes were refused, so neither is known to be right. The first answer is as good as the second.
     return { kind, query, tries, prefix: undefined, look: tries[0]?.look, found: undefined };
   }
 
@@ -74,17 +74,17 @@ export function listOf(kind: Kind): OperationName {
   return `${kind}.getall`;
 }
 
-/** The list in an answer that succeeded. */
+/** The list in a successful answer. */
 export function listFrom({ outcome, json }: Look, kind: Kind, { dialect }: ProbedAccount): FoundList | undefined {
   return outcome.status === 'applied' && json !== undefined ? findList(json, kind, dialect) : undefined;
 }
 
-/** The one record in an answer that succeeded. */
+/** The single record in a successful answer. */
 export function recordFrom({ outcome }: Look, kind: Kind, { dialect }: ProbedAccount): JsonObject | undefined {
   return outcome.status === 'applied' ? recordIn(outcome.content, dialect, kind) : undefined;
 }
 
-/** Reads a list again, under the prefix it has answered under. */
+/** Reads a list again, under the same prefix. */
 export async function readAgain(
   { account, calls }: { account: ProbedAccount; calls: Caller },
   { kind, prefix }: ListSeen,
@@ -94,7 +94,7 @@ export async function readAgain(
   return { look, found: listFrom(look, kind, account) };
 }
 
-/** Subtasks have no get. */
+/** Subtasks have no get operation. */
 const ID_PARAMS = { contacts: 'contact_id', customers: 'id', orders: 'id', tasks: 'id', pipelines: 'pipeline_id' };
 
 export type GettableKind = keyof typeof ID_PARAMS;
@@ -103,7 +103,7 @@ export function isGettable(kind: Kind): kind is GettableKind {
   return Object.hasOwn(ID_PARAMS, kind);
 }
 
-/** Gets one record by its id, under the prefix that its list has answered under. */
+/** Gets one record by its id, under the prefix of its list. */
 export function getById(calls: Caller, kind: GettableKind, { prefix }: ListSeen, id: string | number): Promise<Look> {
   return calls.look(`${kind}.get`, { query: { [ID_PARAMS[kind]]: id }, prefix });
 }
@@ -111,46 +111,46 @@ export function getById(calls: Caller, kind: GettableKind, { prefix }: ListSeen,
 export type Ids = readonly string[];
 
 export type FirstPage =
-  | { readonly status: 'counted'; readonly from: 0 | 1; readonly isSure: boolean; readonly ids: Ids }
-  /** Every page is the first. */
+  | { readonly status: 'counted'; readonly from: 0 | 1; readonly isCertain: boolean; readonly ids: Ids }
+  /** The page number is ignored: every page is the first. */
   | { readonly status: 'ignored'; readonly ids: Ids }
   | { readonly status: 'empty' };
 
 /**
- * Which number the first page has, told by reading pages 0, 1 and 2: a service that counts from 1 takes 0 for 1. `read`
- * gives a page's ids; undefined where it was not answered with a list.
+ * Finds the number of the first page by reading pages 0, 1 and 2: a service that counts from 1 answers page 0 with page
+ * 1. `read` returns a page's ids, or undefined if the answer was not a list.
  */
 export async function findFirstPage(read: (page: number) => Promise<Ids | undefined>): Promise<FirstPage> {
   const [zero, one] = [await read(0), await read(1)];
   if (zero === undefined || zero.length === 0) {
     return one === undefined || one.length === 0
       ? { status: 'empty' }
-      : { status: 'counted', from: 1, isSure: true, ids: one };
+      : { status: 'counted', from: 1, isCertain: true, ids: one };
   }
   if (one === undefined || !isSame(zero, one))
-    return { status: 'counted', from: 0, isSure: one !== undefined, ids: zero };
+    return { status: 'counted', from: 0, isCertain: one !== undefined, ids: zero };
   const two = await read(2);
   if (two !== undefined && isSame(one, two)) return { status: 'ignored', ids: one };
-  return { status: 'counted', from: 1, isSure: two !== undefined, ids: one };
+  return { status: 'counted', from: 1, isCertain: two !== undefined, ids: one };
 }
 
 function isSame(a: Ids, b: Ids): boolean {
   return a.length === b.length && a.every((id) => b.includes(id));
 }
 
-/** Whether there is an answer that succeeded, however long. */
+/** Whether there is a successful answer, of any length. */
 export function isAnswered({ outcome }: Look): boolean {
   return outcome.status === 'applied' || (outcome.status === 'unknown' && outcome.reason === 'too-large');
 }
 
-/** Whether a page, or the way to one, came where JSON belongs. */
+/** Whether the answer is a web page, or a redirect, instead of JSON. */
 export function isPage({ outcome }: Look): boolean {
   return outcome.status === 'unknown' && (outcome.reason === 'html' || outcome.reason === 'redirect');
 }
 
 /**
- * Whether an answer to a list may mean that there is no such path: a 404, a 405, a page where JSON belongs, or an HTTP 200
- * that reports a failure, where that is not about the key.
+ * Whether an answer to a list may mean that the path does not exist: a 404, a 405, a web page instead of JSON, or an
+ * HTTP 200 that reports a failure that is not about the key.
  */
 export function lacksRoute(look: Look): boolean {
   const { outcome } = look;

@@ -4,12 +4,13 @@
  */
 import type { Kind } from '../client/call/dialect.ts';
 import type { Json } from '../client/call/json.ts';
+import type { WholeKind } from '../client/lists/page-size.ts';
 import type { Caller } from './caller.ts';
 import type { ListSeen } from './lists.ts';
 import type { ProbedAccount } from './probed-account.ts';
 
 /** `certain`: observed. `likely`: the observations allow another explanation. `unknown`: nothing was observed. */
-export type Sure = 'certain' | 'likely' | 'unknown';
+export type Confidence = 'certain' | 'likely' | 'unknown';
 
 export interface Setting {
   /** Such as `accounts.demo.dialect.firstTaskPage`. */
@@ -23,27 +24,29 @@ export interface Finding {
   /** What the finding is about, usually a kind of records. */
   readonly about?: string;
   readonly found: string;
-  readonly sure: Sure;
+  readonly confidence: Confidence;
   /** What the worker does about it. */
   readonly does: string;
   /** The setting for this finding; it may be saved if the finding is certain. */
   readonly setting?: Setting;
-  /** What a person has to do or decide. */
+  /** What the operator has to do or decide. */
   readonly needs?: string;
+  /** The list that the service certainly cuts off: runs treat it as incomplete. */
+  readonly cutsOff?: WholeKind;
 }
 
 export interface Probe {
   /** For the progress line: "examining …". */
   readonly name: string;
-  /** The gaps it answers, where it is given something to look at. */
+  /** The gaps it answers, if there are records to examine. */
   readonly gaps: readonly string[];
   run(exam: Examination): Promise<readonly Finding[]>;
 }
 
-/** A test record that stays behind: the contract has no call that deletes one. */
+/** A test record that remains, because the contract has no delete operation. */
 export interface LeftBehind {
   readonly kind: Kind;
-  /** Unknown where no list has shown it. */
+  /** Undefined if no list has shown it. */
   readonly id?: string;
   readonly name: string;
   readonly where: string;
@@ -52,39 +55,44 @@ export interface LeftBehind {
 export interface Examination {
   readonly account: ProbedAccount;
   readonly calls: Caller;
-  /** The first read of a list; cached, so that all probes share it. */
+  /** The first read of a list; cached for all probes. */
   list(kind: Kind): Promise<ListSeen>;
-  /** Ends the examination after this probe, because every later call would fail in the same way. */
+  /** Ends the examination after this probe. Used if every later call would fail in the same way. */
   stop(why: string): void;
   /** Marks the test records of this examination. */
   readonly marker: string;
   leave(record: LeftBehind): void;
-  /** What the probes that write tell each other. */
+  /** What the writing probes pass on to each other. */
   readonly written: {
     contactId?: string;
-    /** How long a write took to be seen. */
+    /** How long it took until a read showed the write. */
     lagMs?: number;
   };
 }
 
-/** Topics beside the gaps of the contract. */
+/** Topics that are not gaps of the contract. */
 export const TOPICS: Readonly<Record<string, string>> = {
-  address: 'Does the address answer, and safely?',
-  clock: 'Does the service’s clock agree with ours?',
+  address: 'Does the service answer at the address, and is the connection safe?',
+  clock: 'Does the service’s clock match this machine’s clock?',
   latency: 'How long does a call take?',
-  'hidden-marker': 'Does a task’s description keep what a reader does not see?',
+  'hidden-marker': 'Does a task’s description keep text that a reader does not see?',
 };
 
 export function settingOf(account: ProbedAccount, within: string, value: Json): Setting {
   return { path: `accounts.${account.name}.${within}`, value };
 }
 
-/** Makes a finding: its gap, what was found, what the worker does about it, and what else there is to say. */
-type Find = (gap: string, found: string, does: string, more?: Pick<Finding, 'about' | 'setting' | 'needs'>) => Finding;
+/** Makes a finding from its gap, what was found, what the worker does about it, and optional members. */
+type Find = (
+  gap: string,
+  found: string,
+  does: string,
+  more?: Pick<Finding, 'about' | 'setting' | 'needs' | 'cutsOff'>,
+) => Finding;
 
 const finder =
-  (sure: Sure): Find =>
-  (gap, found, does, more) => ({ gap, found, sure, does, ...more });
+  (confidence: Confidence): Find =>
+  (gap, found, does, more) => ({ gap, found, confidence, does, ...more });
 
 export const certain = finder('certain');
 export const likely = finder('likely');
@@ -92,5 +100,5 @@ export const unknown = finder('unknown');
 
 /** The finding if there is no record to examine. */
 export function nothingToSee(gap: string, about: string, does: string): Finding {
-  return unknown(gap, 'no record to examine: run the doctor again when there are some', does, { about });
+  return unknown(gap, 'no record to examine: run the doctor again when there are records', does, { about });
 }

@@ -2,7 +2,7 @@ import type { Client } from '../client/call/client.ts';
 import type { Dialect } from '../client/call/dialect.ts';
 import type { Prefix } from '../contract/operations.ts';
 
-/** What is examined: an account's service, through its client and budget, and what its settings say so far. */
+/** What is examined: an account's service, its client and budget, and its current settings. */
 export interface ProbedAccount {
   readonly name: string;
   readonly baseUrl: string;
@@ -10,11 +10,11 @@ export interface ProbedAccount {
   readonly prefix: 'auto' | Prefix;
   readonly dialect: Dialect;
   readonly hasAuthorization: boolean;
-  /** Undefined where the budget discovers it. */
+  /** Undefined if the budget discovers it. */
   readonly ratePerSecond: number | undefined;
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly settleMs: number;
-  /** Where a person fixes a key that is refused. */
+  /** Where the operator can replace a refused key. */
   readonly keySource: string;
 }

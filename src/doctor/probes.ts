@@ -7,7 +7,7 @@ import { key } from './probes/key.ts';
 import { order } from './probes/order.ts';
 import { pace } from './probes/pace.ts';
 import { prefix } from './probes/prefix.ts';
-import { records } from './probes/records.ts';
+import { recordForms } from './probes/records.ts';
 import { search } from './probes/search.ts';
 import { shapes } from './probes/shapes.ts';
 import { tasksPaging } from './probes/tasks-paging.ts';
@@ -27,10 +27,10 @@ export const readingProbes: readonly Probe[] = [
   order,
   envelope,
   errors,
-  records,
+  recordForms,
   search,
   pace,
 ];
 
-/** Run only if the user asks for them. */
+/** These run only if the user asks for them. */
 export const writingProbes: readonly Probe[] = [writeContact, writeImport, writeTask];

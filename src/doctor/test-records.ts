@@ -1,10 +1,10 @@
-/** The records that a writing examination makes: a person recognises them by name, the doctor by their marker. */
+/** The records that a writing examination creates. A person recognises them by name, the doctor by their marker. */
 import { isKeyRefused } from '../client/call/retry-policy.ts';
 import type { Look } from './caller.ts';
 import type { Examination } from './probe.ts';
 
 const SECOND = 1_000;
-/** Longer than a read-back should ever take, and short enough to wait for. */
+/** Longer than a read-back should take, and short enough to wait for. */
 export const LONGEST_LAG_MS = 20 * SECOND;
 const SHORTEST_WAIT_MS = 2 * SECOND;
 const LONGEST_PAUSE_MS = 2 * SECOND;
@@ -13,11 +13,11 @@ export function testName(marker: string): string {
   return `Lockstep Doctor (safe to delete) ${marker}`;
 }
 
-const PLACES = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Tasks' } as const;
+const SCREENS = { contacts: 'Contacts', customers: 'Sales, Customers', tasks: 'Tasks' } as const;
 
-/** Records a test record that remains, or may remain. Call it again when more is known about the record. */
-export function leave(exam: Examination, kind: keyof typeof PLACES, id?: string): void {
-  const where = `on the service’s web or mobile platform, under ${PLACES[kind]}: look for ${exam.marker}`;
+/** Notes a test record that remains or may remain. Call it again when more is known about the record. */
+export function leave(exam: Examination, kind: keyof typeof SCREENS, id?: string): void {
+  const where = `on the service’s web or mobile platform, under ${SCREENS[kind]}: look for ${exam.marker}`;
   exam.leave({ kind, name: testName(exam.marker), where, id });
 }
 
@@ -31,12 +31,12 @@ export function stopIfKeyRefused(exam: Examination, { outcome }: Look): void {
   if (outcome.status === 'refused' && isKeyRefused(outcome)) exam.stop('the key is refused');
 }
 
-/** How long to look for a write, by what is known of the lag. */
+/** How long to wait until a read shows a write, given the known lag. */
 export function patienceMs({ written }: Examination): number {
   return Math.max(SHORTEST_WAIT_MS, 3 * (written.lagMs ?? LONGEST_LAG_MS / 3));
 }
 
-/** Calls `find` with growing pauses until it returns a value or the time is over; `afterMs` counts from the first call. */
+/** Calls `find` with growing pauses until it returns a value or the time is over. `afterMs` counts from the first call. */
 export async function lookFor<T>(
   { calls }: Examination,
   withinMs: number,

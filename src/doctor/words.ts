@@ -13,7 +13,7 @@ export function answerWords(look: Look): string {
 export function bodyWords({ body, json, outcome }: Look): string {
   if (body.trim() === '') return 'an empty body';
   if (json === undefined) {
-    if (outcome.status === 'unknown' && outcome.reason === 'too-large') return 'more than was wanted';
+    if (outcome.status === 'unknown' && outcome.reason === 'too-large') return 'a body over the size limit';
     return looksLike(body);
   }
   if (outcome.status === 'refused' && outcome.httpStatus < 300) return 'an envelope that reports a failure';
@@ -21,9 +21,9 @@ export function bodyWords({ body, json, outcome }: Look): string {
   return isJsonObject(json) ? 'a JSON object' : `the JSON ${json === null ? 'null' : typeof json}`;
 }
 
-/** Why a call gave no list, in the words of the service or the client. */
+/** Why a call returned no list, as a message of the service or the client. */
 export function whyNot({ outcome }: Look): string {
-  if (outcome.status === 'applied') return 'it was answered, and no list is to be seen in it';
+  if (outcome.status === 'applied') return 'the answer has no list';
   if (outcome.status === 'limited') return `the service asked to slow down (HTTP ${outcome.httpStatus})`;
   return outcome.message;
 }

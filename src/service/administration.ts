@@ -1,6 +1,6 @@
 /**
- * What the API cannot do and the web platform can (docs/contract.md, "What the service does"): deleting
- * records, and making pipelines.
+ * Operations that the web platform has but the API does not (docs/contract.md, "What the service does"): deleting
+ * records, and creating pipelines.
  */
 import type pg from 'pg';
 import { codeOf } from '../base/errors.ts';
@@ -34,7 +34,7 @@ export interface PipelineEntry {
 
 export type DeletableKind = 'contact' | 'customer' | 'order' | 'task';
 
-/** `in-use`: the customer still has orders, which have to go first. */
+/** `in-use`: the customer still has orders, which have to be deleted first. */
 export type Deleted = { readonly status: 'deleted' | 'absent' | 'in-use' };
 
 /** Makes a pipeline with its columns and cards, in one transaction. */
@@ -43,10 +43,10 @@ export function createPipeline(pool: pg.Pool, tenantId: number, pipeline: NewPip
     const made = 'insert into service.pipelines (tenant_id, name) values ($1, $4) returning id';
     const id = await oneId(db, logged(made, 'pipeline'), ['pipelines.create', pipeline.name, pipeline.name]);
     const columns = [];
-    for (const [place, column] of pipeline.columns.entries()) {
+    for (const [position, column] of pipeline.columns.entries()) {
       const sql =
         'insert into service.columns (tenant_id, pipeline_id, name, position) values ($1, $2, $3, $4) returning id';
-      const columnId = await oneId(db, sql, [id, column.name, place]);
+      const columnId = await oneId(db, sql, [id, column.name, position]);
       columns.push({ id: columnId, name: column.name, cards: await createCards(db, columnId, column.cards ?? []) });
     }
     return { id, name: pipeline.name, columns };
@@ -64,7 +64,7 @@ export async function listPipelines(pool: pg.Pool, tenantId: number): Promise<Pi
   return rows.map((row) => ({ ...row, id: Number(row.id) }));
 }
 
-/** Deletes a record of the tenant; a task takes its subtasks with it, a contact its comments. */
+/** Deletes a record of the tenant, and with a task its subtasks, with a contact its comments. */
 export async function deleteRecord(pool: pg.Pool, tenantId: number, kind: DeletableKind, id: number): Promise<Deleted> {
   try {
     return await tenantDb(pool, tenantId).transaction(async (db) => {

@@ -1,4 +1,4 @@
-/** What stands before every operation: a valid key, the count of its traffic, and its rate limit where there is one. */
+/** Runs before every operation: checks the key, counts its traffic, and applies its rate limit if there is one. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type pg from 'pg';
 import type { OperationName } from '../contract/operations.ts';
@@ -11,7 +11,7 @@ import type { TrafficRecorder } from './traffic.ts';
 export interface Admitted {
   readonly status: 'admitted';
   readonly caller: Caller;
-  /** RateLimit headers for the answer, where the behaviour sends them. */
+  /** RateLimit headers for the answer, if the behaviour sends them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who is calling: the API_KEY header (docs/contract.md, "Authentication" 1–3) names a tenant. Keys are known by their SHA-256
- * only; a key that was found is remembered for half a second, so a revoked one stops working within a second.
+ * Identifies the tenant of a request by its API_KEY header (docs/contract.md, "Authentication" 1–3). Only the SHA-256
+ * of a key is stored. A valid key is remembered for half a second, so a revoked key stops working within a second.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -30,7 +30,7 @@ export function keyHash(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Checks a request's key, and its Authorization where the behaviour requires one. Throws Postgres's errors. */
+/** Checks a request's key, and its Authorization header if the behaviour requires one. Throws Postgres's errors. */
 export function authenticator(pool: pg.Pool, required: Behaviour['requiredAuthorization']): Authenticate {
   /** Keys that were valid when they were last looked up. */
   const remembered = new Map<string, { caller: Caller; untilMs: number }>();
@@ -61,7 +61,7 @@ export function authenticator(pool: pg.Pool, required: Behaviour['requiredAuthor
     if (required !== undefined && headers.authorization !== `${required.scheme} ${required.token}`) {
       return unauthorized(`Authorization: expected the scheme ${required.scheme} and a valid token`);
     }
-    const key = headers.api_key; // Node spells every header in lower case
+    const key = headers.api_key; // Node writes the names of headers in lower case
     if (typeof key !== 'string' || key === '') return unauthorized('API_KEY: the header is missing');
     const hashed = keyHash(key);
     const entry = remembered.get(hashed.toString('base64'));

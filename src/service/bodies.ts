@@ -16,7 +16,7 @@ export class BodyError extends Error {
   }
 }
 
-/** Accepts application/json only; an empty body is none, since some callers always name the type. */
+/** Accepts only application/json. An empty body counts as no body, because some callers always send the content type. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
@@ -24,7 +24,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   );
 }
 
-/** Reads the body of a GET, which Fastify leaves alone: the contract documents one for mark-complete. */
+/** Reads the body of a GET, which Fastify does not do. The contract documents one for mark-complete. */
 export async function readGetBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -42,7 +42,7 @@ export function tooLarge(): BodyError {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Members that stand for something else than themselves in JavaScript. */
+/** Names of members that have a special meaning in JavaScript. */
 const HOSTILE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 function parseBody(body: Buffer): unknown {

@@ -1,4 +1,7 @@
-/** One call of one operation: checked by the table's schemas, handled for one tenant, and put into the dialect's words. */
+/**
+ * One call of one operation: checked by the schemas of the operations table, handled for one tenant, and answered in
+ * the dialect.
+ */
 
 import type pg from 'pg';
 import { z } from 'zod';

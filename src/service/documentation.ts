@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from './openapi.ts';
 
-/** The page loads nothing from elsewhere and sends the document to no validator. */
+/** The page loads nothing from other hosts and does not send the document to a validator. */
 const OWN_ORIGIN_ONLY = [
   "default-src 'self'",
   "base-uri 'none'",
@@ -19,7 +19,7 @@ const OWN_ORIGIN_ONLY = [
 export async function addDocumentation(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
   const text = JSON.stringify(document);
-  // as: the plugin passes a static document on as it is, but its type knows OpenAPI up to 3.0 only.
+  // as: the plugin passes a static document on unchanged, but its type supports OpenAPI only up to 3.0.
   const specification = { document } as unknown as StaticDocumentSpec;
   await app.register(swagger, { mode: 'static', specification });
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: OWN_ORIGIN_ONLY, uiConfig: { validatorUrl: null } });

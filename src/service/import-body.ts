@@ -1,6 +1,6 @@
 /**
  * The body of customers/import, which the contract does not show: ours names one contact as `contact_id`, and the test
- * bed can play the other likely forms.
+ * bed can simulate other likely forms.
  */
 import { z } from 'zod';
 import { customerImport } from '../contract/records.ts';

@@ -1,25 +1,25 @@
 /**
- * Slows down callers that try keys: an address with many unknown keys waits before its next one is looked up. Keys that
- * were valid before are no guesses, so they never wait for what others of their address do.
+ * Slows down callers that guess keys: after many unknown keys from one address, its next unknown key is looked up with
+ * a delay. A key that was valid before is not a guess and never waits.
  */
 
 export interface KeyGuesses {
-  /** A key of this address that is not known yet: how long to wait before it is looked up. */
+  /** Call it for an unknown key from this address. Returns how long to wait before the key is looked up. */
   begin(address: string, nowMs: number): number;
-  /** It was a valid one: it counts no longer. */
+  /** The key was valid, so it does not count as a guess. */
   wasRight(address: string): void;
 }
 
-/** Unknown keys an address may try without waiting; one more a second. */
+/** Unknown keys that an address may try without a delay; one is added every second. */
 const BURST = 20;
 const REFILL_MS = 1_000;
 const DELAY_MS = 1_000;
-/** After many unknown keys, this long without one makes the allowance whole again. */
+/** After this long without an unknown key, an address has its full allowance again. */
 const LONGEST_MS = 2 * BURST * REFILL_MS;
 const MAX_ADDRESSES = 10_000;
 
 export function keyGuesses(): KeyGuesses {
-  /** By address, in the order of its last guess: when its allowance is whole again. */
+  /** By address, in the order of the last guess: when the address has its full allowance again. */
   const wholeAt = new Map<string, number>();
   return {
     begin(address, nowMs) {
@@ -39,7 +39,7 @@ export function keyGuesses(): KeyGuesses {
   };
 }
 
-/** An IPv6 network of one owner has 2^64 addresses. */
+/** The owner of an IPv6 network has 2^64 addresses, so they count as one. */
 function blockOf(address: string): string {
   const isMapped = address.startsWith('::ffff:');
   return address.includes(':') && !isMapped ? address.split(':').slice(0, 4).join(':') : address;

@@ -1,4 +1,4 @@
-/** What a connection may cost: how long a request may take to arrive, and how many connections there may be. */
+/** Limits of connections: how long a request may take to arrive, and how many connections are allowed. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { codeOf } from '../base/errors.ts';
@@ -7,13 +7,13 @@ import type { Dialect } from './testbed/dialect.ts';
 
 /** Our choices: the contract names none (docs/contract.md, "Limits" 3). */
 export interface ConnectionLimits {
-  /** For the request line and the headers to arrive. */
+  /** Time for the request line and the headers to arrive. */
   readonly headersMs: number;
-  /** For the whole request to arrive, body included. */
+  /** Time for the whole request, including its body, to arrive. */
   readonly requestMs: number;
-  /** How often late requests are looked for. */
+  /** How often to check for late requests. */
   readonly checkEveryMs: number;
-  /** More are closed at once. */
+  /** Further connections are closed immediately. */
   readonly connections: number;
 }
 
@@ -24,14 +24,14 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   connections: 1_000,
 };
 
-/** Sent with every answer, so that no browser takes it for a page or a script. */
+/** Sent with every answer, so that no browser treats it as a page or a script. */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
-/** Answers what is no HTTP request, or one that did not arrive in time, and closes its connection. */
+/** Answers data that is not an HTTP request, or a request that did not arrive in time, and closes the connection. */
 export function refuseConnection(dialect: Dialect, error: unknown, socket: Socket): void {
   if (socket.writable && codeOf(error) !== 'ECONNRESET') {
     const { httpStatus, headers, body } = dialect.refusal(refusedFor(codeOf(error)));
-    const text = typeof body === 'string' ? body : ''; // only a list comes in chunks
+    const text = typeof body === 'string' ? body : ''; // only lists are sent in chunks
     const length = ['content-length', String(Buffer.byteLength(text))];
     const all = [...Object.entries(headers), length, NO_SNIFFING, ['connection', 'close']];
     const lines = all.map(([name, value]) => `${name}: ${value}\r\n`);

@@ -11,10 +11,10 @@ import {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** By method in lower case, as OpenAPI spells it. */
+/** By method in lower case, as in OpenAPI. */
 type PathItem = Record<string, Schema & { readonly summary: string }>;
 
-/** Paths stand without a prefix; the two servers are the two prefixes. */
+/** Paths have no prefix; the two servers are the two prefixes. */
 export function openApiDocument(): Schema {
   const paths: Record<string, PathItem> = {};
   for (const name of operationNames) {
@@ -62,12 +62,12 @@ function operationOf(name: OperationName, method: Method) {
   };
 }
 
-function parametersIn(place: 'path' | 'query', schema: z.ZodObject): readonly Schema[] {
+function parametersIn(location: 'path' | 'query', schema: z.ZodObject): readonly Schema[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => ({
     name,
-    in: place,
-    required: place === 'path' || required.includes(name),
+    in: location,
+    required: location === 'path' || required.includes(name),
     schema: property,
   }));
 }

@@ -1,4 +1,7 @@
-/** Which records a list call asks for: the contract's `page` and `rows_per_page`, and what we chose where it is silent. */
+/**
+ * Which records a list call requests, by the contract's `page` and `rows_per_page`, and our choices where the contract
+ * is silent.
+ */
 
 import type { Page } from './store/lists.ts';
 import type { Behaviour } from './testbed/behaviour.ts';
@@ -9,9 +12,9 @@ export interface AskedPage {
 }
 
 export interface Paging {
-  /** Contacts are counted from 0 (docs/contract.md, "Limits" 1); a size above the maximum is cut to it. */
+  /** Pages of contacts start at 0 (docs/contract.md, "Limits" 1). A size above the maximum is reduced to it. */
   contacts(asked: AskedPage): Page | 'all';
-  /** Tasks have no size parameter; without `page` the first page is meant. */
+  /** Tasks have no size parameter. Without `page`, the first page is returned. */
   tasks(asked: AskedPage): Page | 'all';
 }
 
@@ -27,7 +30,7 @@ export function pagingOf(behaviour: Behaviour): Paging {
     },
     tasks(asked) {
       if (everything) return 'all';
-      const page = Math.max(0, (asked.page ?? tasksFirstPage) - tasksFirstPage); // counted from 1, page 0 is the first too
+      const page = Math.max(0, (asked.page ?? tasksFirstPage) - tasksFirstPage); // if pages start at 1, page 0 is the first page too
       return { page: ignorePaging ? 0 : page, size: defaultSize };
     },
   };

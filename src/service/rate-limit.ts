@@ -1,12 +1,12 @@
 /**
- * The rate limit a service may have, for the test bed: the contract names none (docs/contract.md, "Limits" 3) and our service has none by
+ * A rate limit for the test bed: the contract names none (docs/contract.md, "Limits" 3) and our service has none by
  * default. One token bucket per API key, on this process's clock.
  */
 import type { RateLimit } from './testbed/behaviour.ts';
 
 export type Admission = {
   readonly allowed: boolean;
-  /** Retry-After on a refusal, RateLimit-* where the behaviour sends them. */
+  /** Retry-After on a refusal, and RateLimit-* if the behaviour sends them. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -14,7 +14,7 @@ export type RateLimiter = (keyId: number, nowMs: number) => Admission;
 
 const FREE: Admission = { allowed: true, headers: {} };
 
-/** `wallClockMs` dates an HTTP-date Retry-After. */
+/** `wallClockMs` is the current time for a Retry-After in the form of an HTTP date. */
 export function rateLimiter(limit: RateLimit | undefined, sendHeaders: boolean, wallClockMs = Date.now): RateLimiter {
   if (limit === undefined) return () => FREE;
   const { requestsPerSecond, burst, retryAfter } = limit;
@@ -46,7 +46,7 @@ function retryAfterHeader(
   wallClockMs: () => number,
 ): Record<string, string> {
   if (form === 'none') return {};
-  const seconds = Math.max(1, Math.ceil(waitMs / 1_000)); // both forms are whole seconds; 0 would say "now"
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000)); // both forms have whole seconds; 0 would mean "now"
   if (form === 'seconds') return { 'retry-after': String(seconds) };
   return { 'retry-after': new Date(wallClockMs() + seconds * 1_000).toUTCString() };
 }

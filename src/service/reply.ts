@@ -1,4 +1,4 @@
-/** Puts what was served onto the connection: an answer, or the ways in which one fails to arrive. */
+/** Writes a result to the connection: an answer, or one of the simulated failures. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -30,7 +30,7 @@ export function sendAnswer(reply: FastifyReply, { httpStatus, headers, body }: A
   return reply.send(typeof body === 'string' ? body : Readable.from(body, { objectMode: true, highWaterMark: 1 }));
 }
 
-/** Announces the whole answer, sends its first half, and breaks the connection. */
+/** Announces the length of the whole answer, sends its first half, and breaks the connection. */
 async function breakOff(reply: FastifyReply, { httpStatus, headers, body }: Answer): Promise<void> {
   reply.hijack();
   const { raw } = reply;

@@ -1,6 +1,4 @@
-/**
- * From what arrived to typed values: the schemas of the operations table, and a refusal that names the field.
- */
+/** Turns a request into typed values by the schemas of the operations table, or into a refusal that names the field. */
 import type { z } from 'zod';
 
 export type Parsed<T> =
@@ -10,7 +8,7 @@ export type Parsed<T> =
 const MAX_ISSUES = 3;
 const MAX_DEPTH = 16;
 
-/** Checks `input` against `schema`; a member that the schema does not know is left out. */
+/** Checks `input` against `schema`; unknown members are left out. */
 export function parse<T extends z.ZodObject>(schema: T, input: unknown): Parsed<z.output<T>> {
   const parsed = schema.safeParse(input);
   if (!parsed.success) {
@@ -24,7 +22,7 @@ export function parse<T extends z.ZodObject>(schema: T, input: unknown): Parsed<
   return { status: 'ok', value: parsed.data };
 }
 
-/** The body as a JSON object, whose members are not yet checked. */
+/** The body as a JSON object with unchecked members. */
 export function parseObject(body: unknown): Parsed<Readonly<Record<string, unknown>>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     return { status: 'ok', value: Object.fromEntries(Object.entries(body)) };

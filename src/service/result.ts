@@ -1,16 +1,16 @@
-/** What a handler found or did, before anyone decides how it looks on the wire (dialect.ts). */
+/** The result of a handler; dialect.ts decides how it is sent. */
 import type { RecordKind } from './testbed/behaviour.ts';
 
 export type ShownKind = RecordKind | 'comment' | 'card';
 
 export type Result =
   | { readonly status: 'record'; readonly kind: ShownKind; readonly json: string }
-  /** Items as JSON text joined by commas: in one piece, or in batches for a list that may be long. */
+  /** Items as JSON text joined by commas: as one text, or in batches if the list may be long. */
   | { readonly status: 'list'; readonly kind: ShownKind; readonly items: string | AsyncIterable<string> }
   | Written
   | Refused;
 
-/** Created or changed. `read` gives the record as it is now. */
+/** Created or changed. `read` returns the current record. */
 export interface Written {
   readonly status: 'written';
   readonly kind: ShownKind;
@@ -18,7 +18,7 @@ export interface Written {
   read(): Promise<string | undefined>;
 }
 
-/** Nothing was changed. `message` names the field where one is to blame. */
+/** Nothing was changed. `message` names the field if one is the cause. */
 export interface Refused {
   readonly status: 'refused';
   readonly httpStatus: 400 | 401 | 404 | 405 | 408 | 409 | 413 | 414 | 415 | 429 | 431 | 500 | 503;
@@ -26,7 +26,7 @@ export interface Refused {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A record of another tenant gets the same words as one that never was. */
+/** The message is the same for a record of another tenant and for one that never existed. */
 export function absent(kind: ShownKind, id: number): Refused {
   return { status: 'refused', httpStatus: 404, message: `no ${kind} ${id} in this workspace` };
 }

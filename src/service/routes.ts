@@ -23,7 +23,7 @@ export interface RouteParts {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set before the body is read on every route of the contract. */
+    /** Set on every route of the contract, before the body is read. */
     admitted: Admitted | undefined;
   }
 }
@@ -70,16 +70,19 @@ function addRoute(
   });
 }
 
-/** A caller without a key is not waited for, nor is a body that will not be read; one with a key may have to slow down. */
+/**
+ * Closes the connection, so that the rest of a refused request is not waited for. A 429 keeps it open: its caller has a
+ * valid key and only has to slow down.
+ */
 function closing(reply: FastifyReply, { httpStatus }: Refused): FastifyReply {
   return httpStatus === 429 ? reply : reply.header('connection', 'close');
 }
 
-/** What can be told before the body is read. */
+/** Refusals that are possible before the body is read. */
 function unreadable({ headers, raw }: FastifyRequest): Refused | undefined {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const message = 'Content-Encoding: only identity is read, so send the body as it is';
+    const message = 'Content-Encoding: not supported, so send the body without a content encoding';
     return { status: 'refused', httpStatus: 415, message, headers: { 'accept-encoding': 'identity' } };
   }
   const query = raw.url?.split('?').slice(1).join('?') ?? '';
@@ -113,7 +116,7 @@ function refuseOtherMethods(app: FastifyInstance, dialect: Dialect, url: string,
   });
 }
 
-/** A GET without a body, the heading's form of mark-complete: it completes, unless its query says otherwise. */
+/** A GET without a body, as in the heading of mark-complete: it completes the task unless its query says otherwise. */
 function completionIn(query: unknown): { isCompleted: boolean } {
   const asked = typeof query === 'object' && query !== null && 'isCompleted' in query ? query.isCompleted : 'true';
   return { isCompleted: asked !== 'false' && asked !== '0' };

@@ -1,4 +1,4 @@
-/** The Sales & Productivity service, complete: its contract over HTTP, on a Postgres it is given. */
+/** The complete Sales & Productivity service: its contract over HTTP, stored in the given Postgres. */
 import type { AddressInfo, Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
@@ -26,13 +26,13 @@ import { testBed } from './testbed/faults.ts';
 import { recordTraffic, type Traffic } from './traffic.ts';
 
 export interface ServiceOptions {
-  /** Stays the caller's, who also closes it. */
+  /** The caller closes it. */
   readonly pool: pg.Pool;
   /** Default 127.0.0.1. */
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Where to leave our choices for the contract's gaps; default: nowhere. */
+  /** How to answer where the contract leaves gaps; default: our choices. */
   readonly behaviour?: BehaviourOptions;
   /** Default: `CONNECTION_LIMITS`. */
   readonly limits?: Partial<ConnectionLimits>;
@@ -44,11 +44,11 @@ export interface Service {
   /** Without a path, such as `http://127.0.0.1:4100`. */
   readonly url: string;
   readonly traffic: Traffic;
-  /** How many requests the test bed let go wrong, by kind. */
+  /** How many faults the test bed has caused, by kind. */
   readonly faults: () => ReadonlyMap<string, number>;
-  /** Makes the test bed's late commits that still wait, now. */
+  /** Runs the test bed's pending late commits now. */
   readonly commitLate: () => Promise<void>;
-  /** Finishes what is being answered, then stops. Idempotent. */
+  /** Finishes the requests in progress, then stops. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -56,8 +56,8 @@ const CLOSING_GRACE_MS = 5_000;
 const IDLE_CHECK_MS = 50;
 
 /**
- * Brings the service's tables to the present and listens. Throws LockstepError `SERVICE_PORT_IN_USE` or
- * `SERVICE_CANNOT_LISTEN`, and whatever Postgres says.
+ * Updates the service's tables and listens. Throws LockstepError `SERVICE_PORT_IN_USE` or `SERVICE_CANNOT_LISTEN`, and
+ * errors of Postgres.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { pool, host = '127.0.0.1', port = 0, log } = options;
@@ -94,7 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let closed: Promise<void> | undefined;
   async function close(): Promise<void> {
     for (const socket of silent) socket.destroy();
-    // A connection that was answering when the closing began is kept alive afterwards: it has to be closed in its turn.
+    // A connection that was answering when closing began stays open afterwards, so it has to be closed separately.
     const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
     const grace = setTimeout(() => app.server.closeAllConnections(), CLOSING_GRACE_MS);
     await Promise.all([app.close(), bed.close()]).finally(() => {
@@ -111,7 +111,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Every error is an envelope, or what the behaviour makes of one. */
+/** Every error is an envelope, or the form that the behaviour gives it. */
 function answerErrors(app: FastifyInstance, dialect: Dialect): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0]?.slice(0, 200);

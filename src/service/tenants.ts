@@ -1,4 +1,4 @@
-/** Tenants and their API keys. A key is seen in clear once, when it is made; the store knows its SHA-256 only. */
+/** Tenants and their API keys. A key is shown once, when it is made; the store has only its SHA-256. */
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
@@ -19,12 +19,12 @@ export interface KeyEntry {
   readonly revokedAt: Date | undefined;
 }
 
-/** Throws LockstepError `TENANT_EXISTS` where the name is taken. */
+/** Throws LockstepError `TENANT_EXISTS` if the name is taken. */
 export async function createTenant(pool: pg.Pool, name: string): Promise<Tenant> {
   const sql = 'insert into service.tenants (name) values ($1) on conflict (name) do nothing returning id';
   const { rows } = await pool.query<{ id: SqlId }>(sql, [name]);
   if (rows[0] === undefined) {
-    const message = `there is a tenant "${name}" already: choose another name, or create a key for it`;
+    const message = `tenant "${name}" already exists: choose another name, or create a key for it`;
     throw new LockstepError('TENANT_EXISTS', message, { exitCode: 2 });
   }
   return { id: Number(rows[0].id), name };
@@ -38,7 +38,7 @@ export async function ensureTenant(pool: pg.Pool, name: string): Promise<Tenant>
     [name],
   );
   if (rows[0] !== undefined) return { id: Number(rows[0].id), name };
-  return ensureTenant(pool, name); // another process has made it between the two halves of the statement
+  return ensureTenant(pool, name); // another process has created it during the statement
 }
 
 export async function listTenants(pool: pg.Pool): Promise<Tenant[]> {
@@ -47,8 +47,9 @@ export async function listTenants(pool: pg.Pool): Promise<Tenant[]> {
 }
 
 /**
- * Makes a key of 256 random bits, or takes the given one, which may be given again and again; a revoked key that is
- * given works again. Throws LockstepError `KEY_TAKEN` where the key is another tenant's, `NO_SUCH_TENANT`, `KEY_UNFIT`.
+ * Makes a key of 256 random bits, or uses the given key. The same key may be given repeatedly; a revoked key works
+ * again after it is given. Throws LockstepError `KEY_TAKEN` if the key belongs to another tenant, `NO_SUCH_TENANT`,
+ * `KEY_UNFIT`.
  */
 export async function createKey(
   pool: pg.Pool,
@@ -70,10 +71,10 @@ export async function createKey(
     [tenantId, keyHash(key), options.label ?? null],
   );
   if (rows[0] === undefined) {
-    throw new LockstepError('NO_SUCH_TENANT', `there is no tenant ${tenantId}`, { exitCode: 2 });
+    throw new LockstepError('NO_SUCH_TENANT', `tenant ${tenantId} does not exist`, { exitCode: 2 });
   }
   if (Number(rows[0].tenant_id) !== tenantId) {
-    const message = `that key belongs to another tenant than ${tenantId}: choose another key`;
+    const message = `the key belongs to a tenant other than ${tenantId}: choose another key`;
     throw new LockstepError('KEY_TAKEN', message, { exitCode: 2 });
   }
   return { key };
@@ -100,7 +101,7 @@ export async function listKeys(pool: pg.Pool, tenantId: number): Promise<KeyEntr
   }));
 }
 
-/** Ends a key within a second; false where the tenant has no such key in use. */
+/** Revokes a key within a second; false if the tenant has no such valid key. */
 export async function revokeKey(pool: pg.Pool, tenantId: number, keyId: number): Promise<boolean> {
   const { rowCount } = await pool.query(
     'update service.keys set revoked_at = now() where tenant_id = $1 and id = $2 and revoked_at is null',

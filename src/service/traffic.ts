@@ -1,6 +1,6 @@
 /**
- * What arrived at the service, for benchmarks and tests: how many requests of which operation, and the most in any
- * second. Memory does not grow with the traffic: one counter per millisecond of the last second, and totals.
+ * Counts the requests that arrived, for benchmarks and tests: by operation, and the most in any second. Memory does not
+ * grow with the traffic: there is one counter per millisecond of the last second, and totals.
  */
 const WINDOW_MS = 1_000;
 
@@ -18,18 +18,18 @@ export interface TrafficCounts {
 }
 
 export interface Traffic {
-  /** Requests that carried a valid key, of one tenant or of all. */
+  /** Requests with a valid key, of one tenant or of all tenants. */
   counts(tenantId?: number): TrafficCounts;
   worstSecond(tenantId?: number): number;
   total(operation?: string): number;
   limited(): number;
-  /** Requests refused for their key: they belong to no tenant and count nowhere else. */
+  /** Requests with a refused key: they belong to no tenant and are not counted elsewhere. */
   unauthorized(): number;
   /** Resets all counters. */
   reset(): void;
 }
 
-/** The side the service writes to. */
+/** The part that the service writes to. */
 export interface TrafficRecorder extends Traffic {
   arrived(tenantId: number, operation: string, nowMs: number): void;
   wasLimited(tenantId: number): void;

@@ -1,8 +1,9 @@
 /**
  * YAML text as plain values, with the line and column of every key and value.
  *
- * Anchors, aliases and merge keys (`<<`) work. Refused: several documents in one file, duplicate keys, unknown tags, keys
- * that are no plain text, `__proto__` as a key, an anchor that contains itself, and aliases that multiply without end.
+ * Anchors, aliases and merge keys (`<<`) work. Refused: several documents in one file, duplicate keys, unknown tags,
+ * keys that are not plain text, `__proto__` as a key, an anchor that contains itself, and aliases that expand without
+ * limit.
  */
 import {
   type Document,
@@ -110,7 +111,7 @@ function structureProblems(document: Document, positionOf: (offset: number) => P
     Alias: (_, alias, ancestors) => {
       const anchor = alias.resolve(document);
       const path = pathOf([...ancestors, alias]);
-      const absent = 'no anchor of this name is defined before it; quote the value if it is text';
+      const absent = 'no anchor of this name is defined above; quote the value if it is text';
       if (anchor === undefined) report(alias, path, absent, true);
       else if (ancestors.includes(anchor)) report(alias, path, 'the anchor contains itself', true);
     },
@@ -130,7 +131,7 @@ function pathOf(nodes: readonly unknown[]): PathStep[] {
   return path;
 }
 
-/** The offset of the value at `path` or of its key; for what is not there, of the closest thing around it. */
+/** The offset of the value at `path` or of its key; if it does not exist, of the closest parent. */
 function offsetOf(document: Document, path: readonly PathStep[], part: 'key' | 'value'): number {
   let node = resolved(document, document.contents);
   let offset = node?.range?.[0] ?? 0;
@@ -140,7 +141,7 @@ function offsetOf(document: Document, path: readonly PathStep[], part: 'key' | '
     node = resolved(document, child.value);
     const isBlock = isCollection(node) && node.flow !== true;
     const wantsKey = depth < path.length - 1 || part === 'key' || isBlock;
-    // Of an alias the place where it is used is shown, not the anchor's.
+    // For an alias, this is the position of its use, not of the anchor.
     const shown = wantsKey ? (child.key ?? child.value) : (child.value ?? child.key);
     offset = shown?.range?.[0] ?? offset;
   }
@@ -161,7 +162,7 @@ function childOf(document: Document, parent: Node | undefined, step: PathStep): 
   return pairIn(parent, String(step)) ?? mergedPairIn(document, parent, String(step));
 }
 
-/** The last one of the name, should there be two: it is the one that counts. */
+/** The last one of this name, because the last one is used. */
 function pairIn(map: YAMLMap, name: string): Child | undefined {
   const pair = map.items.findLast(({ key }) => isScalar(key) && nameOf(key) === name);
   if (pair === undefined || !isScalar(pair.key)) return undefined;
@@ -185,7 +186,7 @@ function resolved(document: Document, node: unknown): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
-/** A key as text; the parser gives the merge key as a symbol. */
+/** A key as text; the parser returns the merge key as a symbol. */
 function nameOf({ value }: Scalar): string {
   return typeof value === 'symbol' ? (value.description ?? '') : String(value);
 }

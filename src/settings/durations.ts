@@ -8,10 +8,10 @@ import { quote } from './words.ts';
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const PATTERN = /^(\d{1,12})(ms|s|m|h)$/;
 
-/** Timers of Node hold 31 bits of milliseconds; a longer wait would fire at once. */
+/** Node's timers have 31 bits for milliseconds; a longer wait would end immediately. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** Milliseconds of `15s`; undefined where `text` is no duration. */
+/** The milliseconds of a text such as `15s`; undefined if it is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   const match = PATTERN.exec(text);
   if (match === null) return undefined;
@@ -28,7 +28,7 @@ export function formatDuration(ms: number): string {
   return `${ms}ms`;
 }
 
-/** A settings field that reads a duration and gives milliseconds. Limits: from 1 ms to about 24 days, unless told. */
+/** A settings field that reads a duration and returns milliseconds. Default limits: from 1 ms to about 24 days. */
 export function duration({ minMs = 1, maxMs = MAX_MS }: { minMs?: number; maxMs?: number } = {}) {
   return z
     .string({ error: (issue) => explain(issue.input) })

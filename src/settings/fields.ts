@@ -1,30 +1,30 @@
-/** The small fields that several sections of the settings share: names, secrets, URLs, addresses. */
+/** Fields that several sections of the settings share: names, secrets, URLs, addresses. */
 import { z } from 'zod';
 import { Hidden, hiddenUrl } from './hidden.ts';
 import { explainType } from './issues.ts';
 
-/** Where a secret comes from; the text itself is read at use (secrets.ts). */
+/** Where a secret comes from. The text itself is read when it is used (secrets.ts). */
 export type SecretSource =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'literal'; readonly value: Hidden };
 
-/** A secret by its source, and where in the settings it is asked for, such as `accounts.demo.apiKey`. */
+/** The source of a secret, and the setting that needs it, such as `accounts.demo.apiKey`. */
 export type SecretRef = SecretSource & { readonly where: string };
 
-/** Whether a value that the schemas gave is a secret, wherever it comes from. */
+/** Whether a parsed value is a secret, from any source. */
 export function isSecretSource(value: unknown): value is SecretSource {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false;
   if (value.from === 'literal') return 'value' in value && value.value instanceof Hidden;
   return (value.from === 'env' && 'name' in value) || (value.from === 'file' && 'path' in value);
 }
 
-/** As `isSecretSource`, of resolved settings. */
+/** Like `isSecretSource`, for resolved settings. */
 export function isSecretRef(value: unknown): value is SecretRef {
   return isSecretSource(value) && 'where' in value;
 }
 
-/** Names of accounts, syncs and targets: they become parts of Redis keys, job ids and URLs of the console. */
+/** Names of accounts, syncs and targets. They become parts of Redis keys, job ids and URLs of the console. */
 export const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name is 1 to 64 letters, digits, _ or -');
 
 export const envName = z
@@ -37,7 +37,7 @@ export const secretFile = z
   .min(1)
   .describe('Path of a file that holds nothing but the secret; relative to the settings file.');
 
-/** A secret written down; `${X}` is refused because it looks like it would be replaced, and nothing here is. */
+/** A secret written in the file. `${X}` is refused because it looks like a variable, and variables are not replaced. */
 export const literalSecret = z
   .string()
   .min(1)
@@ -45,12 +45,12 @@ export const literalSecret = z
     error: 'variables are not replaced in settings: write { env: NAME } instead',
   });
 
-/** For the `when` of a check of a map: one mistake is told once. */
+/** For the `when` of a check of a map: each mistake is reported once. */
 export function unlessKeysAreUnknown({ value, issues }: z.core.ParsePayload): boolean {
   return typeof value === 'object' && value !== null && !issues.some((issue) => issue.code === 'unrecognized_keys');
 }
 
-/** For `.check` of a map: it must hold exactly one of `keys`. */
+/** For `.check` of a map: it must have exactly one of `keys`. */
 export function exactlyOneOf(keys: readonly string[]) {
   return z.refine<object>((value) => keys.filter((key) => Object.hasOwn(value, key)).length === 1, {
     error: `expected exactly one of ${keys.join(', ')}`,
@@ -71,14 +71,17 @@ export const secret = z.union(
   { error: ({ input }) => explainType('{ env: NAME }, { file: PATH } or the secret as text', input) },
 );
 
-/** The source that is given, where exactly one is. */
+/** The given source, if there is exactly one. */
 export function toSource(given: { env?: string; file?: string; literal?: string }): SecretSource | undefined {
   if (given.env !== undefined) return { from: 'env', name: given.env };
   if (given.file !== undefined) return { from: 'file', path: given.file };
   return given.literal === undefined ? undefined : { from: 'literal', value: new Hidden(given.literal) };
 }
 
-/** A text field: `read` gives its value, or says what is wrong with it. `expected`: what a value that is no text should be. */
+/**
+ * A text field: `read` returns its value or what is wrong with it. `expected` describes the field, for a value that is
+ * not text.
+ */
 export function textAs<T>(read: (text: string) => { readonly value: T } | string, expected = 'text') {
   return z.string({ error: ({ input }) => explainType(expected, input) }).transform((text, context): T => {
     const result = read(text);
@@ -95,7 +98,7 @@ export const serviceUrl = textAs<string | undefined>((text) => {
   const prefix = typeof base === 'string' ? undefined : /\/(?:api\/)?v1$/.exec(base.value)?.[0];
   return prefix === undefined
     ? base
-    : `expected the base address only: leave ${prefix} out, the account's prefix says it`;
+    : `expected the base address only: leave out ${prefix}, which belongs in the account's prefix`;
 }, 'embedded or a URL that starts with https:// or http://');
 
 /** Without a trailing slash. */
@@ -107,10 +110,10 @@ export function baseUrl(text: string): { readonly value: string } | string {
   return { value: href.replace(/\/+$/, '') };
 }
 
-/** Hidden, because the URL of a webhook is often a secret by itself. */
+/** Hidden, because the URL of a webhook is often a secret. */
 export const webhookUrl = textAs((text) => httpUrlProblem(text) ?? { value: hiddenUrl(text) });
 
-/** A database's URL in one of `schemes`, hidden for its password; undefined means `word`, the choice without a URL. */
+/** A database's URL with one of `schemes`, hidden because of its password. Undefined means `word`, the choice without a URL. */
 export function storeUrl(word: string, schemes: readonly string[]) {
   const expected = `${word} or a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
   return textAs<Hidden | undefined>((text) => {
@@ -118,7 +121,7 @@ export function storeUrl(word: string, schemes: readonly string[]) {
     const isMeant = schemes.some((scheme) => text.startsWith(`${scheme}//`));
     if (isMeant && URL.canParse(text) && new URL(text).hash === '') return { value: hiddenUrl(text) };
     const hint = isMeant ? '; special characters of a password have to be percent-encoded, # is %23' : urlHint(text);
-    // The text is not shown: what failed to be a URL may still hold a password.
+    // The text is not shown, because it may contain a password even if it is not a URL.
     return `expected ${expected}${hint}`;
   }, expected);
 }
@@ -148,7 +151,7 @@ function httpUrlProblem(text: string): string | undefined {
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     return `expected a URL that starts with https:// or http://${urlHint(text)}`;
   }
-  if (url.username !== '' || url.password !== '') return 'a user name or password does not belong into this URL';
+  if (url.username !== '' || url.password !== '') return 'a user name or password is not allowed in this URL';
   return undefined;
 }
 

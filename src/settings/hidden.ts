@@ -1,7 +1,7 @@
-/** Values that must not be seen by accident: in a log line, a job, an error or `JSON.stringify`. */
+/** Values that must not be shown by accident, in a log line, a job, an error or `JSON.stringify`. */
 import { inspect } from 'node:util';
 
-/** Holds a secret text; everything that prints it shows `label` instead. */
+/** A secret text; everything that prints it shows `label` instead. */
 export class Hidden {
   readonly #value: string;
   readonly #label: string;
@@ -11,7 +11,7 @@ export class Hidden {
     this.#label = label;
   }
 
-  /** The text itself; call it where it is used, and keep the answer nowhere. */
+  /** The text itself. Call it where the text is used, and do not store the result. */
   reveal(): string {
     return this.#value;
   }
@@ -34,13 +34,13 @@ export function hiddenUrl(url: string): Hidden {
   return new Hidden(url, maskUrl(url));
 }
 
-/** `url` as it may be shown; `***` in whole where it is no URL. */
+/** `url` in a form that may be shown; `***` if it is not a URL. */
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return '***';
   const parsed = new URL(url);
   if (parsed.password !== '') parsed.password = '***';
   for (const name of new Set(parsed.searchParams.keys())) parsed.searchParams.set(name, '***');
-  // Webhook receivers often carry their secret in the path: 20 and more characters are taken for one.
+  // Webhook URLs often have a secret in the path: a segment of 20 or more characters counts as one.
   parsed.pathname = parsed.pathname
     .split('/')
     .map((segment) => (segment.length >= 20 ? '***' : segment))

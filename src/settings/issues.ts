@@ -1,6 +1,6 @@
 /**
- * What zod found, in the words of someone who writes YAML: `explainIssue` words what the schema's own fields did not,
- * `listIssues` spreads zod's nested findings into one entry a key.
+ * Explains zod's issues to people who write YAML. `explainIssue` writes messages that the schema's own fields do not
+ * have, and `listIssues` turns zod's nested issues into one entry per key.
  */
 import { z } from 'zod';
 import type { PathStep } from './problems.ts';
@@ -23,14 +23,17 @@ const EXPECTED: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** For `safeParse(…, { error: explainIssue })`. Values are shown of numbers and of closed choices only: text may be a secret. */
+/**
+ * For `safeParse(…, { error: explainIssue })`. It shows only numbers and values of closed choices, because other text
+ * may be a secret.
+ */
 export const explainIssue: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
       return explainType(EXPECTED[issue.expected] ?? issue.expected, issue.input);
     case 'unrecognized_keys': {
       const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-      // One line a key: listIssues takes them apart again.
+      // One line per key; listIssues splits them.
       return issue.keys.map((key) => `unknown key${didYouMean(key, known)}`).join('\n');
     }
     case 'invalid_value':
@@ -53,7 +56,7 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
 /** "missing", "is empty" or "expected …, got …". */
 export function explainType(expected: string, input: unknown): string {
   if (input === undefined) return `missing: expected ${expected}`;
-  if (input === null) return `is empty: expected ${expected}; leave the key out if nothing is meant`;
+  if (input === null) return `is empty: expected ${expected}; leave the key out if it is not needed`;
   return `expected ${expected}, got ${yamlKind(input)}${typeof input === 'string' ? textHint(expected, input) : ''}`;
 }
 
@@ -71,7 +74,7 @@ function explainChoice(choices: readonly string[], input: unknown): string {
   return `expected ${expected}, got ${quote(input)}${didYouMean(input, choices)}`;
 }
 
-/** A union of fixed values, such as auto, 0 and 1; other unions word their own message. */
+/** A union of fixed values, such as auto, 0 and 1. Other unions have their own messages. */
 function explainLiterals({ errors, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
   const choices = errors.map(([issue]) => (issue?.code === 'invalid_value' ? issue.values.map(String) : undefined));
   return choices.includes(undefined)
@@ -87,10 +90,10 @@ function explainDiscriminator(key: string, issue: z.core.$ZodRawIssue<z.core.$Zo
   const input = typeof issue.input === 'object' && issue.input !== null ? issue.input : {};
   const value: unknown = Object.hasOwn(input, key) ? new Map(Object.entries(input)).get(key) : undefined;
   const written = value === undefined ? closest(key, Object.keys(input)) : undefined;
-  return `${explainChoice(choices, value)}${written === undefined ? '' : `; is ${quote(written)} meant to be it?`}`;
+  return `${explainChoice(choices, value)}${written === undefined ? '' : `; did you mean ${quote(key)} instead of ${quote(written)}?`}`;
 }
 
-/** Every finding of a failed parse, one for each key it is about. */
+/** Every issue of a failed parse, one for each key. */
 export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly PathStep[] = []): Finding[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))];
@@ -113,7 +116,7 @@ export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly P
   });
 }
 
-/** A union of text and a map fails in every branch; the one whose kind fits is the one that was meant. */
+/** A union of text and a map fails in every branch. The branch with the matching kind is reported. */
 function onlyLikelyBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
   const likely = branches.filter((branch) => !branch.some(isAboutWholeValue));
   return likely.length === 1 ? likely[0] : undefined;

@@ -1,18 +1,25 @@
 /** Finds and reads the settings file. */
-import { readFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { type Environment, parseSettings } from './parse.ts';
 import { formatProblems } from './problems.ts';
 import type { Settings } from './settings.ts';
 
-/** A longer file is more likely a mistake, such as `--config customers.csv`. */
+const LOCAL_FILE = join('config', 'lockstep.yaml');
+/** Editors find it beside the settings file. */
+const SCHEMA_FILE = 'lockstep.schema.json';
+
+/** A longer file is probably a mistake, such as `--config customers.csv`. */
 const MAX_BYTES = 1024 * 1024;
 
 export interface LoadOptions {
-  /** As the user named it, relative to `cwd`; undefined: ./config/lockstep.yaml, or the one that comes with Lockstep. */
+  /** As the user named it, relative to `cwd`; undefined: ./config/lockstep.yaml. */
   readonly configFile?: string | undefined;
+  /** If there is no ./config/lockstep.yaml, the file that comes with Lockstep is read: everything embedded. */
+  readonly orDefault?: boolean;
   readonly env: Environment;
   readonly cwd: string;
 }
@@ -21,8 +28,8 @@ export interface LoadOptions {
  * The settings, checked. Secrets are not read yet.
  * Throws SETTINGS_MISSING if there is no readable file, and SETTINGS_INVALID with a list of all problems; both exit code 2.
  */
-export async function loadSettings({ configFile, env, cwd }: LoadOptions): Promise<Settings> {
-  const { file, text } = await readSettingsFile(configFile, cwd);
+export async function loadSettings({ configFile, orDefault = false, env, cwd }: LoadOptions): Promise<Settings> {
+  const { file, text } = await readSettingsFile(configFile, cwd, orDefault);
   const parsed = parseSettings({ text, file, env });
   if (parsed.status === 'valid') return parsed.settings;
   const shown = shorter(file, cwd);
@@ -31,20 +38,48 @@ export async function loadSettings({ configFile, env, cwd }: LoadOptions): Promi
   throw new LockstepError('SETTINGS_INVALID', `The settings have ${count}:\n${list}`, { exitCode: 2 });
 }
 
+/**
+ * Creates the settings file where it is missing, as a copy of the one that comes with Lockstep; returns its path if it was
+ * created.
+ */
+export async function initSettings({ configFile, cwd }: Pick<LoadOptions, 'configFile' | 'cwd'>) {
+  const file = resolve(cwd, configFile ?? LOCAL_FILE);
+  await mkdir(dirname(file), { recursive: true });
+  const copy = (from: string, to: string) =>
+    copyFile(from, to, constants.COPYFILE_EXCL).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return false;
+        const message = `The settings file ${to} could not be created: ${messageOf(error)}`;
+        throw new LockstepError('SETTINGS_NOT_SAVED', message, { cause: error, exitCode: 2 });
+      },
+    );
+  if (!(await copy(defaultSettingsFile(), file))) return undefined;
+  await copy(join(dirname(defaultSettingsFile()), SCHEMA_FILE), join(dirname(file), SCHEMA_FILE));
+  return file;
+}
+
 /** The settings file that comes with Lockstep: everything embedded, one account `demo`. */
 export function defaultSettingsFile(): string {
   return fileURLToPath(new URL('../../config/lockstep.yaml', import.meta.url));
 }
 
-async function readSettingsFile(configFile: string | undefined, cwd: string): Promise<{ file: string; text: string }> {
+async function readSettingsFile(
+  configFile: string | undefined,
+  cwd: string,
+  orDefault: boolean,
+): Promise<{ file: string; text: string }> {
   if (configFile !== undefined) return readText(resolve(cwd, configFile));
-  const local = join(cwd, 'config', 'lockstep.yaml');
   try {
-    return await readText(local);
+    return await readText(join(cwd, LOCAL_FILE));
   } catch (error) {
     const isAbsent = error instanceof LockstepError && codeOf(error.cause) === 'ENOENT';
     if (!isAbsent) throw error;
-    return readText(defaultSettingsFile());
+    if (orDefault) return readText(defaultSettingsFile());
+    const message =
+      `There is no settings file ${LOCAL_FILE} in ${cwd}. Change to the right directory, or name your file with --config. ` +
+      'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
+    throw new LockstepError('SETTINGS_MISSING', message, { cause: error.cause, exitCode: 2 });
   }
 }
 
@@ -54,7 +89,7 @@ async function readText(file: string): Promise<{ file: string; text: string }> {
   });
   const refuse = (reason: string) =>
     new LockstepError('SETTINGS_INVALID', `The settings file ${file} ${reason}`, { exitCode: 2 });
-  if (bytes.length > MAX_BYTES) throw refuse('is longer than 1 MiB: is it a settings file at all?');
+  if (bytes.length > MAX_BYTES) throw refuse('is longer than 1 MiB: check that it is a settings file');
   try {
     return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
@@ -66,18 +101,18 @@ function explainUnreadable(file: string, error: unknown): string {
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `No settings file at ${file}: name an existing one with --config, or leave --config out for the default`;
+      return `No settings file at ${file}: name an existing one with --config, or create it there with --init`;
     case 'EISDIR':
       return `${file} is a directory: name the settings file in it, such as --config ${join(file, 'lockstep.yaml')}`;
     case 'EACCES':
     case 'EPERM':
-      return `The settings file ${file} may not be read by this user: change its permissions or its owner`;
+      return `The settings file ${file} is not readable by this user: change its permissions or its owner`;
     default:
       return `The settings file ${file} could not be read: ${messageOf(error)}`;
   }
 }
 
-/** The path from `cwd` where that is the shorter way to say it. */
+/** The path relative to `cwd`, if that is shorter. */
 function shorter(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path.startsWith('..') ? file : path;

@@ -34,7 +34,7 @@ function maskSync({ name, schedule, ...sync }: SyncSettings) {
   return maskFields({ ...sync, schedule: schedule && shown });
 }
 
-/** Of any type: what is hidden or a secret is masked, and what is in milliseconds is a duration again. */
+/** For a value of any type: hidden values and secrets are masked, and milliseconds become durations again. */
 function maskFields(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields)

@@ -1,12 +1,13 @@
-/** From settings text to `Settings` or to the list of everything that is wrong with it. Pure: reads no file. */
+/** Parses the text of the settings into `Settings`, or into the list of all problems. Pure: reads no file. */
 import type { z } from 'zod';
 import { readDocument, type SettingsDocument } from './document.ts';
+import { guessDocument } from './guesses.ts';
 import type { Hidden } from './hidden.ts';
 import { explainIssue, type Finding, listIssues } from './issues.ts';
 import { formatProblem, type Problem } from './problems.ts';
 import { checkReferences } from './references.ts';
 import { type Overrides, resolveSettings } from './resolve.ts';
-import { databaseUrl, redisUrl, settingsFile } from './schema.ts';
+import { databaseUrl, redisUrl, settingsFile, VARIANTS } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { findWarnings } from './warnings.ts';
 
@@ -18,9 +19,9 @@ export type ParsedSettings =
 
 export interface SettingsSource {
   readonly text: string;
-  /** Absolute path of the file; relative paths of secrets start at its directory. */
+  /** Absolute path of the file. Relative paths of secrets start at its directory. */
   readonly file: string;
-  /** DATABASE_URL and REDIS_URL win over the file; an empty one is as unset. */
+  /** DATABASE_URL and REDIS_URL override the file; an empty variable counts as unset. */
   readonly env: Environment;
 }
 
@@ -37,14 +38,28 @@ export function parseSettings({ text, file, env }: SettingsSource): ParsedSettin
   if (document.value === undefined) return { status: 'invalid', problems: [...document.problems, ...envProblems] };
   if (document.value === null) return { status: 'invalid', problems: [...document.problems, EMPTY, ...envProblems] };
   const parsed = settingsFile.safeParse(document.value, { error: explainIssue });
-  const findings = [...listIssues(parsed.error?.issues ?? []), ...checkReferences(document.value)].filter(
-    // Refused as a key already, by the document.
-    ({ path }) => !path.includes('__proto__'),
-  );
+  const findings = unique([
+    ...(parsed.success ? [] : findAll(document.value, parsed.error.issues)),
+    ...checkReferences(document.value),
+  ]).filter(({ path }) => !path.includes('__proto__')); // the document has already refused this key
   const problems = [...document.problems, ...locateAll(document, findings), ...envProblems];
   if (!parsed.success || problems.length > 0) return { status: 'invalid', problems };
   const warnings = locateAll(document, findWarnings(parsed.data)).map((problem) => formatProblem(file, problem));
   return { status: 'valid', settings: { ...resolveSettings(parsed.data, file, overrides), warnings } };
+}
+
+/** With these issues, what the schema finds only once names and types are right. */
+function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Finding[] {
+  const guessed = guessDocument(value, VARIANTS);
+  const { error } = settingsFile.safeParse(guessed.value, { error: explainIssue });
+  const findings = listIssues([...issues, ...(error?.issues ?? [])]);
+  return findings.flatMap((finding) => guessed.original(finding) ?? []);
+}
+
+/** One finding for each place and message. */
+function unique(findings: readonly Finding[]): Finding[] {
+  const seen = new Map(findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]));
+  return [...seen.values()];
 }
 
 function locateAll(document: SettingsDocument, findings: readonly Finding[]): Problem[] {

@@ -1,4 +1,4 @@
-/** What is wrong in a settings file: the list that a user reads, every problem at once. */
+/** The problems in a settings file: the list that a user reads, with every problem at once. */
 
 export interface Position {
   /** Both count from 1. */
@@ -10,7 +10,7 @@ export interface Problem {
   /** Keys and list indexes from the top of the file; empty for the file itself. */
   readonly path: readonly PathStep[];
   readonly message: string;
-  /** Absent where the problem is not in the file, such as an environment variable's value. */
+  /** Absent if the problem is not in the file, for example in the value of an environment variable. */
   readonly position: Position | undefined;
 }
 
@@ -27,7 +27,7 @@ function formatStep(step: PathStep, index: number): string {
   return index === 0 ? step : `.${step}`;
 }
 
-/** One line a problem, `file:line:column path: message`, in the order of the file. */
+/** One line per problem, `file:line:column path: message`, in the order of the file. */
 export function formatProblems(file: string, problems: readonly Problem[]): string {
   return problems
     .toSorted(byPosition)
@@ -36,9 +36,9 @@ export function formatProblems(file: string, problems: readonly Problem[]): stri
 }
 
 export function formatProblem(file: string, { path, message, position }: Problem): string {
-  const place = position === undefined ? '' : `${file}:${position.line}:${position.column} `;
+  const location = position === undefined ? '' : `${file}:${position.line}:${position.column} `;
   const subject = formatPath(path);
-  return subject === '' ? `${place}${message}` : `${place}${subject}: ${message}`;
+  return subject === '' ? `${location}${message}` : `${location}${subject}: ${message}`;
 }
 
 function byPosition(a: Problem, b: Problem): number {

@@ -1,4 +1,4 @@
-/** The rate that a budget allows, as the settings of accounts and targets say it. */
+/** The rate that a budget allows, as written in the settings of accounts and targets. */
 import { z } from 'zod';
 import { duration, formatDuration } from './durations.ts';
 import { unlessKeysAreUnknown } from './fields.ts';
@@ -9,10 +9,10 @@ const SECOND = 1000;
 export const count = z.int({ error: wrongType((input) => explainType('a whole number of calls', input)) }).min(1);
 
 const requestCount = z.int({ error: wrongType(explainRequests) }).min(1, {
-  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one a second make per longer`,
+  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one per second set a longer per`,
 });
 
-/** Keys of a budget. `requests` and `perMs` are said as the defaults; `concurrency` is one. */
+/** Keys of a budget. The descriptions name `requests` and `perMs` as the defaults; `concurrency` is the default. */
 export function rateKeys({
   requests,
   perMs,
@@ -26,7 +26,7 @@ export function rateKeys({
     requests: requestCount.optional().describe(`Calls allowed in each \`per\`. Default: ${requests}.`),
     per: duration()
       .optional()
-      .describe(`The time those calls may take. Default: ${formatDuration(perMs)}.`),
+      .describe(`The period for these calls. Default: ${formatDuration(perMs)}.`),
     burst: count
       .optional()
       .describe('Calls that may be made at once after a pause. Default: one second of the rate, at least 1.'),
@@ -46,12 +46,12 @@ export const requestsWithPer = z.refine<{ readonly requests?: number | undefined
   },
 );
 
-/** A field's own words are for a value of the wrong type; what else zod finds in it has its words already. */
+/** A field's own message is for a value of the wrong type. Other issues already have messages. */
 export function wrongType(explain: (input: unknown) => string) {
   return ({ code, input }: z.core.$ZodRawIssue) => (code === 'invalid_type' ? explain(input) : undefined);
 }
 
-/** One second of the rate, as long as the budget has that many calls at all. */
+/** One second of the rate, but not more than all calls of the budget. */
 export function defaultBurst(requests: number, perMs: number): number {
   return Math.max(1, Math.min(Math.floor((requests * SECOND) / perMs), requests));
 }
@@ -64,7 +64,7 @@ function explainRequests(input: unknown): string {
   return `${explainType('a whole number of calls, such as 20', input)}${rateHint(input, '', '')}`;
 }
 
-/** For `10/minute` and `10 per 5 s`: how the settings say it. */
+/** For texts such as `10/minute` and `10 per 5 s`: how to write them in the settings. */
 function rateHint(input: unknown, before: string, after: string): string {
   const match =
     typeof input === 'string' ? /^(\d+)\s*(?:\/|per|a)\s*(\d*)\s*(ms|s|m|h)[a-z]*$/i.exec(input.trim()) : null;

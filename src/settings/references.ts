@@ -1,6 +1,6 @@
 /**
  * Checks that span sections: names that must exist elsewhere in the file, and keys that another key makes necessary.
- * They read the raw document, so that they report beside the schema's findings instead of after they are repaired.
+ * They read the raw document, so their problems are reported together with the schema's.
  */
 import type { Finding } from './issues.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
@@ -40,11 +40,11 @@ function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Findin
   });
 }
 
-/** What is read must have something to read. */
+/** A polled target must have items that can be read. */
 function pollProblem(target: string, targets: Entries): string | undefined {
   const type = entriesOf(targets.get(target)).get('type');
   if (type !== 'webhook' && type !== 'postgres') return undefined;
-  return `a target of the type ${type} has no items that could be read: leave ${quote(target)} out of poll`;
+  return `a target of the type ${type} has no items that can be read: remove ${quote(target)} from poll`;
 }
 
 function checkTargets(targets: Entries, accounts: Entries): Finding[] {
@@ -55,14 +55,14 @@ function checkTargets(targets: Entries, accounts: Entries): Finding[] {
   });
 }
 
-/** Of a target that is an account of the service, that account. */
+/** If the target is an account of the service: that account. */
 function accountOf(value: unknown): unknown {
   const target = entriesOf(value);
   return target.get('type') === 'service' ? target.get('account') : undefined;
 }
 
 function ownAccount(path: Finding['path'], target: string): Finding {
-  const message = `${quote(target)} is the account that this sync reads, whose tasks would be mirrored into themselves: name another account in the target or the sync`;
+  const message = `target ${quote(target)} is the account that this sync reads, so its tasks would be mirrored into themselves: use another account in the target or the sync`;
   return { path, message };
 }
 
@@ -78,7 +78,7 @@ function checkKeys(accounts: Entries, serviceUrl: unknown): Finding[] {
     const account = entriesOf(value);
     const url = account.get('url') ?? serviceUrl;
     if (typeof url !== 'string' || url === 'embedded' || account.has('apiKey')) return [];
-    const message = 'missing: a service that is not embedded needs the key of the account, such as { env: NAME }';
+    const message = 'missing: an account of a service that is not embedded needs a key, such as { env: NAME }';
     return [{ path: ['accounts', name, 'apiKey'], message }];
   });
 }

@@ -1,4 +1,7 @@
-/** From the parsed file to `Settings`: each account's own service, secrets with their place, the environment's overrides. */
+/**
+ * Turns the parsed file into `Settings`: the service of each account, secrets with the setting that needs them, and
+ * overrides from the environment.
+ */
 import { dirname, resolve } from 'node:path';
 import { isSecretSource, type SecretRef, type SecretSource } from './fields.ts';
 import type { Hidden } from './hidden.ts';
@@ -6,7 +9,7 @@ import type { SettingsFile } from './schema.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
 import type { TargetSettings } from './target.ts';
 
-/** What the environment decides, also where it decides for undefined: embedded, none. */
+/** The overrides from the environment. `{ url: undefined }` means embedded or none. */
 export interface Overrides {
   readonly database?: { readonly url: Hidden | undefined } | undefined;
   readonly redis?: { readonly url: Hidden | undefined } | undefined;
@@ -43,7 +46,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
       key,
       isSecretSource(value) ? secretAt(`targets.${name}.${key}`, value) : value,
     ]);
-    // Safe: just what TargetOf says of every type, which the loss of the keys' names keeps the compiler from seeing.
+    // Safe: TargetOf says the same for every type, but the compiler cannot see it because the names of the keys are lost.
     return { ...Object.fromEntries(fields), name, ...(timeoutMs !== undefined && { timeoutMs }) } as TargetSettings;
   };
 

@@ -1,9 +1,9 @@
 /**
- * Writes findings about an account into the settings file and changes nothing else in it: comments, order, spacing and
- * quotes stay as they are. (The `yaml` package can write a changed document, but it moves comments and reformats lists; so
- * it is used only to find positions, and the text itself is edited.)
+ * Writes findings about an account into the settings file and changes nothing else: comments, order, spacing and quotes
+ * stay as they are. (The `yaml` package can write a changed document, but it moves comments and reformats lists; so it
+ * is only used to find positions, and the text itself is edited.)
  *
- * The new text is parsed before it is written: except for the changes it must have the same meaning, and it must be valid.
+ * The new text is parsed before it is written: it must be valid and, except for the changes, have the same meaning.
  */
 import { randomBytes } from 'node:crypto';
 import { access, constants, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { parseSettings } from './parse.ts';
 import { quote } from './words.ts';
 
 export interface Change {
-  /** Within the account, such as `['dialect', 'firstTaskPage']`. */
+  /** The path within the account, such as `['dialect', 'firstTaskPage']`. */
   readonly path: readonly string[];
   readonly value: unknown;
 }
@@ -25,14 +25,14 @@ export interface Change {
 export interface Saved {
   /** Absolute. */
   readonly file: string;
-  /** Changes that made a difference. */
+  /** The changes that were needed. */
   readonly changed: readonly Change[];
 }
 
 /**
- * Saves the changes of one account atomically: the file is the old one or the new one, never half of either.
- * Throws SETTINGS_NOT_SAVED, exit code 2, where there is no file of the user's, the account does not stand in it, it is
- * not writable, or the change cannot be made without touching something else.
+ * Saves the changes of one account atomically: the file is either the old one or the new one. Throws
+ * SETTINGS_NOT_SAVED, exit code 2, if the user has no settings file, the file does not have the account or is not
+ * writable, or the change cannot be made without changing something else.
  */
 export async function saveAccount(file: string, account: string, changes: readonly Change[]): Promise<Saved> {
   if (path.resolve(file) === defaultSettingsFile()) {
@@ -49,7 +49,7 @@ export async function saveAccount(file: string, account: string, changes: readon
   if (edited.changed.length === 0) return { file: target, changed: [] };
   const parsed = parseSettings({ text: edited.text, file: target, env: {} });
   if (parsed.status === 'invalid') {
-    throw notSaved(file, `it would have a problem then: ${parsed.problems[0]?.message ?? 'unknown'}`);
+    throw notSaved(file, `the change would make it invalid: ${parsed.problems[0]?.message ?? 'unknown'}`);
   }
   await replaceFile(target, edited.text).catch((error: unknown) => {
     throw notSaved(file, `it cannot be written (${messageOf(error)}): give this user the right to write it`, error);
@@ -61,11 +61,11 @@ type Edited =
   | { readonly status: 'edited'; readonly text: string; readonly changed: readonly Change[] }
   | { readonly status: 'impossible'; readonly why: string };
 
-/** The text with the changes made. Pure. */
+/** Returns the text with the changes. Pure. */
 export function editAccount(before: string, account: string, changes: readonly Change[]): Edited {
   const own = parseDocument(before, { merge: true }).getIn(['accounts', account], true);
   if (!isMap(own)) {
-    return { status: 'impossible', why: `account ${quote(account)} is not written there as a map of its own` };
+    return { status: 'impossible', why: `account ${quote(account)} is not written in the file as its own map` };
   }
   let text = before;
   const changed: Change[] = [];
@@ -77,7 +77,7 @@ export function editAccount(before: string, account: string, changes: readonly C
     const next = edit === undefined ? text : text.slice(0, edit.from) + edit.text + text.slice(edit.to);
     if (!isDeepStrictEqual(readDocument(next).value, withValue(old, at, change.value))) {
       const said = `${at.join('.')}: ${stringify(change.value, FLOW).trimEnd()}`;
-      return { status: 'impossible', why: `write it in yourself: ${said}` };
+      return { status: 'impossible', why: `add it by hand: ${said}` };
     }
     text = next;
     changed.push(change);
@@ -93,7 +93,10 @@ interface Edit {
 
 const FLOW = { collectionStyle: 'flow', lineWidth: 0 } as const;
 
-/** The smallest edit that puts a value at a path; undefined where there is an alias, or nothing to add it to, on the way. */
+/**
+ * The smallest edit that puts a value at a path; undefined if the path goes through an alias, or there is nothing to
+ * add it to.
+ */
 function editOf(text: string, at: readonly string[], value: unknown): Edit | undefined {
   const document = parseDocument(text, { merge: true });
   let map: unknown = document.contents;
@@ -115,7 +118,10 @@ function replacement(pair: Pair, rest: unknown): Edit | undefined {
   return { from, to, text: from === to ? ` ${flow(rest)}` : flow(rest) };
 }
 
-/** After the last member of a map, in the style of the map; `next` is the next step of the path, if there is one. */
+/**
+ * Adds a member after the last member of a map, in the style of the map. `next` is the next step of the path, if there
+ * is one.
+ */
 function insertion(
   text: string,
   map: YAMLMap,
@@ -137,7 +143,7 @@ function insertion(
   return { from: at, to: at, text: `${indent}${member}${newline}` };
 }
 
-/** Where the next line begins; comments that stand deeper than `indent` belong to what is before. */
+/** Where the next line begins. Comments indented deeper than `indent` belong to the text before them. */
 function lineAfter(text: string, end: number, indent: number): number | undefined {
   let lineEnd = text.indexOf('\n', Math.max(0, end - 1));
   if (lineEnd < 0) return undefined;
@@ -148,7 +154,7 @@ function lineAfter(text: string, end: number, indent: number): number | undefine
   }
 }
 
-/** Where the text of a member ends: the range of a block map goes on to what follows it, so the last leaf tells. */
+/** Where the text of a member ends. The range of a block map extends to what follows it, so the last leaf is used. */
 function endOf({ key, value }: Pair): number | undefined {
   if (isMap(value) && value.flow !== true) {
     const last = value.items.at(-1);
@@ -171,7 +177,7 @@ function valueAt(value: unknown, at: readonly string[]): unknown {
   return at.reduce<unknown>((inner, name) => membersOf(inner)?.[name], value);
 }
 
-/** A copy with a value put at a path; what is no map on the way becomes one. */
+/** A copy with a value at a path; values on the path that are not maps become maps. */
 function withValue(value: unknown, [name, ...rest]: readonly string[], leaf: unknown): unknown {
   if (name === undefined) return leaf;
   const members = membersOf(value) ?? {};
@@ -203,5 +209,5 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 function notSaved(file: string, why: string, cause?: unknown): LockstepError {
-  return new LockstepError('SETTINGS_NOT_SAVED', `Nothing was written into ${file}: ${why}`, { exitCode: 2, cause });
+  return new LockstepError('SETTINGS_NOT_SAVED', `Nothing was written to ${file}: ${why}`, { exitCode: 2, cause });
 }

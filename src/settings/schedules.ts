@@ -1,4 +1,4 @@
-/** When a sync runs by itself, and checks of cron expressions and time zones before a scheduler meets them. */
+/** When a sync runs automatically, and checks of cron expressions and time zones before a scheduler gets them. */
 import { CronExpressionParser } from 'cron-parser';
 import { didYouMean, quote } from './words.ts';
 
@@ -14,13 +14,13 @@ export type Schedule = (
 
 const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];
 
-/** What is wrong with a cron expression, if anything. */
+/** The problem of a cron expression, if it has one. */
 export function cronProblem(text: string): string | undefined {
   const fields = text.trim().split(/\s+/);
   if (text.trim().startsWith('@')) {
     return ALIASES.includes(text.trim()) ? undefined : `no cron alias ${quote(text)}${didYouMean(text, ALIASES)}`;
   }
-  // The parser fills missing fields up and gives H a random value; both would surprise at two in the morning.
+  // The parser fills in missing fields and gives H a random value. Both would be unexpected, so both are refused.
   if (fields.length < 5 || fields.length > 6) {
     return `expected 5 fields (minute hour day month weekday) or 6 with seconds first, such as "0 2 * * *", got ${quote(text)}`;
   }
@@ -34,9 +34,9 @@ export function cronProblem(text: string): string | undefined {
   }
 }
 
-/** What is wrong with an IANA time zone, if anything. */
+/** The problem of an IANA time zone, if it has one. */
 export function timezoneProblem(text: string): string | undefined {
-  // Some Node versions take offsets such as +02:00 here; they know no daylight saving time, which is what a zone is for.
+  // Some Node versions accept offsets such as +02:00. They are refused because they have no daylight saving time.
   if (/^[A-Za-z]/.test(text) && isKnownZone(text)) return undefined;
   const zones = Intl.supportedValuesOf('timeZone');
   const city = zones.find((zone) => zone.toLowerCase().endsWith(`/${text.toLowerCase()}`));

@@ -1,4 +1,4 @@
-/** The settings of one account: where it is, its key, how its service answers, and its budget. */
+/** The settings of one account: its address, its key, how its service answers, and its budget. */
 import { z } from 'zod';
 import { dialectSetting } from '../client/call/dialect.ts';
 import { type OperationName, operations, PREFIXES } from '../contract/operations.ts';
@@ -23,7 +23,7 @@ const MINUTE = 60 * SECOND;
 const DEFAULT_REQUESTS = 20;
 const DEFAULT_PER_MS = 1 * SECOND;
 const DEFAULTS = { perMs: DEFAULT_PER_MS, concurrency: 16 };
-/** A discovered rate ends somewhere, too. */
+/** The upper bound of a discovered rate. */
 const DISCOVERED_REQUESTS = 10_000;
 
 const authorization = z
@@ -35,7 +35,7 @@ const authorization = z
       .describe('The word before the token. Default: Bearer.'),
     env: envName.optional(),
     file: secretFile.optional(),
-    token: literalSecret.optional().describe('The token itself; env or file keep it out of this file.'),
+    token: literalSecret.optional().describe('The token itself; use env or file to keep it out of this file.'),
   })
   .check(exactlyOneOf(['env', 'file', 'token']))
   .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }, { required: ['token'] }] })
@@ -55,19 +55,19 @@ const budgetKeys = z.strictObject(
       .enum(['fixed', 'discover'])
       .prefault('fixed')
       .describe(
-        'fixed: the service allows what requests and per say; discover: Lockstep finds the rate by trying, and requests and per are its upper bound. Default: fixed.',
+        'fixed: the rate is set by requests and per. discover: Lockstep finds the rate by trying, and requests and per are the upper bound. Default: fixed.',
       ),
-    ...rateKeys({ requests: `${DEFAULT_REQUESTS}; ${DISCOVERED_REQUESTS} where the mode is discover`, ...DEFAULTS }),
+    ...rateKeys({ requests: `${DEFAULT_REQUESTS}; ${DISCOVERED_REQUESTS} if the mode is discover`, ...DEFAULTS }),
     weights: weights
       .prefault({})
-      .describe('How many calls one call of an operation counts as, by its name. Default: 1 each.'),
+      .describe('How many calls a call of an operation counts as, by the name of the operation. Default: 1 each.'),
     timeout: duration({ minMs: 10, maxMs: 60 * MINUTE })
       .prefault('15s')
       .describe('How long one call may take. Default: 15s.'),
     settle: duration()
       .optional()
       .describe(
-        'How long the service may take to apply a call, and as long again to show it. Default: 4 timeouts, at least 60s.',
+        'How long the service may take to apply a call, and then to show it in lists. Default: 4 timeouts, at least 60s.',
       ),
   },
   { error: wrongType(explainBudget) },
@@ -80,7 +80,7 @@ const budget = budgetKeys
     const atOnce = burst ?? defaultBurst(allowed, per);
     for (const [name, weight] of Object.entries(weights)) {
       if (weight <= atOnce) continue;
-      const message = `a weight of ${weight} is more than the burst, ${atOnce}: such a call could never be made; raise burst`;
+      const message = `a weight of ${weight} is more than the burst of ${atOnce}, so the call could never be made: raise burst`;
       context.addIssue({ code: 'custom', path: ['weights', name], message });
     }
     return {
@@ -100,24 +100,24 @@ const dialect = z.union(dialectSetting.options, {
 });
 
 export const account = z.strictObject({
-  url: serviceUrl.optional().describe('Base address of this account, instead of service.url.'),
+  url: serviceUrl.optional().describe('Base address for this account; overrides service.url.'),
   apiKey: secret
     .optional()
-    .describe('API key of the account; may be left out where the service is embedded, which then provides one itself.'),
+    .describe('API key of the account. May be left out if the service is embedded; a key is then made automatically.'),
   authorization: authorization
     .optional()
     .describe('Sent as the Authorization header too, for services that ask for it.'),
   prefix: z
     .enum(['auto', ...PREFIXES])
     .prefault('auto')
-    .describe('Which spelling of the paths the service understands. Default: auto, found out at the first call.'),
+    .describe("Prefix of the service's paths. Default: auto, detected at the first call."),
   dialect: dialect
     .prefault('auto')
-    .describe('How the service answers where its contract is silent. Default: auto, found out from its answers.'),
+    .describe('How the service answers where its contract is silent. Default: auto, detected from its answers.'),
   patience: duration()
     .prefault('1h')
     .describe(
-      'How long scheduled and detached runs, and files of a folder, wait for a service that is away before they fail. Default: 1h.',
+      'How long scheduled runs, detached runs and files of a folder wait for an unavailable service before they fail. Default: 1h.',
     ),
   budget: budget.prefault({}).describe('Calls allowed with this key, shared by every process that uses it.'),
 });
@@ -126,6 +126,6 @@ function explainWeights(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') {
     return wrongType((input) => explainType('a map such as { customers.getall: 5 }', input))(issue);
   }
-  // One line a key: issues.ts takes them apart again.
+  // One line per key; issues.ts splits them.
   return issue.keys.map((name) => `no operation has this name${didYouMean(name, operationNames)}`).join('\n');
 }

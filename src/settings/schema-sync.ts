@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { FIELDS } from '../csv/fields.ts';
 import { duration, formatDuration } from './durations.ts';
-import { exactlyOneOf, textAs } from './fields.ts';
+import { exactlyOneOf, textAs, unlessKeysAreUnknown } from './fields.ts';
+import { typeKeyOf } from './guesses.ts';
 import { cronProblem, type Schedule, shortestGapMs, timezoneProblem } from './schedules.ts';
 
 const cron = textAs((text) => cronProblem(text) ?? { value: text }).describe(
@@ -32,8 +33,9 @@ const schedule = z
   })
   .check(exactlyOneOf(['cron', 'every']))
   .refine(({ every, timezone }) => every === undefined || timezone === undefined, {
-    error: 'timezone goes with cron; an interval has none',
+    error: 'timezone is only for cron; remove it, or use cron instead of an interval',
     path: ['timezone'],
+    when: unlessKeysAreUnknown,
   })
   .superRefine(({ cron, every, jitter }, context) => {
     if (jitter === 0 || (cron === undefined && every === undefined)) return;
@@ -49,29 +51,31 @@ const schedule = z
   });
 
 const common = {
-  account: z.string().describe('Name of the account it works on.'),
-  schedule: schedule.optional().describe('When it runs by itself; without one it runs by `lockstep run` only.'),
+  account: z.string().describe('Name of the account to work on.'),
+  schedule: schedule
+    .optional()
+    .describe('When it runs automatically. Without a schedule it runs only by `lockstep run`.'),
 };
 
 const contactsOptions = z.strictObject({
-  rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts asked for a page. Default: 500.'),
+  rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts requested per page. Default: 500.'),
   importWith: z
     .enum(['auto', 'import', 'create'])
     .prefault('auto')
     .describe(
-      'Operation that makes a customer of a contact: customers.import, customers.create, or what works. Default: auto.',
+      'Operation that makes a customer of a contact: customers.import, customers.create, or auto for the one that works. Default: auto.',
     ),
   onChange: z
     .enum(['update', 'ignore'])
     .prefault('update')
-    .describe('What follows when an imported contact changes. Default: update its customer.'),
+    .describe('What to do when an imported contact changes. Default: update its customer.'),
   matchBy: z
     .array(z.enum(['email', 'phone', 'name']))
     .min(1, 'needs at least one of email, phone, name')
-    .refine((fields) => new Set(fields).size === fields.length, 'the same field stands twice')
+    .refine((fields) => new Set(fields).size === fields.length, 'the same field is listed twice')
     .prefault(['email', 'phone'])
     .describe(
-      'Fields that find the customer a contact already has, the strongest first; name is full name and organization. Default: [email, phone].',
+      'Fields that match a contact with an existing customer, the strongest first; name is full name and organization. Default: [email, phone].',
     ),
 });
 
@@ -84,39 +88,37 @@ export const tasksOptions = z.strictObject({
     .min(0)
     .max(1)
     .prefault(0.05)
-    .describe(
-      'Of the tasks that have not changed, the share asked for its subtasks in one scan, a call each. Default: 0.05.',
-    ),
+    .describe('Share of the unchanged tasks whose subtasks are read in one scan, with one call each. Default: 0.05.'),
   backfill: z
     .boolean()
     .prefault(false)
-    .describe('Deliver what the first scan finds, too. Default: false, it is the baseline.'),
+    .describe('Also deliver what the first scan finds. Default: false, the first scan is only the baseline.'),
   pipelines: z
-    .union([z.boolean(), z.array(pipelineId).min(1, 'needs at least one pipeline, or true for all')])
+    .union([z.boolean(), z.array(pipelineId).min(1, 'needs at least one pipeline, or true for all pipelines')])
     .prefault(false)
-    .describe('Mirror the cards of pipelines too: true for all of them, or their ids. Default: false.'),
+    .describe('Mirror the cards of pipelines too: true for all pipelines, or a list of their ids. Default: false.'),
   doneColumns: z
     .array(z.string().trim().min(1))
     .prefault([])
-    .describe('Columns whose cards count as completed, by name, in any case. Default: none.'),
+    .describe('Names of the columns whose cards count as completed; case is ignored. Default: none.'),
   onConflict: z
     .enum(['service', 'target'])
     .prefault('service')
-    .describe('Whose state counts where a task and its item have both changed. Default: service.'),
+    .describe('Whose state is used if a task and its item have both changed. Default: service.'),
   poll: z
     .array(z.string())
     .prefault([])
-    .describe('Targets whose linked items each run reads, to bring back what changed there. Default: none.'),
+    .describe('Targets whose linked items each run reads, to apply changes made there. Default: none.'),
   pollShare: z
     .number()
     .min(0)
     .max(1)
     .prefault(1)
-    .describe('Share of those items that one run reads, in turn and 500 of a target at most. Default: 1.'),
+    .describe('Share of the linked items that one run reads, in turn, at most 500 per target. Default: 1.'),
   reconcile: z
     .boolean()
     .prefault(false)
-    .describe('Each run reads all linked items back and repairs those that have diverged. Default: false.'),
+    .describe('Each run reads all linked items and repairs items that differ from their tasks. Default: false.'),
 });
 
 const ordersOptions = z.strictObject({
@@ -124,7 +126,7 @@ const ordersOptions = z.strictObject({
     .string()
     .min(1)
     .describe(
-      'Folder whose CSV files are loaded, once each, and moved to done or failed within it; relative to this file.',
+      'Folder whose CSV files are loaded once each, and then moved to its subfolder done or failed; relative to this file.',
     ),
   existing: z
     .enum(['skip', 'update', 'fail'])
@@ -133,14 +135,14 @@ const ordersOptions = z.strictObject({
   createCustomers: z
     .boolean()
     .prefault(false)
-    .describe('Create the customers that are missing. Default: false, their rows are rejected.'),
+    .describe('Create missing customers. Default: false, rows without a customer are rejected.'),
   map: z
     .partialRecord(z.enum(FIELDS), z.string().min(1))
     .optional()
-    .describe('Columns by field, where they are not found by their names: { order_id: Bestell-Nr. }.'),
+    .describe('Columns by field, if they are not found by their names: { order_id: Bestell-Nr. }.'),
 });
 
-const byType = z.discriminatedUnion('type', [
+export const syncTypes = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('contacts').describe('Imports contacts as order customers.'),
     ...common,
@@ -152,8 +154,8 @@ const byType = z.discriminatedUnion('type', [
     targets: z
       .array(z.string())
       .min(1, 'needs at least one target')
-      .refine((names) => new Set(names).size === names.length, 'the same target stands twice')
-      .describe('Names of the targets its changes go to.'),
+      .refine((names) => new Set(names).size === names.length, 'the same target is listed twice')
+      .describe('Names of the targets that receive the changes.'),
     options: tasksOptions.prefault({}),
   }),
   z.strictObject({
@@ -163,9 +165,8 @@ const byType = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Earlier versions called the type of a sync its job; files that do are still read. */
 export const sync = z.preprocess((given) => {
-  if (typeof given !== 'object' || given === null || !('job' in given) || 'type' in given) return given;
-  const { job: type, ...rest } = given;
-  return { type, ...rest };
-}, byType);
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const { [typeKeyOf(given as Record<string, unknown>)]: type, ...rest } = given as Record<string, unknown>;
+  return type === undefined ? given : { type, ...rest };
+}, syncTypes);

@@ -1,19 +1,18 @@
 /**
- * The settings file as zod schemas, with every default. Strict: an unknown key is an error.
- * What a parse gives is the file's shape with durations in milliseconds; resolve.ts makes `Settings` of it.
+ * The settings file as zod schemas, with every default. Strict: an unknown key is an error. A parse returns the file's
+ * shape with durations in milliseconds; resolve.ts turns it into `Settings`.
  */
 import { z } from 'zod';
 import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
-import { sync } from './schema-sync.ts';
+import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
 export const redisUrl = storeUrl('none', ['redis:', 'rediss:']);
 
-const NO_PASSWORD =
-  'there is nothing yet that a password protects: remove it. Calls to /hooks are checked by the secrets of their targets';
+const NO_PASSWORD = 'not supported: remove it. Calls to /hooks are checked with the secrets of their targets';
 
 const redisPrefix = z
   .string({
@@ -21,26 +20,28 @@ const redisPrefix = z
   })
   .regex(/^[\w{}.-]{1,64}$/, 'expected 1 to 64 letters, digits, _, -, . or braces')
   .prefault('lockstep')
-  .describe('Begins the name of every key; "{lockstep}" keeps them on one node of a Redis Cluster. Default: lockstep.');
+  .describe(
+    'Prefix of the names of all keys; "{lockstep}" keeps them on one node of a Redis Cluster. Default: lockstep.',
+  );
 
 export const settingsFile = z.strictObject({
   service: z
     .strictObject({
       url: serviceUrl
         .prefault('embedded')
-        .describe('embedded, or the base address of the service for all accounts. Default: embedded.'),
+        .describe('embedded, or the base address of the service, used for all accounts. Default: embedded.'),
     })
     .prefault({})
     .describe('The Sales & Productivity API.'),
   accounts: z
     .record(name, account)
     .refine((accounts) => Object.keys(accounts).length > 0, 'needs at least one account')
-    .describe('Tenants of the service, by a name of your choice.'),
+    .describe('Tenants of the service, by names of your choice.'),
   database: z
     .strictObject({
       url: databaseUrl
         .prefault('embedded')
-        .describe('embedded, or postgres://…; DATABASE_URL in the environment wins. Default: embedded.'),
+        .describe('embedded, or postgres://…; DATABASE_URL in the environment overrides it. Default: embedded.'),
     })
     .prefault({})
     .describe('Postgres: holds the ledger and the embedded service.'),
@@ -48,13 +49,15 @@ export const settingsFile = z.strictObject({
     .strictObject({
       url: redisUrl
         .prefault('none')
-        .describe('none, or redis://…; REDIS_URL in the environment wins. Default: none, the database does its work.'),
+        .describe(
+          'none, or redis://…; REDIS_URL in the environment overrides it. Default: none, the database is used instead.',
+        ),
       prefix: redisPrefix,
     })
     .prefault({})
     .describe('Redis or Valkey: queue and budgets, for several machines.'),
-  syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by a name of your choice.'),
-  targets: z.record(name, target).prefault({}).describe('Outside systems, by a name of your choice.'),
+  syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by names of your choice.'),
+  targets: z.record(name, target).prefault({}).describe('Outside systems, by names of your choice.'),
   health: z
     .strictObject({
       listen: listenAddress
@@ -76,10 +79,19 @@ export const settingsFile = z.strictObject({
     .describe('The web console.'),
 });
 
-/** What the settings file says, defaults filled in. */
+/** The keys that each type of sync and of target has. */
+export const VARIANTS = { syncs: keysByType(syncTypes.options), targets: keysByType(target.options) };
+
+function keysByType(
+  options: readonly { readonly shape: { readonly type: z.ZodLiteral<string> } }[],
+): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(options.map(({ shape }) => [shape.type.value, Object.keys(shape)]));
+}
+
+/** The content of the settings file, with defaults filled in. */
 export type SettingsFile = z.output<typeof settingsFile>;
 
-/** The file's JSON Schema, for editors: draft 7, the one that YAML editors understand. */
+/** The file's JSON Schema, for editors: draft 7, because YAML editors understand it. */
 export function settingsJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(settingsFile, { io: 'input', target: 'draft-7' });
   return { ...schema, title: 'Lockstep settings' };

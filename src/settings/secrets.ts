@@ -1,19 +1,20 @@
-/** Reads secrets at the moment they are used, so that a rotated one needs no restart and an unused one no value. */
+/** Reads secrets when they are used, so a rotated secret needs no restart and an unused secret needs no value. */
 import { readFile } from 'node:fs/promises';
 import { codeOf, LockstepError } from '../base/errors.ts';
 import type { SecretRef } from './fields.ts';
 import type { Environment } from './parse.ts';
 
 /**
- * The secret itself, without surrounding white space; keep it in no object that outlives the call it is for.
- * Throws SECRET_MISSING (unset or empty variable, unreadable or empty file) and SECRET_INVALID (control characters, which
- * no header may carry), both exit code 2; the message names the place, the source and the remedy, never the value.
+ * The secret itself, without surrounding white space. Do not keep it in an object that outlives the call that needs it.
+ * Throws SECRET_MISSING (unset or empty variable, unreadable or empty file) and SECRET_INVALID (control characters,
+ * which are not allowed in a header), both exit code 2. The message names the setting, the source and the remedy, never
+ * the value.
  */
 export async function readSecret(ref: SecretRef, env: Environment): Promise<string> {
   const secret = (await readRaw(ref, env)).trim();
   if (secret === '') throw missing(ref, `${describe(ref)} is empty`);
   if (hasControlCharacters(secret)) {
-    const why = `${describe(ref)} holds line breaks or other control characters; keep only the secret there`;
+    const why = `${describe(ref)} contains line breaks or other control characters; it must contain only the secret`;
     throw new LockstepError('SECRET_INVALID', `The secret for ${ref.where}: ${why}`, { exitCode: 2 });
   }
   return secret;
@@ -50,7 +51,7 @@ function describe(ref: SecretRef): string {
 function remedy(ref: SecretRef): string {
   if (ref.from === 'env') return `export ${ref.name} before starting, or name another source`;
   if (ref.from === 'file') return 'write the secret into that file, readable by this user, or name another source';
-  return 'write { env: NAME } or { file: PATH } there';
+  return 'write { env: NAME } or { file: PATH } instead';
 }
 
 function hasControlCharacters(text: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * The settings as the rest of Lockstep sees them: checked, defaults filled in, every reference known to exist.
- * Secrets are named here and never held in the open (secrets.ts); durations are in milliseconds.
+ * The settings as the rest of Lockstep sees them: checked, with defaults filled in and references that exist. They name
+ * secrets but never contain them in readable form (secrets.ts). Durations are in milliseconds.
  */
 
 import { LockstepError } from '../base/errors.ts';
@@ -14,15 +14,15 @@ import { didYouMean, oneOf, quote } from './words.ts';
 export interface Settings {
   /** Absolute path of the file they were read from. */
   readonly file: string;
-  /** Settings that work but may be a mistake, one line each. */
+  /** Warnings about settings that work but may be a mistake, one line each. */
   readonly warnings: readonly string[];
-  /** The service of accounts that name none; undefined: the embedded one. */
+  /** The service of accounts that name none; undefined: the embedded service. */
   readonly service: { readonly url: string | undefined };
-  /** Records by name have no prototype: `accounts.constructor` is undefined unless an account has that name. */
+  /** Maps by name have no prototype: `accounts.constructor` is undefined unless an account has that name. */
   readonly accounts: Readonly<Record<string, AccountSettings>>;
   /** Undefined: the embedded Postgres. */
   readonly database: { readonly url: Hidden | undefined };
-  /** Undefined: no Redis, the database does its work. */
+  /** Undefined: no Redis, the database is used instead. */
   readonly redis: { readonly url: Hidden | undefined; readonly prefix: string };
   readonly syncs: Readonly<Record<string, SyncSettings>>;
   readonly targets: Readonly<Record<string, TargetSettings>>;
@@ -35,35 +35,35 @@ export interface AccountSettings extends Pick<SettingsFile['accounts'][string], 
   readonly name: string;
   /** Base address without a trailing slash; undefined: the embedded service. */
   readonly url: string | undefined;
-  /** Undefined only where `url` is: the embedded service then provides a key itself. */
+  /** Undefined only if `url` is undefined: a key for the embedded service is then made automatically. */
   readonly apiKey: SecretRef | undefined;
   readonly authorization: { readonly scheme: string; readonly token: SecretRef } | undefined;
-  /** How long a run whose calls fail waits for the service before it fails. */
+  /** How long a run waits for an unavailable service before it fails. */
   readonly patienceMs: number;
 }
 
 export type BudgetSettings = AccountSettings['budget'];
 
-/** What the file says; the folder of orders is absolute. */
+/** The options as in the file, with an absolute path of the folder of orders. */
 export type SyncSettings = { readonly name: string } & SettingsFile['syncs'][string];
 export type TasksSync = Extract<SyncSettings, { type: 'tasks' }>;
 
-/** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
+/** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
 export function accountNamed(settings: Settings, name: string): AccountSettings {
   return named('account', 'accounts', settings.accounts, name, settings.file);
 }
 
-/** The sync called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
+/** The sync called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
 export function syncNamed(settings: Settings, name: string): SyncSettings {
   return named('sync', 'syncs', settings.syncs, name, settings.file);
 }
 
-/** The target called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, with the names there are. */
+/** The target called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
 export function targetNamed(settings: Settings, name: string): TargetSettings {
   return named('target', 'targets', settings.targets, name, settings.file);
 }
 
-/** What the budget of an account allows, as the budget counts it: a rate a second. */
+/** The rate that the budget of an account allows, per second. */
 export function budgetLimits({ budget }: AccountSettings): BudgetLimits {
   return {
     ratePerSecond: (budget.requests * 1000) / budget.perMs,
@@ -77,7 +77,7 @@ function named<T>(kind: string, section: string, entries: Readonly<Record<string
   const entry = entries[name];
   if (entry !== undefined) return entry;
   const names = Object.keys(entries);
-  const known = names.length === 0 ? 'there is none yet' : `there is ${oneOf(names.toSorted())}`;
+  const known = names.length === 0 ? 'none is defined' : `defined: ${oneOf(names.toSorted())}`;
   const message = `No ${kind} named ${quote(name)} under ${section} in ${file}${didYouMean(name, names)} (${known})`;
   throw new LockstepError('SETTINGS_NAME_UNKNOWN', message, { exitCode: 2 });
 }

@@ -1,8 +1,8 @@
-/** Accounts of the settings that are one tenant of one service: the same address and the same key under two names. */
+/** Finds accounts that are the same tenant of the same service: two names with the same address and key. */
 import { readSecret } from './secrets.ts';
 import type { AccountSettings, BudgetSettings, Settings } from './settings.ts';
 
-/** An address in one spelling: without default ports, and with one name for this machine. */
+/** A normalised address: without default ports, and with one name for this machine. */
 export function originOf(baseUrl: string): string {
   const url = new URL(baseUrl);
   const host = url.hostname.replace(/\.$/, '');
@@ -11,15 +11,15 @@ export function originOf(baseUrl: string): string {
 }
 
 export interface SharedAccounts {
-  /** Names of accounts with the same address and key, more than one each. */
+  /** Groups of accounts with the same address and key. */
   readonly same: readonly (readonly string[])[];
-  /** Names of accounts with the same key at several addresses. */
+  /** Groups of accounts with the same key at several addresses. */
   readonly sameKey: readonly (readonly string[])[];
 }
 
 type Env = Parameters<typeof readSecret>[1];
 
-/** Compares the accounts whose keys can be read here. */
+/** Compares the accounts whose keys this process can read. */
 export async function sharedAccounts({ accounts }: Settings, env: Env): Promise<SharedAccounts> {
   const keys = new Map<AccountSettings, string>();
   for (const account of Object.values(accounts)) {
@@ -36,7 +36,7 @@ export async function sharedAccounts({ accounts }: Settings, env: Env): Promise<
   };
 }
 
-/** The settings in which accounts that share a key at one address have one budget: the strictest of theirs. */
+/** The settings in which accounts with the same key and address share one budget, the strictest of their budgets. */
 export async function withSharedBudgets(settings: Settings, env: Env): Promise<Settings> {
   const { same } = await sharedAccounts(settings, env);
   const shared = same.flatMap((names) => {

@@ -1,10 +1,10 @@
-/** Keys that the settings of several targets share, and what becomes of a target's settings once they are resolved. */
+/** Keys that several types of targets share, and the resolved form of a target's settings. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { baseUrl, type SecretRef, type SecretSource, secret, textAs } from './fields.ts';
+import { baseUrl, type SecretRef, type SecretSource, secret, textAs, unlessKeysAreUnknown } from './fields.ts';
 import { defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
 
-/** What a type of target allows where its settings say nothing. */
+/** The default limits of a type of target. */
 export interface BudgetDefaults {
   readonly requests: number;
   readonly perMs: number;
@@ -27,7 +27,10 @@ export function httpKeys(defaults: BudgetDefaults) {
   };
 }
 
-/** A target's settings as the rest of Lockstep sees them: its secrets know their place, its time is in milliseconds. */
+/**
+ * A target's settings as the rest of Lockstep sees them: secrets name the setting that needs them, and times are in
+ * milliseconds.
+ */
 export type TargetOf<Schema extends z.ZodType> = { readonly name: string } & Resolved<z.output<Schema>>;
 
 type Resolved<Given> = {
@@ -48,18 +51,18 @@ function targetBudget(defaults: BudgetDefaults) {
     });
 }
 
-/** The address of a vendor, which a proxy or a server of one's own may stand in for. */
+/** The address of a vendor; it may be replaced by a proxy or the user's own server. */
 export const vendorUrl = textAs(baseUrl);
 
-export const create = z
+export const createFlag = z
   .boolean()
   .prefault(false)
-  .describe('Create the item of a task that is linked with none. Default: false, such a task is skipped.');
+  .describe('Create an item for a task without a linked item. Default: false, the task is skipped.');
 
 const BY_COLUMN =
-  'What a card in a column is at the target, by the name of the column. Default: what the sync says is done is completed.';
+  "State of a card at the target, by the name of its column. Default: completed for the sync's done columns, otherwise open.";
 
-/** For systems that know completed and open, and nothing else. */
+/** For systems whose items are either completed or open. */
 export const columns = z
   .record(z.string(), z.enum(['completed', 'open']))
   .prefault({})
@@ -69,16 +72,16 @@ export const columns = z
 export const namedColumns = z
   .record(z.string(), z.string().min(1))
   .prefault({})
-  .describe(`${BY_COLUMN} completed, open, or the name of a status.`);
+  .describe(`${BY_COLUMN} Values: completed, open, or the name of a status.`);
 
 export const hookSecret = secret
   .optional()
-  .describe('Secret of the webhook by which changes there come back; without one no such call is accepted.');
+  .describe('Secret of the webhook that reports changes made there; without it no call is accepted.');
 
-/** For `.check`: creating needs to know where. */
+/** For `.check`: creating items needs the setting that says where. */
 export function neededToCreate<Key extends string>(key: Key) {
   return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(
     (value) => !value.create || value[key] !== undefined,
-    { error: `missing: create: true needs to know the ${key}`, path: [key] },
+    { error: `missing: create: true needs the ${key}`, path: [key], when: unlessKeysAreUnknown },
   );
 }

@@ -1,11 +1,11 @@
 /** The settings of one target, by its type. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { name, secret, webhookUrl } from './fields.ts';
+import { name, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
 import { count } from './rate.ts';
 import {
   columns,
-  create,
+  createFlag,
   hookSecret,
   httpKeys,
   namedColumns,
@@ -16,11 +16,11 @@ import {
 
 const webhook = z.strictObject({
   type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
-  url: webhookUrl.describe('Where deliveries are sent.'),
+  url: webhookUrl.describe('URL that deliveries are sent to.'),
   secret: secret.describe('Signing secret, at least 24 bytes; whsec_ and base64, or any text.'),
   previousSecret: secret
     .optional()
-    .describe('The secret before it: during a rotation deliveries are signed with both.'),
+    .describe('The previous secret: during a rotation, deliveries are signed with both.'),
   ...httpKeys({ requests: 50, perMs: 1000, concurrency: 8 }),
 });
 
@@ -29,28 +29,29 @@ const github = z
     type: z.literal('github').describe('Issues of GitHub.'),
     url: vendorUrl
       .prefault('https://api.github.com')
-      .describe('Address of the API; of a server of your own: https://HOST/api/v3. Default: https://api.github.com.'),
+      .describe('Address of the API; for your own server: https://HOST/api/v3. Default: https://api.github.com.'),
     token: secret.describe('Token with read and write access to the issues.'),
     owner: z
       .string()
       .regex(/^[A-Za-z\d][\w-]{0,99}$/, 'expected the name of a user or an organization, such as octocat')
       .optional()
-      .describe('Owner of the repositories; with one, texts link to issues of its repositories only.'),
+      .describe("Owner of the repositories. If set, texts link only to issues of this owner's repositories."),
     repo: z
       .string()
       .regex(/^(?!\.{1,2}$)[\w.-]{1,100}$/, 'expected the name of a repository, without its owner')
       .optional()
       .describe('Repository that #12 in a text means, and where issues are created.'),
-    create,
+    create: createFlag,
     labels: z.array(z.string().min(1).max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
     columns,
     hookSecret,
-    // GitHub asks for one write at a time and at least a second between two; reads wait along, which is the simplest truth.
+    // GitHub asks for one write at a time and at least a second between two. For simplicity, reads wait too.
     ...httpKeys({ requests: 1, perMs: 1000, concurrency: 1 }),
   })
   .refine(({ owner, repo }) => repo === undefined || owner !== undefined, {
     error: 'missing: a repo needs its owner',
     path: ['owner'],
+    when: unlessKeysAreUnknown,
   })
   .check(neededToCreate('repo'));
 
@@ -64,18 +65,20 @@ const jira = z
       .string()
       .regex(/^[A-Z][A-Z\d_]{1,29}$/, 'expected the key of a project in capitals, such as ABC')
       .optional()
-      .describe('Key of the project: ABC-12 in a text is an issue of it, and issues are created there.'),
+      .describe('Key of the project: ABC-12 in a text is one of its issues, and issues are created in it.'),
     doneStatus: z
       .string()
       .min(1)
       .optional()
-      .describe('Status that a completed task is moved to. Default: any of the category done.'),
+      .describe('Status for the issue of a completed task. Default: any status of the category done.'),
     openStatus: z
       .string()
       .min(1)
       .optional()
-      .describe('Status that a reopened task is moved to. Default: one of the category to do, else in progress.'),
-    create,
+      .describe(
+        'Status for the issue of a reopened task. Default: a status of the category to do, otherwise of in progress.',
+      ),
+    create: createFlag,
     issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
     hookSecret,
@@ -89,13 +92,13 @@ const asana = z
     url: vendorUrl
       .prefault('https://app.asana.com/api/1.0')
       .describe('Address of the API. Default: https://app.asana.com/api/1.0.'),
-    token: secret.describe('Personal access token, or one of a service account.'),
+    token: secret.describe('Personal access token, or the token of a service account.'),
     project: z
       .string()
       .regex(/^\d{1,30}$/, 'expected the id of a project: the digits in its address')
       .optional()
       .describe('Id of the project where tasks are created.'),
-    create,
+    create: createFlag,
     columns,
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
@@ -113,8 +116,8 @@ const linear = z
       .string()
       .regex(/^[A-Z][A-Z\d]{0,9}$/, 'expected the key of a team in capitals, such as ENG')
       .optional()
-      .describe('Key of the team that gets the issues it creates: the letters before the number of its issues.'),
-    create,
+      .describe('Key of the team for created issues: the letters before the number of its issues.'),
+    create: createFlag,
     columns: namedColumns,
     hookSecret,
     // Linear allows 2500 calls an hour for each user of an API key.
@@ -133,13 +136,13 @@ const todoist = z.strictObject({
     .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
     .optional()
     .describe('Id of the project where tasks are created. Default: the inbox.'),
-  create,
+  create: createFlag,
   columns,
   // Todoist allows 1000 calls in 15 minutes for each user.
   ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
 });
 
-/** Postgres cuts off longer names without a word, so that two of them may come to mean one table. */
+/** Postgres silently cuts off longer names, so two names could mean the same table. */
 const MAX_NAME_BYTES = 63;
 
 const table = z
@@ -150,34 +153,38 @@ const table = z
   });
 
 const postgres = z.strictObject({
-  type: z.literal('postgres').describe('A table of a Postgres, with one row a task.'),
-  url: secret.describe('postgres://user:password@host:5432/database of the Postgres.'),
+  type: z.literal('postgres').describe('A table in Postgres with one row per task.'),
+  url: secret.describe('Address of the database: postgres://user:password@host:5432/database.'),
   table: table
     .prefault('public.lockstep_tasks')
     .describe(
-      'Table with its schema, in the case that it has in Postgres; without a schema it is in public. Default: public.lockstep_tasks.',
+      'Name of the table with its schema, in the same case as in Postgres; without a schema it is in public. Default: public.lockstep_tasks.',
     ),
-  createTable: z.boolean().prefault(false).describe('Create the table where it is missing. Default: false.'),
+  createTable: z.boolean().prefault(false).describe('Create the table if it is missing. Default: false.'),
   timeout: duration({ minMs: 10, maxMs: 300_000 })
     .prefault('15s')
-    .describe('How long connecting may take, and how long a statement. Default: 15s.'),
-  concurrency: count.max(100).prefault(4).describe('Connections of each process at most. Default: 4.'),
+    .describe('Timeout for connecting and for each statement. Default: 15s.'),
+  concurrency: count.max(100).prefault(4).describe('Maximum connections per process. Default: 4.'),
 });
 
 const service = z.strictObject({
   type: z.literal('service').describe('Tasks of another account.'),
-  account: name.describe('Name of the account whose tasks are marked; not one whose tasks are delivered here.'),
-  create,
+  account: name.describe(
+    'Name of the account whose tasks are marked; it must not be the account of a sync that delivers here.',
+  ),
+  create: createFlag,
   columns,
   concurrency: count
     .max(1000)
     .prefault(100)
-    .describe('Deliveries of each process at once; the budget of the account paces their calls. Default: 100.'),
+    .describe(
+      "Maximum deliveries in flight per process; the account's budget limits the rate of their calls. Default: 100.",
+    ),
 });
 
 export const target = z.discriminatedUnion('type', [webhook, github, jira, asana, linear, todoist, postgres, service]);
 
 export type TargetSettings = TargetOf<typeof target>;
 
-/** The settings of a target of this type. */
+/** The settings of a target of one type. */
 export type SettingsOf<Type extends TargetSettings['type']> = Extract<TargetSettings, { type: Type }>;

@@ -9,7 +9,7 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
   const warn = (path: Finding['path'], message: string) => findings.push({ path, message });
   const warnOfLiteral = (path: Finding['path'], source: { readonly from: string } | undefined) => {
     if (source?.from === 'literal') {
-      warn(path, 'the secret stands in the settings file; { env: NAME } or { file: PATH } keep it out');
+      warn(path, 'the secret is in the settings file; use { env: NAME } or { file: PATH } to keep it out');
     }
   };
   for (const [name, account] of Object.entries(parsed.accounts)) {
@@ -25,7 +25,7 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     for (const [key, value] of Object.entries(target)) {
       if (isSecretSource(value)) warnOfLiteral(['targets', name, key], value);
     }
-    // A webhook's secret signs and is not sent; the others with an address send their tokens.
+    // A webhook's secret only signs and is not sent. Other targets with an address send their tokens.
     if ('url' in target && typeof target.url === 'string' && isSentInClear(target.url)) {
       warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
     }
@@ -35,7 +35,7 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     if (host === undefined || isLoopback(host)) continue;
     warn(
       [section, 'listen'],
-      `${quote(host)} is reached from other machines, without TLS: put a proxy with TLS in front of it`,
+      `other machines can reach ${quote(host)} without TLS: put a proxy with TLS in front of it`,
     );
   }
   if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');
@@ -47,7 +47,7 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     if (url !== undefined && new URL(url).password !== '') {
       warn(
         [section, 'url'],
-        `the password stands in the settings file; the environment variable ${variable} keeps it out`,
+        `the password is in the settings file; use the environment variable ${variable} to keep it out`,
       );
     }
   }

@@ -1,4 +1,4 @@
-/** Words for messages: quoting what was written, naming what it is, and guessing what was meant. */
+/** Parts of messages: quotes the written value, names its kind, and suggests the intended word. */
 import { editDistance } from '../base/edit-distance.ts';
 
 /** A value as a message shows it: quoted, shortened, and without control characters that would reach the terminal. */
@@ -6,7 +6,7 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 39)}…` : text);
 }
 
-/** What kind of value was found, in the words of someone who writes YAML. */
+/** The kind of a value, for people who write YAML. */
 export function yamlKind(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -20,13 +20,13 @@ export function yamlKind(value: unknown): string {
 export const oneOf = (choices: readonly string[]) => OR.format(choices);
 const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** `; did you mean "x"?` for the candidate closest to `word`, or nothing when none is close. */
+/** `; did you mean "x"?` with the candidate closest to `word`; empty if none is close. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const match = closest(word, candidates);
   return match === undefined ? '' : `; did you mean ${quote(match)}?`;
 }
 
-/** The candidate a hurried hand may have meant: a third of its letters may be wrong; case, `_` and `-` do not count. */
+/** The candidate closest to `word`: up to a third of its letters may differ; case, `_` and `-` are ignored. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const plainWord = plain(word);
   let best: { candidate: string; distance: number } | undefined;

@@ -35,7 +35,7 @@ const STARTING_UP_MS = 30_000;
 const STARTING_UP = '57P03';
 
 /**
- * Opens the database and makes sure that it answers. Throws (exit code 2) EMBEDDED_…, DATABASE_URL_INVALID,
+ * Opens the database and ensures that it answers. Throws (exit code 2) EMBEDDED_…, DATABASE_URL_INVALID,
  * DATABASE_UNREACHABLE, DATABASE_LOGIN_REFUSED, DATABASE_MISSING.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {

@@ -4,7 +4,7 @@ import { LockstepError } from '../base/errors.ts';
 
 /**
  * Runs `work` in a transaction on a connection of its own and gives its result once committed; rolls back when it throws.
- * Throws what `work` throws, the database's errors, and TRANSACTION_ROLLED_BACK when `work` went on after an error that had
+ * Throws what `work` throws, the database's errors, and TRANSACTION_ROLLED_BACK when `work` continued after an error that had
  * already ended the transaction: Postgres answers such a commit with a silent rollback.
  */
 export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {

@@ -6,15 +6,17 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
+import type { Needs } from '../support/harness/needs.ts';
 import { people } from '../support/people.ts';
 import { redisForTests } from '../support/redis.ts';
-import { type BedOptions, ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 
 const CONTACTS = 60;
 const QUICK = 'budget: { requests: 3000, per: 1s, burst: 300, timeout: 400ms, settle: 1200ms, concurrency: 16 }';
 
-async function bedOf(options: BedOptions): Promise<SyncHarness> {
-  const harness = await openSyncHarness({ account: QUICK, ...options });
+async function harnessWith(options: Needs): Promise<ContactsHarness> {
+  const harness = await openContactsHarness({ account: QUICK, ...options });
   onTestFinished(() => harness.close());
   await harness.addContacts(people(CONTACTS));
   await expect.poll(() => areAllShown(harness, options.behaviour?.readLagMs ?? 0), { timeout: 10_000 }).toBe(true);
@@ -50,7 +52,7 @@ describe('random faults', () => {
   test.each(sample)('day %#: $rate of the calls go wrong, $more', async ({ isStopped, onRedis, more, ...faults }) => {
     const redis = onRedis ? redisForTests() : undefined;
     const behaviour: BehaviourOptions = { ...more, faults: { ...faults, kinds: [...FAULT_KINDS] } };
-    const harness = await bedOf({ behaviour, ...(redis && { redisUrl: redis.url }) });
+    const harness = await harnessWith({ behaviour, ...(redis && { redisUrl: redis.url }) });
     const run = await runThrough(harness, isStopped);
     expect([run.status, run.error]).toEqual(['done', undefined]);
     const counts = await harness.counts(run);
@@ -63,7 +65,7 @@ describe('commits later than the settle time', () => {
   test.each([true, false])(
     'make duplicate customers, and the next run reports each (contact ids shown: %s)',
     async (carry) => {
-      const harness = await bedOf({
+      const harness = await harnessWith({
         account: 'budget: { requests: 3000, per: 1s, burst: 300, timeout: 300ms, settle: 300ms }',
         behaviour: {
           customersCarryContactId: carry,
@@ -84,7 +86,7 @@ describe('commits later than the settle time', () => {
 });
 
 /** Runs the sync. With `isStopped`, the process that began it stops before the end and another process resumes it. */
-async function runThrough(harness: SyncHarness, isStopped: boolean): Promise<Run> {
+async function runThrough(harness: ContactsHarness, isStopped: boolean): Promise<Run> {
   if (!isStopped) return harness.runSync();
   const { run } = await harness.workspace.startSync('contacts', { lane: 'batch', dryRun: false });
   await harness.workspace.work();
@@ -95,7 +97,7 @@ async function runThrough(harness: SyncHarness, isStopped: boolean): Promise<Run
 }
 
 /** A service with read lag shows contacts shortly after they were made. */
-async function areAllShown({ database }: SyncHarness, lagMs: number): Promise<boolean> {
+async function areAllShown({ database }: ContactsHarness, lagMs: number): Promise<boolean> {
   const found = await database.pool.query<{ shown: boolean }>(
     `select max(created_at) < clock_timestamp() - $1 * interval '1 ms' as shown from service.contacts`,
     [lagMs],

@@ -1,14 +1,17 @@
 /** Contacts with identical data, at a service that does not say which contact a customer came from, with faults. */
 import { expect, onTestFinished, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
-import { openSyncHarness } from '../support/sync-harness.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 900ms, concurrency: 8 }';
 
 test('imports each of them once, and writes nothing the next night', async () => {
-  const harness = await openSyncHarness({
+  const harness = await openContactsHarness({
     account: QUICK,
-    behaviour: { customersCarryContactId: false, faults: { seed: 2, rate: 0.3, kinds: [...FAULT_KINDS], lateMs: 200 } },
+    behaviour: {
+      customersCarryContactId: false,
+      faults: { seed: 2, rate: 0.3, kinds: [...FAULT_KINDS], lateMs: 200 },
+    },
   });
   onTestFinished(() => harness.close());
   const ann = { first_name: 'Ann', last_name: 'Lee', email: 'lee@example.com' };

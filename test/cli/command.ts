@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { afterEach } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
 import type { TextStream } from '../../src/cli/screen.ts';
+import { initSettings } from '../../src/settings/load.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -47,15 +48,16 @@ export function textStream(isTTY = false): TextStream & { text(): string } {
   };
 }
 
-/** Folders that are removed after each test. */
-export function scratchFolders(): () => Promise<string> {
+/** Folders that are removed after each test: empty, or with the settings file that comes with Lockstep. */
+export function scratchFolders(): (given?: { readonly withSettings: boolean }) => Promise<string> {
   const made: string[] = [];
   afterEach(async () => {
     for (const dir of made.splice(0)) await rm(dir, { recursive: true, force: true });
   });
-  return async () => {
+  return async ({ withSettings } = { withSettings: false }) => {
     const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cli-'));
     made.push(dir);
+    if (withSettings) await initSettings({ cwd: dir });
     return dir;
   };
 }

@@ -23,12 +23,12 @@ test.each([
   ['what is installed is as new', 3_000, undefined],
 ])('with %s it says whether to install', async (_, installedAt, why) => {
   const dir = await folder();
-  await place(path.join(dir, 'package-lock.json'), 2_000);
-  if (installedAt) await place(path.join(dir, 'node_modules/.package-lock.json'), installedAt);
+  await writeFileAt(path.join(dir, 'package-lock.json'), 2_000);
+  if (installedAt) await writeFileAt(path.join(dir, 'node_modules/.package-lock.json'), installedAt);
   expect(whyInstall(dir)).toEqual(why === undefined ? undefined : expect.stringMatching(why));
 });
 
-async function place(file: string, at: number): Promise<void> {
+async function writeFileAt(file: string, at: number): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, '{}');
   await utimes(file, at, at);

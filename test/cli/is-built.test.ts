@@ -11,13 +11,13 @@ const SOURCE = 'src/cli/main.ts';
 
 test('a folder without a build is not built', async () => {
   const root = await folder();
-  await place(path.join(root, SOURCE), BUILT_AT);
+  await writeFileAt(path.join(root, SOURCE), BUILT_AT);
   expect(isBuilt(root)).toBe(false);
 });
 
 test('a package without sources is built', async () => {
   const root = await folder();
-  await place(path.join(root, 'dist/main.js'), BUILT_AT);
+  await writeFileAt(path.join(root, 'dist/main.js'), BUILT_AT);
   expect(isBuilt(root)).toBe(true);
 });
 
@@ -27,14 +27,14 @@ test.each([
   ['a folder from which a source was removed since', 1_000, 3_000, false],
 ])('with %s it says whether the build matches the sources', async (_, sourceAt, folderAt, expected) => {
   const root = await folder();
-  await place(path.join(root, 'dist/main.js'), BUILT_AT);
-  await place(path.join(root, SOURCE), sourceAt);
+  await writeFileAt(path.join(root, 'dist/main.js'), BUILT_AT);
+  await writeFileAt(path.join(root, SOURCE), sourceAt);
   await utimes(path.join(root, 'src/cli'), folderAt, folderAt);
   await utimes(path.join(root, 'src'), 1_000, 1_000);
   expect(isBuilt(root)).toBe(expected);
 });
 
-async function place(file: string, at: number): Promise<void> {
+async function writeFileAt(file: string, at: number): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, '');
   await utimes(file, at, at);

@@ -104,7 +104,7 @@ test('finds columns by header or number in any supported file format', async () 
 
 test.each([
   ['no header', '12,ABC-1\n', [], /no header\. Add a first line with task_id and item_id/],
-  ['unknown columns', 'a,b\n1,ABC-1\n', [], /none of the columns "a", "b" looks so/],
+  ['unknown columns', 'a,b\n1,ABC-1\n', [], /none of the columns "a", "b" looks like it/],
   ['a column that is not there', 'task,issue\n1,ABC-1\n', ['--map', 'item_id=Ticket'], /the file has no such column/],
   ['no such field', 'task,issue\n1,ABC-1\n', ['--map', 'item=issue'], /No field "item"; did you mean "item_id"\?/],
   ['two columns of one name', 'task,task\n1,ABC-1\n', [], /both called "task"/],

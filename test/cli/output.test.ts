@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { paint, styled } from '../../src/cli/colour.ts';
 import { createLog, logEvents } from '../../src/cli/log.ts';
 import { createOutput, table } from '../../src/cli/output.ts';
 import { screenOf } from '../../src/cli/screen.ts';
@@ -32,7 +33,7 @@ test('aligns columns by their width on a terminal', () => {
         ['Zoé', '12'],
       ],
       { right: [1] },
-    ),
+    ).map((line) => paint(line, false)),
   ).toEqual(['NAME   N', '美咲   7', 'Zoé   12']);
 });
 
@@ -54,4 +55,31 @@ test.each([
   log.warn({ err: new Error('away'), run: 'r1' }, 'late');
   expect(stderr.text()).toEqual(written);
   expect(stderr.text()).not.toContain('output.test.ts');
+});
+
+test('moves columns that do not fit to a second line', () => {
+  const rows = [['run-1', 'nightly', 'done', '12 created']];
+  const lines = table(['RUN', 'SYNC', 'STATUS', 'OF THESE'], rows, { columns: 24 }).map((line) => paint(line, false));
+  expect(lines).toEqual(['RUN    SYNC     STATUS', '    OF THESE', 'run-1  nightly  done', '    12 created']);
+});
+
+test.each([
+  [true, {}, '\u001b[32mdone\u001b[0m\\u001b[31m\n'],
+  [true, { NO_COLOR: '1' }, 'done\\u001b[31m\n'],
+  [true, { TERM: 'dumb' }, 'done\\u001b[31m\n'],
+  [false, {}, 'done\\u001b[31m\n'],
+  [false, { FORCE_COLOR: '1' }, '\u001b[32mdone\u001b[0m\\u001b[31m\n'],
+])('colours our own texts only (terminal: %s, %j)', (isTTY, env, written) => {
+  const stdout = textStream(isTTY);
+  const out = createOutput(screenOf(stdout, env), screenOf(textStream()), { isJson: false });
+  out.say(`${styled('good', 'done')}\u001b[31m`);
+  expect(stdout.text().replace('\r\u001b[2K', '')).toBe(written);
+});
+
+test('adds to a command in a message what this process was started with, once', () => {
+  const stdout = textStream();
+  const complete = (command: string) => `lockstep ${command.endsWith(' --data d') ? command : `${command} --data d`}`;
+  const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: false, complete });
+  out.say('Resume it with: `lockstep runs resume r1`, or `lockstep start --data d`');
+  expect(stdout.text()).toBe('Resume it with: `lockstep runs resume r1 --data d`, or `lockstep start --data d`\n');
 });

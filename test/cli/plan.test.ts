@@ -1,5 +1,6 @@
 /** The plan of a load, as people read it before they approve it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { paint } from '../../src/cli/colour.ts';
 import { planLines } from '../../src/cli/orders/plan.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
@@ -41,4 +42,21 @@ test.each(CASES)('the plan of %j leaves out zeros', async (kinds, line) => {
     kinds.map((kind, i) => ({ source_id: String(i + 2), ...ROWS[kind] })),
   );
   expect((await planLines(database.pool, run, parsed.settings))[0]).toBe(line);
+});
+
+test('the plan shows the first orders with amount and customer', async () => {
+  const parsed = parseSettings({ text: 'accounts: { test: { apiKey: { env: KEY } } }', file: 'test.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  const run = await aLoad(database);
+  const rows = Array.from({ length: 7 }, (_, i) => ({
+    source_id: String(i + 2),
+    state: 'staged',
+    client_id: '7',
+    email: `c${i}@example.com`,
+    fields: { order_id: `O-${i}`, amount: i === 0 ? 1200.5 : 7 },
+  }));
+  await putRows(database, run, rows);
+  const lines = (await planLines(database.pool, run, parsed.settings)).slice(2).map((line) => paint(line, false));
+  expect(lines.slice(0, 3)).toEqual(['The first 5:', '  ORDER  AMOUNT  CUSTOMER', '  O-0    1200.5  c0@example.com']);
+  expect(lines.at(-1)).toBe('  … and 2 more');
 });

@@ -26,9 +26,11 @@ const RUN: Run = {
   limited: 0,
   errorCode: undefined,
   error: undefined,
-  troubleSince: undefined,
+  failingSince: undefined,
   createdAt: new Date(),
   endedAt: undefined,
+  attendedAt: undefined,
+  idleMs: 0,
 };
 const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 
@@ -49,8 +51,8 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
     'reading back what was sent · 9 to settle',
   ],
   [
-    'in trouble',
-    [look(0, { phase: 'scan-contacts', troubleSince: new Date(), notes: ['old', 'the connection was refused'] })],
+    'while its calls fail',
+    [look(0, { phase: 'scan-contacts', failingSince: new Date(), notes: ['old', 'the connection was refused'] })],
     'reading contacts · 2,000 rows · the connection was refused',
   ],
   [
@@ -62,4 +64,12 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
 
 test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
   expect(progressLine(looks, 400)).toBe(line);
+});
+
+test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {
+  const looks = [look(0, { calls: 104 }), look(1_000, {}, { ready: 1_400, intent: 100 })];
+  const line = progressLine(looks, 400, 80);
+  expect(line).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · 400 calls/s · about 4 s left');
+  expect(progressLine(looks, 400, 40)).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left');
+  expect(progressLine(looks, 400, 120)).toContain('sending · 500 of 2,000 sent · 400 calls/s (100% of the budget)');
 });

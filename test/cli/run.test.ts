@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const SETTINGS = `
@@ -16,7 +16,7 @@ const folder = scratchFolders();
 let database: FreshDatabase;
 let cwd: string;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await emptyDatabase();
 });
 beforeEach(async () => {
   cwd = await folder();

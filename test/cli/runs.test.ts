@@ -3,11 +3,10 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
+import { noteAttended, noteLeft } from '../../src/engine/ledger/attended.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
-import { endRun, type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { endRun, type NewRun, pauseRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -15,7 +14,6 @@ const folder = scratchFolders();
 let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshDatabase();
-  await migrate(database.pool, 'ledger', await ledgerMigrations());
 });
 afterAll(() => database.close());
 
@@ -46,7 +44,7 @@ async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Pa
 }
 
 async function runs(...args: readonly string[]) {
-  const cwd = await folder();
+  const cwd = await folder({ withSettings: true });
   return {
     cwd,
     ...(await command(['runs', ...args], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
@@ -69,7 +67,7 @@ test('shows a run with its counts, its reasons by frequency, and the first rows 
   expect(json.reasons[0]).toEqual({ verdict: 'review', reason: 'AMBIGUOUS_MATCH', count: 2 });
   const { stdout } = await runs('show', id);
   expect(stdout).toMatch(
-    /2 rows for a person to decide:\n {2}AMBIGUOUS_MATCH {2}Ben: The contact matches .*\n {2}AMBIGUOUS_MATCH {2}Cho: .*\n/,
+    /2 rows for a person to decide:\n {2}2 × AMBIGUOUS_MATCH, Ben, Cho\n {6}The contact matches .*\n {6}Fix: .*\n/,
   );
   expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out rejected.csv`);
 });
@@ -90,13 +88,70 @@ test('lists the newest runs, up to the given number', async () => {
   expect(stdout).toMatch(new RegExp(`^RUN .*\\n${newer} .* done .* 1 unchanged\\n$`));
 });
 
-test('rows without a verdict are open while their run continues; for scripts and after a failure they are unknown', async () => {
+test('rows without a verdict are split into sent, not confirmed and never sent; for scripts they are unknown', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
-  expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 open\n$/);
+  expect((await runs('--limit', '1')).stdout).toMatch(/ waiting for a worker .* 1 created, 1 never sent\n$/);
   expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
-  expect((await runs('--limit', '1')).stdout).toMatch(/ 1 created, 1 unknown\n$/);
+  expect((await runs('--limit', '1')).stdout).toMatch(/ failed: service away .* 1 created, 1 never sent\n$/);
+});
+
+test('shows a run without a worker as interrupted, and does not count that time', async () => {
+  const id = await runWith(['1 created -']);
+  await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
+  await noteAttended(database.pool, [id]);
+  const stateNow = async () => (await runs('show', id, '--json')).json;
+  expect(await stateNow()).toMatchObject({ state: 'running', unsettled: { sent: 0, neverSent: 1 } });
+  await noteLeft(database.pool, [id]);
+  expect((await stateNow()).state).toBe('interrupted');
+  expect((await runs('show')).stdout).toMatch(/is interrupted after [\s\S]*No process works on it. Resume it with: /);
+  await database.pool.query(
+    `update ledger.runs set created_at = now() - interval '10 s', attended_at = now() - interval '8 s' where id = $1`,
+    [id],
+  );
+  expect((await stateNow()).durationMs).toBeLessThan(3_000);
+  await noteAttended(database.pool, [id]);
+  expect((await stateNow()).state).toBe('running');
+  await pauseRun(database.pool, id, { code: 'AWAITS_CONFIRMATION', message: 'look at it' });
+  expect(await stateNow()).toMatchObject({ state: 'awaiting-approval', stateWords: 'awaiting approval' });
+  expect((await stateNow()).durationMs).toBeLessThan(3_000);
+  await endRun(database.pool, id, 'cancelled', { code: 'NOT_APPROVED', message: 'Not approved: nothing was sent.' });
+  expect(await stateNow()).toMatchObject({ state: 'not-approved', status: 'cancelled' });
+});
+
+test('a row that may have arrived is sent, not confirmed; the others were never sent', async () => {
+  const id = await runWith([]);
+  const rows = ['a', 'b', 'c'].map((sourceId, n) => ({ n, sourceId, label: sourceId }));
+  await addRows(database.pool, id, rows);
+  await database.pool.query(
+    `insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 0, 'unknown', 1), ($1, 1, 'unsent', 0)`,
+    [id],
+  );
+  await endRun(database.pool, id, 'cancelled');
+  const { json } = await runs('show', id, '--json');
+  expect(json).toMatchObject({ counts: { in: 3, unknown: 3 }, unsettled: { sent: 1, neverSent: 2 } });
+  const { stdout } = await runs('show', id);
+  expect(stdout).toMatch(/ 1 {2}sent, not confirmed\n +2 {2}never sent\n/);
+  expect(stdout).toMatch(/2 rows never sent:\n {2}2 × NEVER_SENT, b, c\n/);
+  const exported = await runs('export', id, '--out', '-');
+  expect(exported.stdout).toMatch(/0,a,unknown,NOT_CONFIRMED|a,a,unknown,NOT_CONFIRMED/);
+});
+
+test('folds runs that found nothing new, and filters by sync, status, time and verdict', async () => {
+  const poll = { sync: 'polls', resource: 'polls' };
+  for (let n = 0; n < 3; n++) await runWith(['1 unchanged -'], 'done', poll);
+  const found = await runWith(['1 created -'], 'done', poll);
+  const failed = await runWith(['1 review NO_KEY'], 'failed', poll);
+  const quiet = await runWith(['1 unchanged -'], 'done', poll);
+  const ids = ({ stdout }: { stdout: string }) => [...stdout.matchAll(/^(run-\S+)/gm)].map(([, id]) => id);
+  const listed = await runs('--sync', 'polls');
+  expect(ids(listed).slice(0, 3)).toEqual([quiet, failed, found]);
+  expect([ids(listed).length, ids(await runs('--sync', 'polls', '--all')).length]).toEqual([4, 6]);
+  expect(listed.stdout).toMatch(/ nothing new, nor in 2 runs before it since /);
+  expect(ids(await runs('--sync', 'polls', '--status', 'failed'))).toEqual([failed]);
+  expect(ids(await runs('--sync', 'polls', '--verdict', 'created'))).toEqual([found]);
+  expect((await runs('--sync', 'polls', '--since', '2099-01-01')).stdout).toBe('No run matches.\n');
 });
 
 test('cancels an unfinished run, but not one that has ended', async () => {

@@ -19,7 +19,7 @@ const OBEYED = /[\0-\x08\v-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/;
 
 const around = async (given: Partial<Around>): Promise<Around> => ({
   cwd: await folder(),
-  env: { DATABASE_URL: databaseUrl(database.connection) },
+  env: { DATABASE_URL: databaseUrl(database.connection), NO_COLOR: '1' },
   ...given,
 });
 const shown = (text: string) => text.replaceAll('\r\u001b[2K', '');

@@ -9,29 +9,32 @@ function sessionAt(stdin: PassThrough) {
   const stdout = textStream(true);
   const streams = { stdout: screenOf(stdout), stderr: screenOf(textStream()) };
   const process = { env: {}, cwd: '/', signals: new EventEmitter(), abort: () => undefined, stdin };
-  return { stdout, session: openSession({ ...streams, ...process }, { data: 'd', json: false, verbose: false }) };
+  return {
+    stdout,
+    session: openSession({ ...streams, ...process }, { data: 'd', json: false, verbose: false, init: false }),
+  };
 }
 
 const ANSWERS = [
-  ['y\n', true],
-  ['Yes\n', true],
-  ['\n', false],
-  ['no\n', false],
+  ['y\n', 'yes'],
+  ['Yes\n', 'yes'],
+  ['\n', 'no'],
+  ['no\n', 'no'],
 ] as const;
 
-test.each(ANSWERS)('asks on the stdout of the session; the answer %j is %s', async (answer, isYes) => {
+test.each(ANSWERS)('asks on the stdout of the session; the answer %j is %s', async (answer, meaning) => {
   const stdin = new PassThrough();
   const { stdout, session } = sessionAt(stdin);
   const asked = session.ask('Write \u001b[31mthat?', new AbortController().signal);
   stdin.write(answer);
-  expect(await asked).toBe(isYes);
+  expect(await asked).toBe(meaning);
   expect(stdout.text()).toBe('Write \\u001b[31mthat? [y/N] ');
 });
 
-test('a signal answers a question with no', async () => {
+test('a signal ends a question without an answer', async () => {
   const { session } = sessionAt(new PassThrough());
   const stop = new AbortController();
   const asked = session.ask('Write that?', stop.signal);
   stop.abort();
-  expect(await asked).toBe(false);
+  expect(await asked).toBe(undefined);
 });

@@ -26,8 +26,8 @@ test('summarizes valid settings, with warnings about risky values', async () => 
   const { code, json } = await command(['settings', 'check', '--config', 's.yaml', '--json'], { cwd });
   expect([code, json.valid, json.accounts]).toEqual([0, true, ['acme']]);
   expect(json.warnings).toEqual([
-    expect.stringContaining('the secret stands in the settings file'),
-    expect.stringContaining('console.listen: "0.0.0.0" is reached from other machines, without TLS'),
+    expect.stringContaining('the secret is in the settings file'),
+    expect.stringContaining('console.listen: other machines can reach "0.0.0.0" without TLS'),
   ]);
 });
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
 import { freshDatabase } from '../support/database.ts';
-import { testWorkspace } from '../support/test-workspace.ts';
+import { testWorkspace } from '../support/harness/test-workspace.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const SECRET = 'a-signing-secret-of-the-tests';

@@ -45,7 +45,7 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
 
 test.each(WRONG)('"lockstep %s" ends with 2 and says why', async (words, said) => {
   const args = words.split(' ').filter((word) => word !== '');
-  const { code, stderr, json } = await command([...args, '--json'], { cwd: await folder() });
+  const { code, stderr, json } = await command([...args, '--json'], { cwd: await folder({ withSettings: true }) });
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(json.error.message).toBe(stderr.trimEnd().replace(/^lockstep: /, ''));

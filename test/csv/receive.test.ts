@@ -57,10 +57,10 @@ const REFUSED: readonly (readonly [what: string, content: string | Buffer, code:
   ['a workbook', Buffer.from('504b030414000600', 'hex'), 'CSV_BINARY', /workbook.*save/i],
   ['a PDF', '%PDF-1.7 …', 'CSV_BINARY', /a PDF/],
   [
-    'bytes that are no text',
+    'bytes that are not text',
     Buffer.from(Array.from({ length: 999 }, (_, i) => (i * 7) % 256)),
     'CSV_BINARY',
-    /no text/,
+    /not text/,
   ],
   ['gzip inside gzip', gzipSync(gzipSync(CSV)), 'CSV_BINARY', /gzip inside gzip.*Unpack it once/],
   ['a gzip that is cut off', gzipSync(CSV.repeat(999)).subarray(0, 60), 'CSV_GZIP_BROKEN', /broken/],

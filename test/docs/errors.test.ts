@@ -38,6 +38,6 @@ const CODES_OF_RUN_TIME = [
   'RunFailed(reason)',
 ];
 
-test('only known places make errors of a code that they are given (a new one: add its function to MAKERS)', () => {
+test('only known functions make errors of a code that they are given (a new one: add its function to MAKERS)', () => {
   expect(found.others).toEqual(CODES_OF_RUN_TIME);
 });

@@ -9,46 +9,52 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-type Seen = readonly [gap: string, about: string | undefined, found: RegExp, sure: string];
+type Seen = readonly [gap: string, about: string | undefined, found: RegExp, confidence: string];
 
 const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, ...seen: Seen[]])[] = [
   [
     {},
     ['address', undefined, /answers, on this machine/, 'certain'],
     ['prefix', undefined, /every list answers under \/api\/v1/, 'certain'],
-    ['authentication', 'the key', /accepted; a wrong one gets HTTP 401/, 'certain'],
+    ['authentication', 'the key', /accepted; answer to a wrong key: HTTP 401/, 'certain'],
     ['list-place', 'orders', /^content$/, 'certain'],
-    ['record-id', 'pipelines', /^id, a number; a get by it/, 'certain'],
-    ['rows-per-page', 'page numbers', /^counted from 0$/, 'certain'],
-    ['unpaged-lists', 'orders', /^whole/, 'likely'],
+    ['record-id', 'pipelines', /^id, a number; a get with it/, 'certain'],
+    ['rows-per-page', 'page numbers', /^pages start at 0$/, 'certain'],
+    ['unpaged-lists', 'orders', /^nothing shows that it is cut off/, 'likely'],
     ['list-order', 'tasks', /^oldest first, by id; the same/, 'certain'],
     ['errors', 'contacts', /HTTP 404 with a JSON object/, 'certain'],
     ['envelope-values', undefined, /status is "success"/, 'certain'],
     ['only-body', 'contacts', /a JSON list/, 'certain'],
-    ['search-match', 'email', /a part of it, in either case/, 'certain'],
+    ['search-match', 'email', /a part of it, in upper or lower case/, 'certain'],
     ['booleans', undefined, /flags as true and false; amounts as numbers/, 'certain'],
-    ['rate-limit', undefined, /none was met/, 'unknown'],
-    ['clock', undefined, /agrees with ours/, 'certain'],
+    ['rate-limit', undefined, /^none of \d+ calls was limited/, 'unknown'],
+    ['clock', undefined, /matches this machine’s clock/, 'certain'],
     ['latency', undefined, /median of \d+ calls/, 'certain'],
     ['read-after-write', undefined, /needs --write-probes/, 'unknown'],
     ['idempotency', undefined, /cannot be probed/, 'unknown'],
   ],
-  [{ listShape: 'bare' }, ['list-place', 'contacts', /the answer itself/, 'certain']],
+  [{ listShape: 'bare' }, ['list-place', 'contacts', /the whole answer/, 'certain']],
   [{ listShape: { path: 'content.data.items' } }, ['list-place', 'customers', /^content\.data\.items$/, 'certain']],
-  [{ idField: 'kind_id' }, ['record-id', 'customers', /^customer_id, a number; a get by it/, 'certain']],
-  [{ idType: 'string' }, ['record-id', 'tasks', /^id, text; a get by it/, 'certain']],
-  [{ prefixes: ['/v1'] }, ['prefix', undefined, /^\/v1, and nothing under \/api\/v1/, 'certain']],
-  [{ prefixes: ['/v1'], errors: 'html' }, ['prefix', undefined, /^\/v1, and nothing/, 'certain']],
-  [{ prefixes: ['/v1'], errors: 'envelope200' }, ['prefix', undefined, /^\/v1, and nothing/, 'certain']],
-  [{ tasksFirstPage: 1 }, ['tasks-paging', undefined, /counted from 1; 17 on the first page/, 'certain']],
+  [{ idField: 'kind_id' }, ['record-id', 'customers', /^customer_id, a number; a get with it/, 'certain']],
+  [{ idType: 'string' }, ['record-id', 'tasks', /^id, text; a get with it/, 'certain']],
+  [{ prefixes: ['/v1'] }, ['prefix', undefined, /^every list answers under \/v1, and none under \/api\/v1/, 'certain']],
+  [{ prefixes: ['/v1'], errors: 'html' }, ['prefix', undefined, /^every list answers under \/v1, and none/, 'certain']],
+  [
+    { prefixes: ['/v1'], errors: 'envelope200' },
+    ['prefix', undefined, /^every list answers under \/v1, and none/, 'certain'],
+  ],
+  [{ tasksFirstPage: 1 }, ['tasks-paging', undefined, /pages start at 1; the first page has 17/, 'certain']],
   [{ errors: 'envelope200' }, ['errors', 'orders', /HTTP 200 with an envelope that reports a failure/, 'certain']],
   [{ errors: 'html' }, ['errors', 'contacts', /HTTP 404 with an HTML page/, 'certain']],
   [{ errors: 'empty' }, ['errors', 'contacts', /HTTP 404 with an empty body/, 'certain']],
   [
     { maxRowsPerPage: 100, defaultRowsPerPage: 20 },
-    ['rows-per-page', 'rows_per_page', /100 at most: .* more followed; 20 where none/, 'certain'],
+    ['rows-per-page', 'rows_per_page', /at most 100 rows: .* had more; 20 by default/, 'certain'],
   ],
-  [{ ignoreRowsPerPage: true }, ['rows-per-page', 'rows_per_page', /^ignored: 100 rows come whatever/, 'certain']],
+  [
+    { ignoreRowsPerPage: true },
+    ['rows-per-page', 'rows_per_page', /^ignored: a page has 100 rows whatever/, 'certain'],
+  ],
   [{ order: 'newest' }, ['list-order', 'contacts', /^newest first, by id/, 'certain']],
   [
     { booleans01: true, amountsAsStrings: true },
@@ -60,8 +66,8 @@ const CASES = DIALECTS.map(([behaviour, ...seen]) => [behaviour, seen] as const)
 
 test.each(CASES)('finds the dialect of a service that is %j, in few calls', async (behaviour, seen) => {
   const { report, arrived, writes } = await harness.examine(behaviour);
-  for (const [gap, about, found, sure] of seen) {
-    expect(findingIn(report, gap, about)).toMatchObject({ found: expect.stringMatching(found), sure });
+  for (const [gap, about, found, confidence] of seen) {
+    expect(findingIn(report, gap, about)).toMatchObject({ found: expect.stringMatching(found), confidence });
   }
   // Only a request for a missing route is counted by the client alone.
   const uncounted = behaviour.prefixes === undefined ? 0 : report.calls - arrived;
@@ -95,7 +101,10 @@ test('only certain findings become settings', async () => {
 
 test('an unstable order and ignored pages need a person', async () => {
   const unstable = (await harness.examine({ order: 'unstable' })).report;
-  expect(findingIn(unstable, 'list-order', 'contacts')).toMatchObject({ sure: 'certain', needs: expect.any(String) });
+  expect(findingIn(unstable, 'list-order', 'contacts')).toMatchObject({
+    confidence: 'certain',
+    needs: expect.any(String),
+  });
   const unpaged = (await harness.examine({ ignorePaging: true })).report;
   expect(findingIn(unpaged, 'rows-per-page', 'page numbers')).toMatchObject({
     found: 'ignored: every page is the first',
@@ -106,19 +115,19 @@ test('an unstable order and ignored pages need a person', async () => {
 test('shows the headers of a rate limit as they were sent', async () => {
   const rateLimit = { requestsPerSecond: 1_000, burst: 1_000 };
   const { report } = await harness.examine({ rateLimit, rateLimitHeaders: true });
-  const found = expect.stringMatching(/^none was met; .*ratelimit-limit: 1000, ratelimit-remaining: 9\d\d/);
-  expect(findingIn(report, 'rate-limit')).toMatchObject({ found, sure: 'certain' });
+  const found = expect.stringMatching(/^no call was limited; .*ratelimit-limit: 1000, ratelimit-remaining: 9\d\d/);
+  expect(findingIn(report, 'rate-limit')).toMatchObject({ found, confidence: 'certain' });
 });
 
 test('tells whether Authorization is needed', async () => {
   const authorization = { scheme: 'Bearer', token: 'token-1' };
   const needed = (await harness.examine({ requiredAuthorization: authorization }, { authorization })).report;
-  expect(findingIn(needed, 'authentication', 'Authorization')?.found).toMatch(/^needed: without it comes HTTP 401/);
+  expect(findingIn(needed, 'authentication', 'Authorization')?.found).toMatch(/^needed; answer without it: HTTP 401/);
   const needless = (await harness.examine({}, { authorization })).report;
-  expect(findingIn(needless, 'authentication', 'Authorization')?.found).toMatch(/^not needed: .* may go$/);
+  expect(findingIn(needless, 'authentication', 'Authorization')?.found).toMatch(/^not needed: .* can be removed$/);
   const missing = (await harness.examine({ requiredAuthorization: authorization })).report;
   expect(missing.stopped).toBe('the key is refused');
-  expect(findingIn(missing, 'authentication')).toMatchObject({ found: expect.stringMatching(/wants? Authorization/) });
+  expect(findingIn(missing, 'authentication')).toMatchObject({ found: expect.stringMatching(/needs? Authorization/) });
 });
 
 test('the report contains no value of a record and no secret', async () => {

@@ -5,13 +5,10 @@ import { autoDialect } from '../../src/client/call/dialect.ts';
 import { examine, type Report } from '../../src/doctor/examine.ts';
 import type { Finding } from '../../src/doctor/probe.ts';
 import type { ProbedAccount } from '../../src/doctor/probed-account.ts';
-import { type Service, startService } from '../../src/service/server.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
-import { type SeedCounts, seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { freshDatabase } from '../support/database.ts';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { freeBudget } from '../support/free-budget.ts';
-
-export const KEY = 'key-7d1e-canary-of-the-doctor';
+import { openHarness, TEST_KEY } from '../support/harness/harness.ts';
 
 export interface AccountOptions extends Partial<ProbedAccount> {
   readonly authorization?: { readonly scheme: string; readonly token: string };
@@ -26,7 +23,7 @@ export async function examineAt(url: string, options: AccountOptions = {}): Prom
   const client = createClient({
     account: 'demo',
     baseUrl: url,
-    apiKey: KEY,
+    apiKey: TEST_KEY,
     prefix,
     dialect,
     timeoutMs,
@@ -57,12 +54,7 @@ export function findingIn(report: Report, gap: string, about?: string): Finding 
   return report.findings.find((one) => one.gap === gap && (about === undefined || one.about === about));
 }
 
-export interface DoctorHarness {
-  readonly counts: SeedCounts;
-  /** Examines the workspace as a service of this behaviour shows it. */
-  examine(behaviour?: BehaviourOptions, options?: AccountOptions): Promise<Examined>;
-  close(): Promise<void>;
-}
+export type DoctorHarness = Awaited<ReturnType<typeof openDoctorHarness>>;
 
 export interface Examined {
   readonly report: Report;
@@ -71,29 +63,21 @@ export interface Examined {
   readonly writes: number;
 }
 
-export async function openDoctorHarness(contacts: number): Promise<DoctorHarness> {
-  const database = await freshDatabase();
-  const { tenants } = await seedWorkspace(database.pool, { contacts, tenants: [{ name: 'test', key: KEY }] });
+/** With a sample workspace of this size. */
+export async function openDoctorHarness(contacts: number) {
+  const harness = await openHarness();
+  const { pool } = harness.database;
+  await seedWorkspace(pool, { contacts, tenants: [{ name: 'test', key: TEST_KEY }] });
   const commits = async (): Promise<number> =>
-    Number((await database.pool.query('select count(*) as n from service.commits')).rows[0].n);
-  const services: Service[] = [];
-  return {
-    counts: tenants[0]?.counts ?? fail(),
-    async examine(behaviour = {}, options = {}) {
-      const service = await startService({ pool: database.pool, behaviour });
-      services.push(service);
+    Number((await pool.query('select count(*) as n from service.commits')).rows[0].n);
+  return Object.assign(harness, {
+    /** Examines the workspace as a service of this behaviour shows it. */
+    async examine(behaviour: BehaviourOptions = {}, options: AccountOptions = {}): Promise<Examined> {
+      const service = await harness.anotherService(behaviour);
       const before = await commits();
       const report = await examineAt(service.url, options);
       const arrived = service.traffic.total() + service.traffic.unauthorized();
       return { report, arrived, writes: (await commits()) - before };
     },
-    async close() {
-      await Promise.all(services.map((service) => service.close()));
-      await database.close();
-    },
-  };
-}
-
-function fail(): never {
-  throw new Error('nothing was seeded');
+  });
 }

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
 import { type Answer, type Reply, type SeenRequest, startHttpServer, startTcpServer } from '../support/http-server.ts';
-import { examineAt, findingIn, KEY } from './doctor-harness.ts';
+import { examineAt, findingIn } from './doctor-harness.ts';
 
 async function serverOf(answer: Answer | Reply): Promise<Awaited<ReturnType<typeof startHttpServer>>> {
   const server = await startHttpServer(answer);
@@ -15,7 +16,7 @@ const REFUSED: Reply = { status: 401, body: { status: 'error', content: null, me
 /** Lists of numbered records, `customers` of them customers. A wrong key is refused. */
 function lists(customers: number, own: (request: SeenRequest) => Reply | undefined = () => undefined): Answer {
   return (request) => {
-    if (request.headers.api_key !== KEY) return REFUSED;
+    if (request.headers.api_key !== TEST_KEY) return REFUSED;
     const instead = own(request);
     if (instead !== undefined) return instead;
     const records = Array.from({ length: customers }, (_, i) => ({ id: i + 1, full_name: `C${i + 1}` }));
@@ -44,7 +45,7 @@ test('names https to a port that speaks plain HTTP', async () => {
 test('names http to a port that speaks TLS', async () => {
   const server = await serverOf({ status: 400, body: '<h1>400</h1>The plain HTTP request was sent to HTTPS port' });
   const report = await examineAt(server.url);
-  expect(findingIn(report, 'address')).toMatchObject({ needs: 'begin accounts.demo.url with https://' });
+  expect(findingIn(report, 'address')).toMatchObject({ needs: 'change accounts.demo.url to begin with https://' });
 });
 
 test('names a certificate that is not accepted', async () => {
@@ -102,8 +103,8 @@ test('distinguishes a refused key from a header that a proxy drops', async () =>
   }));
   const arrives = await examineAt(seesKey.url);
   expect(findingIn(arrives, 'authentication')).toMatchObject({
-    found: expect.stringMatching(/^it arrives and is refused \(HTTP 401: bad key\)/),
-    sure: 'certain',
+    found: expect.stringMatching(/^the header arrives, and the key is refused \(HTTP 401: bad key\)/),
+    confidence: 'certain',
     needs: expect.stringContaining('accounts.demo.apiKey'),
   });
   expect([arrives.stopped, arrives.calls]).toEqual(['the key is refused', 3]);
@@ -111,20 +112,20 @@ test('distinguishes a refused key from a header that a proxy drops', async () =>
   const dropped = await examineAt(proxy.url);
   expect(findingIn(dropped, 'authentication')).toMatchObject({
     found: expect.stringContaining('its proxy (Server: nginx/1.25.3) drops headers with underscores'),
-    sure: 'likely',
+    confidence: 'likely',
     needs: expect.stringContaining('underscores_in_headers on'),
   });
 });
 
 test('names both causes where it cannot distinguish them', async () => {
-  const { sure, needs } = findingIn(await examineAt((await serverOf(REFUSED)).url), 'authentication') ?? {};
-  expect([sure, needs]).toEqual(['unknown', expect.stringMatching(/check the key .*`underscores_in_headers on/)]);
+  const { confidence, needs } = findingIn(await examineAt((await serverOf(REFUSED)).url), 'authentication') ?? {};
+  expect([confidence, needs]).toEqual(['unknown', expect.stringMatching(/check the key .*`underscores_in_headers on/)]);
 });
 
 test('a service that accepts any key needs a person', async () => {
   const report = await examineAt((await serverOf({ body: [] })).url);
   expect(findingIn(report, 'authentication')).toMatchObject({
-    found: expect.stringContaining('the key decides nothing'),
+    found: expect.stringContaining('the service does not check keys'),
   });
   expect(findingIn(report, 'authentication')?.needs).toContain('find out whose records these are');
 });
@@ -132,7 +133,7 @@ test('a service that accepts any key needs a person', async () => {
 test('429 to everything ends it early, with few calls', async () => {
   const server = await serverOf({ status: 429, headers: { 'retry-after': '0' } });
   const report = await examineAt(server.url);
-  expect([report.stopped, report.calls]).toEqual(['the service answers every call with “slow down”', 3]);
+  expect([report.stopped, report.calls]).toEqual(['the service answers every call with a rate limit', 3]);
 });
 
 test('cuts off endless answers, and continues with the other probes', async () => {
@@ -155,14 +156,15 @@ test('errors in answers of HTTP 200 are not lists', async () => {
 test('suspects a list of customers cut off at a round number, or proves it with a get', async () => {
   const suspected = await examineAt((await serverOf(lists(100))).url);
   expect(findingIn(suspected, 'unpaged-lists', 'customers')).toMatchObject({
-    sure: 'likely',
+    confidence: 'likely',
     needs: expect.any(String),
   });
   const hidden: Reply = { body: { status: 'success', content: { id: 101, full_name: 'C101' }, message: 'OK' } };
   const server = await serverOf(lists(100, ({ query }) => (query.get('id') === '101' ? hidden : undefined)));
   expect(findingIn(await examineAt(server.url), 'unpaged-lists', 'customers')).toMatchObject({
-    found: expect.stringContaining('a get shows one that is not among them'),
-    sure: 'certain',
+    found: expect.stringContaining('a get returns one that is not in it'),
+    confidence: 'certain',
+    cutsOff: 'customers',
   });
 });
 
@@ -174,10 +176,11 @@ test('finds pages of a list of customers by its second page', async () => {
   });
   const report = await examineAt((await serverOf(paged)).url);
   expect(findingIn(report, 'unpaged-lists', 'customers')).toMatchObject({
-    found: 'paged: 7 come, and a second page shows others',
-    sure: 'certain',
-    needs: expect.any(String),
+    found: 'paged: one answer has 7 records, and a second page has others',
+    confidence: 'certain',
+    does: expect.stringContaining('reads all pages'),
   });
+  expect(findingIn(report, 'unpaged-lists', 'customers')?.needs).toBe(undefined);
 });
 
 test('sees contacts counted from page 1, also where page 0 is empty', async () => {
@@ -192,7 +195,7 @@ test('sees contacts counted from page 1, also where page 0 is empty', async () =
     });
   for (const isZeroEmpty of [false, true]) {
     const report = await examineAt((await serverOf(contacts(isZeroEmpty))).url);
-    expect(findingIn(report, 'rows-per-page', 'page numbers')?.found).toMatch(/^counted from 1/);
+    expect(findingIn(report, 'rows-per-page', 'page numbers')?.found).toMatch(/^pages start at 1/);
   }
 });
 
@@ -223,7 +226,9 @@ test('measures a wrong clock by the Date of the answers', async () => {
   onTestFinished(() => void server.close());
   const address = server.address();
   const report = await examineAt(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
-  expect(findingIn(report, 'clock')).toMatchObject({ found: expect.stringMatching(/^(299|300)\.\d s ahead of ours/) });
+  expect(findingIn(report, 'clock')).toMatchObject({
+    found: expect.stringMatching(/^(299|300)\.\d s ahead of this machine’s clock/),
+  });
   expect(findingIn(report, 'clock')?.needs).toContain('NTP');
 });
 
@@ -249,7 +254,7 @@ test('an aborted examination says so and reports what it has found', async () =>
   );
   const report = await examineAt(server.url, { signal: stop.signal });
   expect(report.stopped).toBe('stopped by the user');
-  expect(findingIn(report, 'authentication')?.sure).toBe('certain');
+  expect(findingIn(report, 'authentication')?.confidence).toBe('certain');
 });
 
 test('leaves out a probe that exceeds the budget of calls, and says so', async () => {
@@ -259,7 +264,10 @@ test('leaves out a probe that exceeds the budget of calls, and says so', async (
   const inspect = async () => ({ outcome: ++n > 9 ? away : content, httpStatus: 200, body: '[]', durationMs: 1 });
   const report = await examineAt('http://127.0.0.1:9', { client: { inspect } });
   expect([report.calls, report.stopped]).toEqual([9, undefined]);
-  const needs = expect.stringContaining('ask again');
-  expect(findingIn(report, 'only-body')).toMatchObject({ found: expect.stringContaining('no call left'), needs });
+  const needs = expect.stringContaining('run the doctor again');
+  expect(findingIn(report, 'only-body')).toMatchObject({
+    found: expect.stringContaining('did not allow a call'),
+    needs,
+  });
   expect(findingIn(report, 'latency')?.found).toContain('median of 9 calls');
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../src/doctor/examine.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { type DoctorHarness, examineAt, findingIn, KEY, openDoctorHarness } from './doctor-harness.ts';
+import { type DoctorHarness, examineAt, findingIn, openDoctorHarness } from './doctor-harness.ts';
 
 let harness: DoctorHarness;
 beforeAll(async () => {
@@ -16,14 +17,14 @@ const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, writes: number,
   [
     {},
     4,
-    ['write-answers', /an envelope that tells no id/],
-    ['import-body', /^\{"contact_id":"\$id"\} makes/],
+    ['write-answers', /an envelope without an id/],
+    ['import-body', /^\{"contact_id":"\$id"\} creates/],
     ['import-link', /^contact_id of a customer/],
-    ['import-mapping', /full_name .* and email came along/],
+    ['import-mapping', /^copied: full_name .* and email/],
     ['complete-method', /^PUT completes/],
     ['completion-default', /^a new task is open/],
     ['hidden-marker', /an HTML comment and zero-width letters/],
-    ['read-after-write', /at once/],
+    ['read-after-write', /immediately/],
   ],
   [
     { createAnswers: 'nothing', importBody: 'id' },
@@ -43,7 +44,12 @@ const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, writes: number,
     ['write-answers', /the record$/],
     ['complete-method', /^GET/],
   ],
-  [{ importBody: 'refused-400' }, 3, ['import-body', /^no form made a customer/], ['import-or-create', /did not work/]],
+  [
+    { importBody: 'refused-400' },
+    3,
+    ['import-body', /^no form created a customer/],
+    ['import-or-create', /did not work/],
+  ],
   [{ importBody: 'refused-404', errors: 'html' }, 3, ['import-or-create', /did not work/]],
   [
     { order: 'newest', idType: 'string', idField: 'kind_id' },
@@ -55,7 +61,7 @@ const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, writes: number,
     { readLagMs: 400 },
     4,
     ['read-after-write', /\((4|5|6|7|8|9)\d\d ms\)|[1-3]\.\d s/],
-    ['import-body', /makes a customer/],
+    ['import-body', /creates a customer/],
   ],
   [{ tasksFirstPage: 1, defaultRowsPerPage: 2 }, 4, ['complete-method', /^PUT/]],
 ];
@@ -89,7 +95,7 @@ test('a certain finding of a write becomes a setting', async () => {
 test('lists a write whose answer is lost among the leftover records', async () => {
   const faults = { rate: 1, kinds: ['reset-after' as const], operations: ['contacts.create', 'tasks.create'] };
   const { report } = await harness.examine({ faults }, { writes: true });
-  expect(findingIn(report, 'write-answers')?.found).toMatch(/a create is answered/);
+  expect(findingIn(report, 'write-answers')?.found).toMatch(/^answer to a create: /);
   expect(report.leftBehind.map(({ kind, id }) => [kind, id !== undefined])).toEqual([
     ['contacts', true],
     ['customers', true],
@@ -101,7 +107,7 @@ test('does not believe an import that is answered with 200 and makes nothing', a
   const contacts: object[] = [];
   const customers: object[] = [];
   const server = await startHttpServer(({ path, headers, body }) => {
-    if (headers.api_key !== KEY) return { status: 401 };
+    if (headers.api_key !== TEST_KEY) return { status: 401 };
     const sent = body === '' ? {} : JSON.parse(body);
     if (path.endsWith('/contacts/create')) contacts.push({ id: 7, ...sent });
     if (path.endsWith('/customers/import') && sent.id === 7) customers.push({ ...contacts[0], id: 9 });
@@ -110,6 +116,9 @@ test('does not believe an import that is answered with 200 and makes nothing', a
   });
   onTestFinished(() => server.close());
   const report = await examineAt(server.url, { writes: true });
-  expect(findingIn(report, 'import-body')).toMatchObject({ found: '{"id":"$id"} makes a customer', sure: 'certain' });
+  expect(findingIn(report, 'import-body')).toMatchObject({
+    found: '{"id":"$id"} creates a customer',
+    confidence: 'certain',
+  });
   expect(report.leftBehind).toContainEqual(expect.objectContaining({ kind: 'customers', id: '9' }));
 });

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { command } from '../cli/command.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 vi.setConfig({ maxConcurrency: 5 }); // they wait more than they work
 
@@ -14,7 +14,7 @@ const NEVER_MS = 600_000;
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
 
 interface LateHarness extends CommandHarness {
-  commitsBy(operation: string): Promise<number>;
+  commitsOf(operation: string): Promise<number>;
   /** What a run owes at its end. Where its own last read has paid that already (slow machine), the test makes it due again. */
   auditOwedBy(run: string): Promise<unknown>;
   /** Makes the late commits, and moves the time on until all audits are due. */
@@ -22,7 +22,7 @@ interface LateHarness extends CommandHarness {
 }
 
 /** A service that answers the first writes of an operation with an error, and commits them `lateMs` later. */
-async function openHarness(
+async function openLateService(
   operation: string,
   { lateMs = NEVER_MS, settleMs = 500, ...more }: BehaviourOptions & { lateMs?: number; settleMs?: number } = {},
 ): Promise<LateHarness> {
@@ -32,7 +32,7 @@ async function openHarness(
   const { pool } = harness.database;
   return {
     ...harness,
-    async commitsBy(name) {
+    async commitsOf(name) {
       const found = await pool.query('select count(*)::int as n from service.commits where operation = $1', [name]);
       return found.rows[0].n;
     },
@@ -55,7 +55,7 @@ async function openHarness(
 const LATE_AND_HIDDEN = { settleMs: 800, lateMs: 600, readLagMs: 600 };
 
 test('orders committed and shown just within settle are created once', async () => {
-  const harness = await openHarness('orders.create', LATE_AND_HIDDEN);
+  const harness = await openLateService('orders.create', LATE_AND_HIDDEN);
   onTestFinished(() => harness.close());
   await harness.addNumberedCustomers(3);
   await harness.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
@@ -66,18 +66,18 @@ test('orders committed and shown just within settle are created once', async () 
 });
 
 test('customers committed and shown just within settle are imported once', async () => {
-  const harness = await openHarness('customers.import', LATE_AND_HIDDEN);
+  const harness = await openLateService('customers.import', LATE_AND_HIDDEN);
   onTestFinished(() => harness.close());
   await harness.addContacts(people(30));
   await harness.database.pool.query(`update service.contacts set created_at = created_at - interval '1 minute'`);
   const { code, json } = await harness.here('run', 'contacts');
   expect([code, json.counts.created, json.audit]).toEqual([0, 30, undefined]);
-  expect(await harness.commitsBy('customers.import')).toBe(30);
+  expect(await harness.commitsOf('customers.import')).toBe(30);
 });
 
 /** Loads 200 orders, commits the first ones again after the load, and waits until their audit is due. */
 async function loadWithDoubles({ onTestFinished }: TestContext) {
-  const harness = await openHarness('orders.create');
+  const harness = await openLateService('orders.create');
   onTestFinished(() => harness.close());
   await harness.addNumberedCustomers(3);
   await harness.file('orders.csv', ordersCsv(200));
@@ -89,7 +89,7 @@ async function loadWithDoubles({ onTestFinished }: TestContext) {
   const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], harness.around);
   expect(shown.stdout).toMatch(/The run is auditing until \d{4}-.*: 8 rows were sent again after an unknown outcome/);
   await harness.commitLateAndLetTimePass();
-  expect(await harness.commitsBy('orders.create')).toBe(200 + LATE);
+  expect(await harness.commitsOf('orders.create')).toBe(200 + LATE);
   return { harness, run: json.run as string };
 }
 
@@ -130,7 +130,7 @@ test.concurrent('a command that does not read the orders makes the audit that is
 });
 
 test.concurrent('start audits customers that came later than settle', async ({ onTestFinished }) => {
-  const harness = await openHarness('customers.import', { customersCarryContactId: false });
+  const harness = await openLateService('customers.import', { customersCarryContactId: false });
   onTestFinished(() => harness.close());
   await harness.addContacts(people(40));
   const { code, json } = await harness.here('run', 'contacts');
@@ -150,7 +150,7 @@ test.concurrent('start audits customers that came later than settle', async ({ o
 test.concurrent('customers created by a load that come later than settle are audited with the load', async ({
   onTestFinished,
 }) => {
-  const harness = await openHarness('customers.create');
+  const harness = await openLateService('customers.create');
   onTestFinished(() => harness.close());
   const rows = Array.from({ length: 20 }, (_, i) => `O-${i + 1},new${i + 1}@example.com`);
   await harness.file('orders.csv', csvOf('order_id,customer_email', rows));
@@ -165,7 +165,7 @@ test.concurrent('customers created by a load that come later than settle are aud
 test.concurrent('a dry run reports what its reads show, and writes nothing at the service', async ({
   onTestFinished,
 }) => {
-  const harness = await openHarness('customers.import');
+  const harness = await openLateService('customers.import');
   onTestFinished(() => harness.close());
   await harness.addContacts(people(40));
   const { json } = await harness.here('run', 'contacts');
@@ -179,7 +179,7 @@ test.concurrent('a dry run reports what its reads show, and writes nothing at th
 test.concurrent('orders that a cancelled load left unknown and another load sends again are audited too', async ({
   onTestFinished,
 }) => {
-  const harness = await openHarness('orders.create', { settleMs: 3_000 });
+  const harness = await openLateService('orders.create', { settleMs: 3_000 });
   onTestFinished(() => harness.close());
   await harness.addNumberedCustomers(3);
   await harness.file('orders.csv', ordersCsv(30));

@@ -89,24 +89,24 @@ test('leaves no secret in a database, a queue, a log, an export or a process lis
   const dumped = redis ? await everythingInRedis(redis.url) : '';
   await rm(path.join(cwd, 'testbed.json'));
   const files = await filesBelow(cwd);
-  const places = new Map([
+  const sources = new Map([
     ['output and logs', said.map(({ stdout, stderr }) => stdout + stderr).join('\n')],
     ['rows of Postgres', kept],
     ['keys of Redis', dumped],
     ...files,
   ]);
-  expect(placesWith(places, nightly.id)).toEqual(
+  expect(sourcesWith(sources, nightly.id)).toEqual(
     expect.arrayContaining(redis ? ['rows of Postgres', 'keys of Redis'] : ['rows of Postgres']),
   ); // proves that the search finds what is there
   expect([...files.keys()]).toEqual(
     expect.arrayContaining(['export.csv', 'data/postgres/log', 'out/orders.invalid.csv']),
   );
-  for (const secret of Object.values(secrets)) expect(placesWith(places, secret)).toEqual([]);
+  for (const secret of Object.values(secrets)) expect(sourcesWith(sources, secret)).toEqual([]);
   const password = String(database.connection.password);
-  expect(placesWith(places, password)).toEqual(['data/postgres/password']);
-  const bytes = [...places.values()].reduce((sum, text) => sum + text.length, 0);
+  expect(sourcesWith(sources, password)).toEqual(['data/postgres/password']);
+  const bytes = [...sources.values()].reduce((sum, text) => sum + text.length, 0);
   process.stderr.write(
-    `canary sweep: ${Object.keys(secrets).length + 1} secrets, ${places.size} places, ${Math.round(bytes / 1e6)} MB\n`,
+    `canary sweep: ${Object.keys(secrets).length + 1} secrets, ${sources.size} sources, ${Math.round(bytes / 1e6)} MB\n`,
   );
 }, 120_000);
 
@@ -135,8 +135,8 @@ async function customersOf(pool: pg.Pool): Promise<number> {
   return counted.rows[0].n;
 }
 
-function placesWith(places: ReadonlyMap<string, string>, text: string): string[] {
-  return [...places].filter(([, content]) => content.includes(text)).map(([place]) => place);
+function sourcesWith(sources: ReadonlyMap<string, string>, text: string): string[] {
+  return [...sources].filter(([, content]) => content.includes(text)).map(([source]) => source);
 }
 
 async function filesBelow(dir: string): Promise<Map<string, string>> {

@@ -5,7 +5,20 @@ import { readRun } from '../../src/engine/ledger/runs.ts';
 import { startLockstep } from './cli-process.ts';
 import { type E2eWorkspace, openWorkspace } from './workspace.ts';
 
-const KEYS = ['run', 'sync', 'status', 'dryRun', 'counts', 'calls', 'durationMs', 'budget', 'scan', 'results'];
+const KEYS = [
+  'run',
+  'sync',
+  'status',
+  'state',
+  'stateWords',
+  'dryRun',
+  'counts',
+  'calls',
+  'durationMs',
+  'budget',
+  'scan',
+  'results',
+];
 
 let workspace: E2eWorkspace | undefined;
 afterEach(async () => {
@@ -46,7 +59,7 @@ test('SIGTERM leaves a run unfinished, and the same command finishes it', async 
   });
   const { run, cwd, env, commits } = workspace;
   const args = ['run', 'nightly', '--config', 'lockstep.yaml'];
-  const first = startLockstep(args, { cwd, ...(env && { env }) });
+  const first = startLockstep(args, { cwd, env });
   await expect.poll(() => commits('customers.import'), { timeout: 20_000 }).toBeGreaterThan(20);
   first.signal('SIGTERM');
   const stopped = await first.ended;
@@ -65,7 +78,7 @@ test('a worker finishes a detached run, and ends with 0 at SIGTERM', async () =>
   const { run, cwd, env } = workspace;
   const detached = await run('run', 'nightly', '--detach');
   expect([detached.code, detached.json.status]).toEqual([0, 'running']);
-  const worker = startLockstep(['start', '--config', 'lockstep.yaml', '--json'], { cwd, ...(env && { env }) });
+  const worker = startLockstep(['start', '--config', 'lockstep.yaml', '--json'], { cwd, env });
   expect(await worker.ready()).toEqual({ roles: ['worker', 'scheduler'], schedules: 0, unfinished: 1 });
   const { pool } = workspace.database;
   await expect.poll(async () => (await readRun(pool, detached.json.run)).status, { timeout: 20_000 }).toBe('done');

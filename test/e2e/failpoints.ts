@@ -5,11 +5,11 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { FreshDatabase } from '../support/database.ts';
-import type { Between, FrontServer } from '../support/front-server.ts';
+import type { Between, FrontServer } from '../support/harness/front-server.ts';
 
 export interface Failpoint {
   /** Arms the failpoint. Await it before the process starts. */
-  arm(place: Place): Promise<Armed>;
+  arm(servers: Servers): Promise<Armed>;
 }
 
 export interface Armed {
@@ -19,7 +19,7 @@ export interface Armed {
   release(): Promise<void>;
 }
 
-export interface Place {
+export interface Servers {
   readonly front: FrontServer;
   readonly database: FreshDatabase;
 }

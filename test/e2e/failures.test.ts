@@ -47,7 +47,7 @@ test('a database lost in the middle ends the run with a remedy, and the same com
   const { cwd, url, commits } = workspace;
   const embedded = { cwd, env: { E2E_KEY: KEY } };
   await writeFile(path.join(cwd, 'slow.yaml'), settings(url, '{ requests: 30, per: 1s, timeout: 2s, settle: 1s }'));
-  const command = ['run', 'nightly', '--config', 'slow.yaml', '--json'];
+  const command = ['run', 'nightly', '--config', 'slow.yaml', '--init', '--json'];
   const broken = lockstep(command, embedded);
   await expect.poll(() => commits('customers.import'), { timeout: 30_000 }).toBeGreaterThan(0);
   process.kill(postmasterOf(path.join(cwd, '.lockstep')), 'SIGKILL');

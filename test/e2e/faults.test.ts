@@ -1,13 +1,14 @@
 /** What faults before and after the commit leave behind, checked against the service's own commit log. */
 import { afterEach, expect, test } from 'vitest';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
 import { people } from '../support/people.ts';
-import { openSyncHarness, type SyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 
 const CONTACTS = 120;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 550ms, concurrency: 16 }';
 
-let harness: SyncHarness | undefined;
+let harness: ContactsHarness | undefined;
 afterEach(async () => {
   await harness?.close();
   harness = undefined;
@@ -23,7 +24,7 @@ const cases: readonly [string, BehaviourOptions][] = [
 ];
 
 test.each(cases)('every contact becomes one customer when %s', async (_name, behaviour) => {
-  const opened = await openSyncHarness({ behaviour, account: QUICK });
+  const opened = await openContactsHarness({ behaviour, account: QUICK });
   harness = opened;
   await harness.addContacts(people(CONTACTS));
   await expect.poll(() => visibleContacts(opened), { timeout: 5_000 }).toBe(CONTACTS);
@@ -39,7 +40,7 @@ test.each(cases)('every contact becomes one customer when %s', async (_name, beh
 });
 
 /** A service with read lag shows contacts shortly after they were made. */
-async function visibleContacts({ service }: SyncHarness): Promise<number> {
+async function visibleContacts({ service }: ContactsHarness): Promise<number> {
   const response = await fetch(`${service.url}/api/v1/contacts/getall?rows_per_page=1000`, {
     headers: { API_KEY: TEST_KEY },
   }).catch(

@@ -3,9 +3,9 @@ import { open, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { type Failpoint, unanswered, writing } from './failpoints.ts';
-import { age, type FolderHarness, openFolderHarness, WATCH } from './folder-harness.ts';
+import { age, type FolderHarness, openFolderHarness, WATCH } from './folder.ts';
 
 const CREATE = '/orders/create';
 

@@ -4,8 +4,8 @@ import { chmod, link, lstat, mkdir, readFile, stat, symlink, truncate, writeFile
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eachOnce, ordersCsv } from '../support/orders-harness.ts';
-import { age, type FileRow, type FolderHarness, openFolderHarness, WATCH } from './folder-harness.ts';
+import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
+import { age, type FileRow, type FolderHarness, openFolderHarness, WATCH } from './folder.ts';
 
 const MIB = 1024 * 1024;
 const SECRET = 'client_id,order_id\nSECRET-WORD,1\n';

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
-import { eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms, concurrency: 4 }';
 const FORBIDDEN = { status: 403, body: { status: 'error', message: 'no right to orders' } };
@@ -23,7 +23,7 @@ test.each([
   ['reading', '/orders/getall', 'orders.getall'],
   ['creating', '/orders/create', 'orders.create'],
 ])(
-  '%s orders is forbidden: the load fails and names it, contacts go on, and nothing is lost',
+  '%s orders is forbidden: the load fails and names it, contacts continue, and nothing is lost',
   async (_w, path, name) => {
     harness.front.set(async (request, pass) => (request.path.endsWith(path) ? FORBIDDEN : pass()));
     await harness.addContacts(people(5));

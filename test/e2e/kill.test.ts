@@ -1,12 +1,11 @@
 /** A worker that is killed repeatedly, with faults on, imports every contact once. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { people } from '../support/people.ts';
-import { programFile } from '../support/programs.ts';
-import { openSyncHarness, type SyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 
 const CONTACTS = 80;
 
@@ -17,7 +16,7 @@ test.concurrent.for([
 ] as const)(
   'killed every few calls, faults on, %s: nothing is lost and nothing doubled',
   async ([, customersCarryContactId], { expect, onTestFinished }) => {
-    const harness = await openSyncHarness({
+    const harness = await openContactsHarness({
       behaviour: {
         customersCarryContactId,
         faults: { seed: 5, rate: 0.1, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 200 },
@@ -30,13 +29,13 @@ test.concurrent.for([
     let worker: ChildProcess | undefined;
     onTestFinished(() => void worker?.kill('SIGKILL'));
     const start = () => {
-      worker = startWorker(harness);
+      worker = harness.startProgram('test/support/sync-program');
       return worker;
     };
     for (let callsBefore = 3; (await untilKilledOrDone(start(), harness, callsBefore)) === 'killed'; callsBefore += 5)
       kills++;
     expect(kills).toBeGreaterThanOrEqual(5);
-    const [run] = await listRuns(harness.database.pool, 5);
+    const run = (await listRuns(harness.database.pool, 5))[0]?.run;
     if (!run) throw new Error('there is no run');
     expect([run.status, run.error]).toEqual(['done', undefined]);
     expect(await harness.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
@@ -46,16 +45,10 @@ test.concurrent.for([
   },
 );
 
-function startWorker({ database, dataDir, settingsText }: SyncHarness): ChildProcess {
-  const args = [programFile('test/support/sync-program'), JSON.stringify(database.connection), dataDir, settingsText];
-  const env = { ...process.env, TEST_KEY };
-  return spawn(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
-}
-
 /** Lets a worker process make this many calls and kills it, unless it ends by itself before. */
 async function untilKilledOrDone(
   worker: ChildProcess,
-  { service }: SyncHarness,
+  { service }: ContactsHarness,
   calls: number,
 ): Promise<'killed' | 'done'> {
   const exited = once(worker, 'exit');

@@ -3,8 +3,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { csvOf } from '../support/orders-harness.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { csvOf } from '../support/harness/orders.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }';
 const ACCOUNT = ['--account', 'test'];
@@ -35,7 +35,7 @@ const refused: readonly (readonly [string, string | Uint8Array, code: string, sa
     /--map amount=/,
   ],
   ['a workbook', Buffer.from('504b030414000600', 'hex'), 'CSV_BINARY', /Excel/],
-  ['noise', Buffer.from(Array.from({ length: 4_096 }, (_, i) => (i * 7) % 31)), 'CSV_BINARY', /no text/],
+  ['noise', Buffer.from(Array.from({ length: 4_096 }, (_, i) => (i * 7) % 31)), 'CSV_BINARY', /not text/],
   ['a broken gzip', gzipSync(`${PLAIN}\nA,1,1\n`).subarray(0, 30), 'CSV_GZIP_BROKEN', /Compress it again/],
   ['1,000,000 columns', `${'a,'.repeat(1_000_000)}client_id\n1\n`, 'CSV_HEADER_INVALID', /./],
   ['one endless line', 'x'.repeat(3 * 1024 * 1024), 'CSV_HEADER_INVALID', /./],

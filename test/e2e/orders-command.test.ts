@@ -3,8 +3,8 @@ import fs, { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { command } from '../cli/command.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 /** Slow enough to be stopped halfway. */
 const SLOW = 'budget: { requests: 150, per: 1s, burst: 5, timeout: 2s, settle: 200ms, concurrency: 4 }';

@@ -1,10 +1,10 @@
 /** A load whose process is killed, at every named step and repeatedly, creates every order once. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
-import type { Between } from '../support/front-server.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import type { Between } from '../support/harness/front-server.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 import { type Failpoint, unanswered, writing } from './failpoints.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }';
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];

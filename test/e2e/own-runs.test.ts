@@ -1,12 +1,12 @@
 /** A foreground command works on its own run and the runs it needs; it leaves other unfinished runs to workers. */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { pauseRun, readRun } from '../../src/engine/ledger/runs.ts';
-import { csvOf, eachOnce, ordersCsv } from '../support/orders-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
 import { describeWithRedis } from '../support/redis.ts';
-import { ended } from '../support/sync-harness.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }';
 const CONTACTS = 12;
@@ -35,7 +35,7 @@ const reads = () => harness.service.traffic.total('customers.getall');
 
 function suite(redisUrl?: string): void {
   beforeEach(async () => {
-    harness = await openCommandHarness({ account: ACCOUNT, ...(redisUrl !== undefined && { redisUrl }) });
+    harness = await openCommandHarness({ account: ACCOUNT, redisUrl });
     await harness.addContacts(people(CONTACTS));
     await harness.addNumberedCustomers(CUSTOMERS);
     harness.service.traffic.reset();
@@ -121,13 +121,14 @@ describe('a load that needs customers while a contact sync is unfinished', () =>
 });
 
 test('a run of tasks sends the deliveries of its own changes, and a dry run sends none', async () => {
-  harness = await openCommandHarness({ account: ACCOUNT });
   const receiver = await startWebhookReceiver(SECRET);
   onTestFinished(() => receiver.close());
-  const mirror = `mirror: { job: tasks, account: test, targets: [hook], options: { backfill: true } }`;
-  const hook = `hook: { type: webhook, url: "${receiver.hook}", secret: { file: secret }, allowPrivate: true }`;
+  harness = await openCommandHarness({
+    account: ACCOUNT,
+    syncs: { mirror: 'job: tasks, targets: [hook], options: { backfill: true }' },
+    targets: { hook: `type: webhook, url: "${receiver.hook}", secret: { file: secret }, allowPrivate: true` },
+  });
   await harness.file('secret', SECRET);
-  await harness.file('lockstep.yaml', `${harness.settingsText}  ${mirror}\ntargets:\n  ${hook}\n`);
   await harness.call('tasks.create', { taskName: 'first' });
   await harness.here('run', 'mirror', '--dry-run');
   const { json } = await harness.here('run', 'mirror', '--detach');

@@ -1,18 +1,18 @@
 /** Services with databases of their own, and a ledger with settings that point to them. Commands run in this process. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { type CommandResult, command, databaseUrl } from '../cli/command.ts';
+import { type CommandResult, databaseUrl } from '../cli/command.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type Between, startFrontServer } from '../support/front-server.ts';
+import { type Between, startFrontServer } from '../support/harness/front-server.ts';
+import { csvOf } from '../support/harness/orders.ts';
+import { commandsIn } from './commands.ts';
 
 export const KEYS = { one: 'the-key-of-tenant-one-0001', two: 'the-key-of-tenant-two-0002' };
 export type KeyName = keyof typeof KEYS;
-
-const FIRST: readonly KeyName[] = ['one'];
 
 export const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
 
@@ -37,22 +37,9 @@ export interface NamedAccount {
   readonly budget?: string;
 }
 
-export interface OwnServices {
-  readonly ledger: FreshDatabase;
-  readonly cwd: string;
-  start(options?: ServiceOptions): Promise<OwnService>;
-  /**
-   * Writes the settings: these accounts, each with a contact sync called `sync-` and its name. Accounts with a hook also
-   * have a mirror of tasks called `mirror-` and their name.
-   */
-  settle(accounts: Readonly<Record<string, NamedAccount>>, hookUrl?: string): Promise<void>;
-  run(...args: readonly string[]): Promise<CommandResult>;
-  /** Writes a file of orders with these order_ids and customers, and loads it. */
-  load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult>;
-  close(): Promise<void>;
-}
+export type OwnServices = Awaited<ReturnType<typeof openOwnServices>>;
 
-export async function openOwnServices(): Promise<OwnServices> {
+export async function openOwnServices() {
   const closers: (() => Promise<unknown>)[] = [];
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-own-'));
   const ledger = await freshDatabase();
@@ -60,14 +47,12 @@ export async function openOwnServices(): Promise<OwnServices> {
     () => rm(cwd, { recursive: true, force: true }),
     () => ledger.close(),
   );
-  const run: OwnServices['run'] = (...args) => {
-    const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
-    return command([...args, '--config', 'lockstep.yaml', '--json'], { cwd, env });
-  };
+  const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
+  const { here: run, file } = commandsIn({ cwd, env });
   return {
     ledger,
     cwd,
-    async start({ contacts = 0, people = 1, tenants = FIRST } = {}) {
+    async start({ contacts = 0, people = 1, tenants = ['one'] }: ServiceOptions = {}): Promise<OwnService> {
       const database = await freshDatabase();
       const named = tenants.map((name) => ({ name, key: KEYS[name] }));
       const front = await startFrontServer();
@@ -83,7 +68,11 @@ export async function openOwnServices(): Promise<OwnServices> {
       );
       return { database, url: front.url, between: front.set };
     },
-    async settle(accounts, hookUrl) {
+    /**
+     * Writes the settings: these accounts, each with a contact sync called `sync-` and its name. Accounts with a hook also
+     * have a mirror of tasks called `mirror-` and their name.
+     */
+    async settle(accounts: Readonly<Record<string, NamedAccount>>, hookUrl?: string): Promise<void> {
       const lines = Object.entries(accounts).map(
         ([name, { url, key = 'one', budget = BUDGET }]) =>
           `  ${name}: { url: "${url}", apiKey: { env: KEY_${key.toUpperCase()} }, budget: ${budget} }`,
@@ -98,15 +87,16 @@ export async function openOwnServices(): Promise<OwnServices> {
       const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
       const hook = `targets: { hook: { type: webhook, url: "${hookUrl}", secret: ${secret}, allowPrivate: true } }\n`;
       const text = `accounts:\n${lines.join('\n')}\nsyncs:\n${syncs.join('\n')}\n${hookUrl === undefined ? '' : hook}`;
-      await writeFile(path.join(cwd, 'lockstep.yaml'), text);
+      await file('lockstep.yaml', text);
     },
     run,
-    async load(name, orders) {
+    /** Writes a file of orders with these order_ids and customers, and loads it. */
+    async load(name: string, orders: readonly (readonly [label: string, customer: number])[]): Promise<CommandResult> {
       const lines = orders.map(([label, customer], i) => `${label},${customer},${i}.50,new`);
-      await writeFile(path.join(cwd, name), ['order_id,client_id,amount,status', ...lines, ''].join('\n'));
+      await file(name, csvOf('order_id,client_id,amount,status', lines));
       return run('orders', 'load', name, '--account', 'acme', '--yes');
     },
-    async close() {
+    async close(): Promise<void> {
       for (const close of closers.splice(0).reverse()) await close();
     },
   };

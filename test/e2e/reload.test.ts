@@ -1,32 +1,33 @@
 /** SIGHUP to a real `lockstep start`: settings are taken over for new work, or refused with all their problems. */
-import { writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns, runsOf } from '../../src/engine/ledger/runs.ts';
+import { listRuns, runsOf } from '../../src/engine/ledger/run-list.ts';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
-import { databaseUrl } from '../cli/command.ts';
-import { openSyncHarness, TEST_KEY } from '../support/sync-harness.ts';
-import { startLockstep } from './cli-process.ts';
+import { openCommandHarness } from './commands.ts';
 
 async function started() {
-  const harness = await openSyncHarness();
+  const harness = await openCommandHarness({ env: { SIGNING: 'x'.repeat(32) } });
   onTestFinished(() => harness.close());
-  const write = (text: string) => writeFile(path.join(harness.dataDir, 'lockstep.yaml'), text);
-  await write(harness.settingsText);
-  const env = { DATABASE_URL: databaseUrl(harness.database.connection), TEST_KEY, SIGNING: 'x'.repeat(32) };
-  const running = startLockstep(['start', '--config', 'lockstep.yaml', '--json'], { cwd: harness.dataDir, env });
+  const text = await readFile(path.join(harness.dataDir, 'lockstep.yaml'), 'utf8');
+  const running = harness.start('start');
   await running.ready();
-  return { harness, running, write, pool: harness.database.pool };
+  return {
+    text,
+    running,
+    write: (changed: string) => harness.file('lockstep.yaml', changed),
+    pool: harness.database.pool,
+  };
 }
 
 test('changed settings are taken over for new work', async () => {
-  const { harness, running, write, pool } = await started();
+  const { text, running, write, pool } = await started();
   const daily = 'another: { type: contacts, account: test, schedule: { every: 24h } }';
   const hook = 'hook: { type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING } }';
-  const text = harness.settingsText
-    .replace('options: {}', 'options: {}, schedule: { every: 1s }')
+  const changed = text
+    .replace('job: contacts', 'job: contacts, schedule: { every: 1s }')
     .replace('requests: 5000', 'requests: 4000');
-  await write(`${text}  ${daily}\ntargets: { ${hook} }\nhealth: { listen: "127.0.0.1:0" }\n`);
+  await write(`${changed}\n  ${daily}\ntargets: { ${hook} }\nhealth: { listen: "127.0.0.1:0" }\n`);
   running.signal('SIGHUP');
   expect(JSON.parse(await running.logs('settings read again')).msg).toBe(
     'settings read again: accounts changed: test; syncs added: another; syncs changed: contacts; targets added: hook',
@@ -41,14 +42,14 @@ test('changed settings are taken over for new work', async () => {
 });
 
 test('settings with problems are refused with all of them, and the earlier ones stay', async () => {
-  const { harness, running, write, pool } = await started();
-  await write(harness.settingsText.replace('requests: 5000', 'requests: -1').replace('options: {}', 'optionz: {}'));
+  const { text, running, write, pool } = await started();
+  await write(text.replace('requests: 5000', 'requests: -1').replace('job: contacts', 'job: contacts, optionz: {}'));
   running.signal('SIGHUP');
   const { level, msg } = JSON.parse(await running.logs('not taken over'));
   expect(level).toBe(50);
   expect(msg).toMatch(/requests/);
   expect(msg).toMatch(/optionz/);
-  await write(harness.settingsText.replace('options: {}', 'options: {}, schedule: { every: 1s }'));
+  await write(text.replace('job: contacts', 'job: contacts, schedule: { every: 1s }'));
   running.signal('SIGHUP');
   await running.logs('syncs changed: contacts');
   await expect.poll(() => listRuns(pool, 1), { timeout: 20_000 }).toHaveLength(1);

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { constants, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CommandHarness, openCommandHarness } from './orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 const ACCOUNT = ['--account', 'test'];
 /** 30 rows without an order_id: loaded again, each would be another order. */

@@ -2,11 +2,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { everythingIn, everythingInRedis } from '../support/everything-in.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
 import { people } from '../support/people.ts';
 import { redisForTests } from '../support/redis.ts';
-import { openSyncHarness, type SyncHarness, TEST_KEY } from '../support/sync-harness.ts';
 
-let harness: SyncHarness | undefined;
+let harness: ContactsHarness | undefined;
 afterEach(async () => {
   await harness?.close();
   harness = undefined;
@@ -18,10 +19,10 @@ const stores = [
 ] as const;
 
 test.each(stores)('the key is in no job, no row and no budget, with the queue on %s', async (_name, redisUrl) => {
-  harness = await openSyncHarness({
+  harness = await openContactsHarness({
     behaviour: { faults: { seed: 3, rate: 0.2, kinds: [...FAULT_KINDS], onlyWrites: false, lateMs: 50 } },
     account: 'budget: { requests: 500, per: 1s, burst: 50, timeout: 300ms, settle: 500ms }',
-    ...(redisUrl && { redisUrl }),
+    redisUrl,
   });
   await harness.addContacts(people(40));
   const run = await harness.runSync();

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseUrl } from '../cli/command.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 import { processesNaming } from '../support/processes.ts';
 import { lockstep, type Surroundings, startLockstep } from './cli-process.ts';
 
@@ -12,7 +12,7 @@ const KEY = `canary-key-${randomUUID()}`; // unique to this run: other runs may 
 let database: FreshDatabase;
 let around: Surroundings;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await emptyDatabase();
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-service-'));
   await writeFile(path.join(cwd, 'key'), `${KEY}\n`);
   around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection), ACME_KEY: KEY } };

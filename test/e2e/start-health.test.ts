@@ -1,18 +1,12 @@
 /** Health checks and metrics of real processes of `lockstep start`. */
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { databaseUrl } from '../cli/command.ts';
-import { openSyncHarness, TEST_KEY } from '../support/sync-harness.ts';
-import { startLockstep } from './cli-process.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
+import { openCommandHarness } from './commands.ts';
 
 async function opened() {
-  const harness = await openSyncHarness({ schedule: '{ every: 1s }' });
+  const harness = await openCommandHarness({ syncs: { contacts: 'job: contacts, schedule: { every: 1s }' } });
   onTestFinished(() => harness.close());
-  await writeFile(path.join(harness.dataDir, 'lockstep.yaml'), harness.settingsText);
-  const env = { DATABASE_URL: databaseUrl(harness.database.connection), TEST_KEY };
-  return (...args: readonly string[]) =>
-    startLockstep(['start', '--config', 'lockstep.yaml', '--json', ...args], { cwd: harness.dataDir, env });
+  return (...args: readonly string[]) => harness.start('start', ...args);
 }
 
 const text = async (url: string) => (await fetch(url)).text();

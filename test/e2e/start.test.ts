@@ -1,21 +1,14 @@
 /** `lockstep start` as several processes that share the roles. */
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
-import { databaseUrl } from '../cli/command.ts';
-import { openSyncHarness, TEST_KEY } from '../support/sync-harness.ts';
-import { type Running, startLockstep } from './cli-process.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
+import { openCommandHarness } from './commands.ts';
 
 test('the scheduler alone, or a worker once the scheduler is gone, begins a sync that is due, and the sync completes', async () => {
-  const harness = await openSyncHarness({ schedule: '{ every: 1s }' });
+  const harness = await openCommandHarness({ syncs: { contacts: 'job: contacts, schedule: { every: 1s }' } });
   onTestFinished(() => harness.close());
-  await writeFile(path.join(harness.dataDir, 'lockstep.yaml'), harness.settingsText);
-  const { pool, connection } = harness.database;
-  const around = { cwd: harness.dataDir, env: { DATABASE_URL: databaseUrl(connection), TEST_KEY } };
-  const start = (role: string): Running =>
-    startLockstep(['start', '--roles', role, '--config', 'lockstep.yaml', '--json'], around);
-  const statuses = async () => (await listRuns(pool, 100)).map(({ status }) => status);
+  const { pool } = harness.database;
+  const start = (role: string) => harness.start('start', '--roles', role);
+  const statuses = async () => (await listRuns(pool, 100)).map(({ run }) => run.status);
 
   const scheduler = start('scheduler');
   await expect.poll(statuses, { timeout: 20_000 }).toEqual(['running']);
@@ -30,16 +23,12 @@ test('the scheduler alone, or a worker once the scheduler is gone, begins a sync
 });
 
 test('the role console accepts calls at the address in the settings, and needs no other role', async () => {
-  const harness = await openSyncHarness();
-  onTestFinished(() => harness.close());
-  const target = 'hook: { type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING } }';
-  const text = `${harness.settingsText}console: { listen: "127.0.0.1:0" }\ntargets: { ${target} }\n`;
-  await writeFile(path.join(harness.dataDir, 'lockstep.yaml'), text);
-  const env = { DATABASE_URL: databaseUrl(harness.database.connection), TEST_KEY, SIGNING: 'x'.repeat(32) };
-  const web = startLockstep(['start', '--roles', 'console', '--config', 'lockstep.yaml', '--json'], {
-    cwd: harness.dataDir,
-    env,
+  const harness = await openCommandHarness({
+    targets: { hook: 'type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING }' },
+    env: { SIGNING: 'x'.repeat(32) },
   });
+  onTestFinished(() => harness.close());
+  const web = harness.start('start', '--roles', 'console');
   const { roles, consoleUrl } = await web.ready();
   expect(roles).toEqual(['console']);
   expect((await fetch(`${consoleUrl}/health`)).status).toBe(200);

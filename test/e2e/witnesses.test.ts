@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Between } from '../support/front-server.ts';
+import type { Between } from '../support/harness/front-server.ts';
 import { type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
 
 let at: OwnServices;

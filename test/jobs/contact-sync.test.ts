@@ -4,7 +4,7 @@ import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, type NewRun, type Run, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+1 555 010 0001' };
@@ -12,20 +12,20 @@ const ben = { first_name: 'Ben', last_name: 'Óg', phone: '+353 1 555 0002' };
 const cho = { first_name: 'Cho', last_name: '', organization: 'Cho & Sons' };
 
 describe('a sync that runs repeatedly', () => {
-  let harness: SyncHarness;
+  let harness: ContactsHarness;
   beforeAll(async () => {
-    harness = await openSyncHarness({ account: QUICK });
+    harness = await openContactsHarness({ account: QUICK });
   });
   beforeEach(() => harness.reset());
   afterAll(() => harness.close());
 
   /** Runs the sync and expects exactly these counts and this many writes. */
   async function syncTo(counts: Record<string, number>, writes: number): Promise<Run> {
-    const before = writesSeen(harness);
+    const before = harness.writesSeen();
     const run = await harness.runSync();
     expect([run.status, run.error]).toEqual(['done', undefined]);
-    expect(noZeros(await harness.counts(run))).toEqual(counts);
-    expect(writesSeen(harness) - before).toBe(writes);
+    expect(await harness.tally(run)).toEqual(counts);
+    expect(harness.writesSeen() - before).toBe(writes);
     return run;
   }
 
@@ -102,7 +102,7 @@ describe('a sync that runs repeatedly', () => {
     await harness.addCustomers([{ full_name: 'Dot', email: 'dot@example.com' }]);
     const before = await kept(harness);
     const run = await harness.runSync({ dryRun: true });
-    expect([run.status, noZeros(await harness.counts(run))]).toEqual([
+    expect([run.status, await harness.tally(run)]).toEqual([
       'done',
       { in: 4, created: 1, updated: 1, unchanged: 1, existing: 1 },
     ]);
@@ -133,16 +133,22 @@ describe('a sync that runs repeatedly', () => {
 
 describe('the settings', () => {
   test('can make it create customers: nothing is imported', async () => {
-    const harness = await openSyncHarness({ account: QUICK, options: '{ importWith: create }' });
+    const harness = await openContactsHarness({
+      account: QUICK,
+      syncs: { contacts: 'job: contacts, options: { importWith: create }' },
+    });
     onTestFinished(() => harness.close());
     await harness.addContacts([ann, ben, cho]);
-    expect(noZeros(await harness.counts(await harness.runSync()))).toEqual({ in: 3, created: 3 });
+    expect(await harness.tally(await harness.runSync())).toEqual({ in: 3, created: 3 });
     expect([...(await operationsIn(harness))]).toEqual(['customers.create']);
-    expect(noZeros(await harness.counts(await harness.runSync()))).toEqual({ in: 3, unchanged: 3 });
+    expect(await harness.tally(await harness.runSync())).toEqual({ in: 3, unchanged: 3 });
   });
 
   test('can make it ignore changes: nothing is updated', async () => {
-    const harness = await openSyncHarness({ account: QUICK, options: '{ onChange: ignore }' });
+    const harness = await openContactsHarness({
+      account: QUICK,
+      syncs: { contacts: 'job: contacts, options: { onChange: ignore }' },
+    });
     onTestFinished(() => harness.close());
     await harness.addContacts([ann]);
     await harness.runSync();
@@ -164,17 +170,8 @@ const RUN: NewRun = {
   phase: 'scan-contacts',
 };
 
-function noZeros(counts: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(counts).filter(([, n]) => n !== 0));
-}
-
-function writesSeen({ service }: SyncHarness): number {
-  const seen = [...service.traffic.counts().byOperation].filter(([operation]) => !/\.get(all)?$/.test(operation));
-  return seen.reduce((sum, [, n]) => sum + n, 0);
-}
-
 /** The operations that wrote customers, by the service's commit log. */
-async function operationsIn({ database }: SyncHarness): Promise<ReadonlySet<string>> {
+async function operationsIn({ database }: ContactsHarness): Promise<ReadonlySet<string>> {
   const found = await database.pool.query<{ operation: string }>(
     `select distinct operation from service.commits where kind = 'customer'`,
   );
@@ -182,11 +179,11 @@ async function operationsIn({ database }: SyncHarness): Promise<ReadonlySet<stri
 }
 
 /** Everything that a run can leave behind except the run itself. */
-async function kept({ database }: SyncHarness): Promise<unknown> {
+async function kept({ database }: ContactsHarness): Promise<unknown> {
   const tables = ['ledger.links', 'service.customers', 'service.contacts'];
   return Promise.all(tables.map(async (table) => (await database.pool.query(`select * from ${table}`)).rows));
 }
 
-async function leftInIndex({ database }: SyncHarness): Promise<number | null> {
+async function leftInIndex({ database }: ContactsHarness): Promise<number | null> {
   return (await database.pool.query('select 1 from ledger.records')).rowCount;
 }

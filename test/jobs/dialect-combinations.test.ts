@@ -1,28 +1,22 @@
 /**
  * The contact sync against our own service in every way that it can answer, any two of them together, with no client
- * settings except `dialect: auto`. One worker and one database for all; each case has a service, an account and a tenant.
+ * settings except `dialect: auto`. One worker and one at.database for all; each case has a service, an account and a tenant.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Workspace } from '../../src/cli/wire.ts';
-import { type OperationName, operations } from '../../src/contract/operations.ts';
+import type { OperationName } from '../../src/contract/operations.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type Service, startService } from '../../src/service/server.ts';
-import { createKey, createTenant } from '../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { callService } from '../support/harness/call-service.ts';
+import { type Cases, keyOf, nameOf, openCases } from '../support/harness/cases.ts';
+import { ended } from '../support/harness/ended.ts';
 import { allPairs, type Options } from '../support/pairwise.ts';
 import { people } from '../support/people.ts';
-import { ended } from '../support/sync-harness.ts';
-import { testWorkspace } from '../support/test-workspace.ts';
 
 const CONTACTS = 17;
-const ROWS_PER_PAGE = 10;
 const TOKEN = 'a-token-of-the-test';
 /** Less than a run's calls, so that each run meets the limit. */
 const limit = { requestsPerSecond: 60, burst: 10 };
@@ -62,31 +56,19 @@ const options = {
 } as const;
 
 const cases = allPairs(options).map((one, n) => [n, one] as const);
-const nameOf = (n: number) => `case-${n}`;
-const keyOf = (n: number) => `the-key-of-the-tenant-of-${nameOf(n)}`;
 
-let database: FreshDatabase;
+let at: Cases;
 let plain: Service;
-let workspace: Workspace;
-let dataDir: string;
-const services: Service[] = [];
 
 beforeAll(async () => {
-  database = await freshDatabase();
-  plain = await startService({ pool: database.pool });
-  for (const [, one] of cases) {
-    services.push(await startService({ pool: database.pool, behaviour: behaviourOf(one) }));
-  }
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
-  const env = { TOKEN, ...Object.fromEntries(cases.map(([n]) => [`KEY_${n}`, keyOf(n)])) };
-  workspace = await testWorkspace({ text: settingsText(), dataDir, env, database });
-  await workspace.work();
+  const behaviours = cases.map(([, one]) => behaviourOf(one));
+  const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
+  at = await openCases(behaviours, { account, sync: 'options: { rowsPerPage: 10 }' });
+  plain = await startService({ pool: at.database.pool });
 });
 afterAll(async () => {
-  await workspace.close();
-  await Promise.all([plain, ...services].map((service) => service.close()));
-  await database.close();
-  await rm(dataDir, { recursive: true, force: true });
+  await at.close();
+  await plain.close();
 });
 
 describe('the cases', () => {
@@ -113,16 +95,16 @@ describe('every way of answering, any two together', () => {
     const first = await runSync(n);
     const proof = 'ignoreRowsPerPage' in one.paging ? 'weak' : 'proven';
     expect([first.status, first.error, first.scan]).toEqual(['done', undefined, proof]);
-    expect(await countRows(database.pool, first.id)).toMatchObject({ in: CONTACTS, created: CONTACTS });
+    expect(await countRows(at.database.pool, first.id)).toMatchObject({ in: CONTACTS, created: CONTACTS });
     expect(await imports(tenant)).toEqual(await contactIds(tenant));
     const before = await customers(tenant);
 
     const second = await runSync(n);
-    expect(await countRows(database.pool, second.id)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS });
+    expect(await countRows(at.database.pool, second.id)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS });
     expect([await customers(tenant), await writes(tenant)]).toEqual([before, CONTACTS]);
 
     const edited = await editOne(tenant);
-    const third = await countRows(database.pool, (await runSync(n)).id);
+    const third = await countRows(at.database.pool, (await runSync(n)).id);
     expect(third).toMatchObject({ in: CONTACTS, unchanged: CONTACTS - 1, updated: 1 });
     const after = before.map((customer) =>
       customer.name === edited.was ? { ...customer, name: edited.is } : customer,
@@ -133,7 +115,7 @@ describe('every way of answering, any two together', () => {
   test('some of them rate-limited the worker, in each of the three ways', () => {
     for (const form of ['seconds', 'date', 'none']) {
       const limited = cases.map(([n, { rateLimit }]) =>
-        rateLimit?.retryAfter === form ? (services[n]?.traffic.limited() ?? 0) : 0,
+        rateLimit?.retryAfter === form ? (at.services[n]?.traffic.limited() ?? 0) : 0,
       );
       expect(Math.max(...limited), form).toBeGreaterThan(0);
     }
@@ -153,7 +135,7 @@ function pairsOf(of: Options): readonly Pair[] {
 
 interface Tenant {
   readonly id: number;
-  call(operation: OperationName, body: unknown, pathId?: number): Promise<void>;
+  call(operation: OperationName, body: unknown, pathId?: number): Promise<unknown>;
 }
 
 interface Customer {
@@ -164,30 +146,19 @@ interface Customer {
 
 /** Written directly through our own service, in its default behaviour. */
 async function tenantWithContacts(n: number): Promise<Tenant> {
-  const { id } = await createTenant(database.pool, nameOf(n));
-  const key = keyOf(n);
-  await createKey(database.pool, id, { key });
   const tenant: Tenant = {
-    id,
-    async call(operation, body, pathId = 0) {
-      const { method, path: at } = operations[operation];
-      const response = await fetch(`${plain.url}/api/v1${at.replace(/\{\w+\}/, String(pathId))}`, {
-        method,
-        headers: { API_KEY: key, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      expect(response.status).toBe(200);
-    },
+    id: await at.addTenant(n),
+    call: (operation, body, pathId = 0) => callService({ url: plain.url, key: keyOf(n) }, operation, pathId, body),
   };
   await Promise.all(people(CONTACTS).map((contact) => tenant.call('contacts.create', contact)));
   return tenant;
 }
 
 async function runSync(n: number): Promise<Run> {
-  const begun = await workspace.startSync(nameOf(n), { lane: 'batch', dryRun: false });
+  const begun = await at.workspace.startSync(nameOf(n), { lane: 'batch', dryRun: false });
   expect(begun.status).toBe('started');
-  await (await workspace.work()).attend(begun.run);
-  return ended(database, begun.run.id);
+  await (await at.workspace.work()).attend(begun.run);
+  return ended(at.database, begun.run.id);
 }
 
 /** Gives one contact another name; returns its customer's name before and after. */
@@ -234,7 +205,7 @@ async function writes(tenant: Tenant): Promise<number> {
 }
 
 async function rows<R extends pg.QueryResultRow>(sql: string, { id }: Tenant): Promise<R[]> {
-  return (await database.pool.query<R>(sql, [id])).rows;
+  return (await at.database.pool.query<R>(sql, [id])).rows;
 }
 
 function behaviourOf(one: (typeof cases)[number][1]): BehaviourOptions {
@@ -247,16 +218,4 @@ function behaviourOf(one: (typeof cases)[number][1]): BehaviourOptions {
     ...(rateLimit && { rateLimit }),
     ...(requiredAuthorization && { requiredAuthorization }),
   };
-}
-
-function settingsText(): string {
-  const budget = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
-  const accounts = cases.map(([n, { requiredAuthorization: needed }]) => {
-    const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN }, ` : '';
-    return `  ${nameOf(n)}: { url: "${services[n]?.url}", apiKey: { env: KEY_${n} }, dialect: auto, ${authorization}${budget} }`;
-  });
-  const syncs = cases.map(
-    ([n]) => `  ${nameOf(n)}: { job: contacts, account: ${nameOf(n)}, options: { rowsPerPage: ${ROWS_PER_PAGE} } }`,
-  );
-  return ['accounts:', ...accounts, 'syncs:', ...syncs].join('\n');
 }

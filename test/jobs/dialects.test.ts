@@ -2,14 +2,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ScanProof } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { people } from '../support/people.ts';
-import { openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 
 const CONTACTS = 17;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
-async function bedOf(behaviour: BehaviourOptions, rowsPerPage: number): Promise<SyncHarness> {
-  const harness = await openSyncHarness({ account: QUICK, behaviour, options: `{ rowsPerPage: ${rowsPerPage} }` });
+async function harnessWith(behaviour: BehaviourOptions, rowsPerPage: number): Promise<ContactsHarness> {
+  const harness = await openContactsHarness({
+    account: QUICK,
+    behaviour,
+    syncs: { contacts: `job: contacts, options: { rowsPerPage: ${rowsPerPage} }` },
+  });
   onTestFinished(() => harness.close());
   return harness;
 }
@@ -34,7 +38,7 @@ const cases: readonly [string, BehaviourOptions, ScanProof][] = [
 test.each(cases)(
   '%s: each contact once, nothing the next night, and updates arrive',
   async (_name, behaviour, proof) => {
-    const harness = await bedOf(behaviour, 10);
+    const harness = await harnessWith(behaviour, 10);
     await harness.addContacts(people(CONTACTS));
     const first = await harness.runSync();
     expect([first.status, first.error, first.scan]).toEqual(['done', undefined, proof]);
@@ -49,7 +53,7 @@ test.each(cases)(
 );
 
 test('another order at every read: each contact seen has one customer, and the run says that some may be missing', async () => {
-  const harness = await bedOf({ order: 'unstable' }, 10);
+  const harness = await harnessWith({ order: 'unstable' }, 10);
   await harness.addContacts(people(CONTACTS));
   const [first, second] = [await harness.runSync(), await harness.runSync()];
   for (const run of [first, second]) {
@@ -60,7 +64,7 @@ test('another order at every read: each contact seen has one customer, and the r
 });
 
 test('contacts added and removed during a run: each remaining contact has one customer, and none has two', async () => {
-  const harness = await bedOf({ latencyMs: 3 }, 10);
+  const harness = await harnessWith({ latencyMs: 3 }, 10);
   await harness.addContacts(people(CONTACTS));
   await harness.runSync(); // importing is known to work: a contact that is gone is refused, not created
   await harness.addContacts(people(40, 100));
@@ -81,7 +85,7 @@ test('contacts added and removed during a run: each remaining contact has one cu
 });
 
 /** Deletes contacts from the beginning of the list, which moves all that follow, and adds others at its end. */
-async function comeAndGo(harness: SyncHarness, churn: { readonly isOver: boolean }): Promise<void> {
+async function comeAndGo(harness: ContactsHarness, churn: { readonly isOver: boolean }): Promise<void> {
   for (let id = 1; id < 40 && !churn.isOver; id += 2) {
     await harness.remove('contact', id);
     await harness.addContacts(people(1, 1_000 + id));

@@ -2,20 +2,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 import { startTinyService, type TinyService } from '../support/tiny-service.ts';
 
 const CONTACTS = 30;
 const SETTLE_MS = 200;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms, concurrency: 4 }`;
 
-let harness: SyncHarness;
+let harness: ContactsHarness;
 let tiny: TinyService;
 beforeAll(async () => {
   tiny = await startTinyService();
-  harness = await openSyncHarness({ account: QUICK, serviceUrl: tiny.url });
+  harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
 });
 beforeEach(() => harness.reset());
 afterAll(async () => {

@@ -6,7 +6,7 @@ import type { Outcome } from '../../src/client/call/outcome.ts';
 import { RetryLater } from '../../src/engine/account/failure.ts';
 import { readLearnt } from '../../src/engine/ledger/learnt.ts';
 import { claimRows } from '../../src/engine/ledger/rows.ts';
-import { markTrouble, type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { markFailing, type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { JobResult } from '../../src/engine/worker/job.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from '../engine/worker/an-account.ts';
@@ -68,17 +68,17 @@ test('while another process still sends, it reports nothing', async () => {
 
 test('a service that goes away midway starts a new failure of the run after each success', async () => {
   const run = await aRunOf(3);
-  await markTrouble(database.pool, run.id, true);
+  await markFailing(database.pool, run.id, true);
   expect(await job(run, (_operation, call) => (call === 1 ? APPLIED : AWAY))).toEqual(LATER);
-  expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
+  expect((await readRun(database.pool, run.id)).failingSince).toBeUndefined();
 });
 
 test('a service that stays away leaves the run’s failure unchanged', async () => {
   const run = await aRunOf(3);
-  await markTrouble(database.pool, run.id, true);
-  const { troubleSince } = await readRun(database.pool, run.id);
+  await markFailing(database.pool, run.id, true);
+  const { failingSince } = await readRun(database.pool, run.id);
   expect(await job(run, () => AWAY)).toEqual(LATER);
-  expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
+  expect((await readRun(database.pool, run.id)).failingSince).toEqual(failingSince);
 });
 
 test('an import refused because the customer exists creates none; a missing import route creates one', async () => {

@@ -1,36 +1,21 @@
 /** Loads that create the customers they miss: each customer once, even when other runs need it at the same time. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  endRun,
-  listRuns,
-  type NewRun,
-  pauseRun,
-  type Run,
-  readRun,
-  resumeRun,
-  startRun,
-} from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
+import { endRun, type NewRun, pauseRun, type Run, readRun, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
-import { type FrontServer, startFrontServer } from '../support/front-server.ts';
-import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 /** Slow enough to inspect a run midway. */
 const SLOW = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms, concurrency: 2 }';
 const CREATE = { createCustomers: true };
 
 let harness: OrdersHarness;
-let front: FrontServer;
 beforeAll(async () => {
-  front = await startFrontServer();
-  harness = await openOrdersHarness({ account: SLOW, behaviour: { latencyMs: 10 }, serviceUrl: front.url });
-  front.passTo(harness.service.url);
+  harness = await openOrdersHarness({ account: SLOW, behaviour: { latencyMs: 10 }, hasFront: true });
 });
 beforeEach(() => harness.reset());
-afterAll(async () => {
-  await harness.close();
-  await front.close();
-});
+afterAll(() => harness.close());
 
 /** One order each of customers that do not exist. */
 function ofNewCustomers(count: number, { from = 1, prefix = 'O' } = {}): string {
@@ -43,7 +28,7 @@ function ofNewCustomers(count: number, { from = 1, prefix = 'O' } = {}): string 
 async function creatorAtWork(load: Run): Promise<Run> {
   const made = () => harness.service.traffic.total('customers.create');
   await expect.poll(made, { timeout: 20_000, interval: 1 }).toBeGreaterThan(0);
-  const creator = (await listRuns(harness.database.pool, 10)).find(({ partOf }) => partOf === load.id);
+  const creator = (await listRuns(harness.database.pool, 10)).find(({ run }) => run.partOf === load.id)?.run;
   if (!creator) throw new Error('nothing creates customers');
   return creator;
 }
@@ -55,7 +40,7 @@ async function begin(csv: string): Promise<Run> {
 }
 
 /** Resumes the run and waits until it stops. */
-async function goOn({ id }: Run): Promise<Run> {
+async function resumeLoad({ id }: Run): Promise<Run> {
   await (await harness.workspace.work()).attend(await readRun(harness.database.pool, id));
   return ended(harness.database, id);
 }
@@ -99,7 +84,7 @@ test('of many customers it keeps only those that a row may mean, and recognises 
   ]);
   expect(kept.rows.map(({ record_id }) => Number(record_id)).filter((id) => id > 10)).toEqual([50, 51, 52, 61]);
   await resumeRun(harness.database.pool, run.id);
-  expect(await harness.tally(await goOn(run))).toEqual({ in: 5, created: 5 });
+  expect(await harness.tally(await resumeLoad(run))).toEqual({ in: 5, created: 5 });
   const clients = (await harness.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`);
   expect(clients.toSorted()).toEqual(['A 50', 'B 62', 'C 51', 'D 61', 'E 52']);
 });
@@ -110,10 +95,10 @@ test('a dry run creates no customer, and plans the orders', async () => {
 });
 
 test('a customer that the service refuses rejects only its own orders', async () => {
-  front.set(async ({ body }, pass) =>
+  harness.front.set(async ({ body }, pass) =>
     body.includes('gone@') ? { status: 422, body: { status: 'error', message: 'no such mailbox' } } : pass(),
   );
-  onTestFinished(() => front.set());
+  onTestFinished(() => harness.front.set());
   const csv = csvOf('order_id,customer_email', ['A,gone@example.com', 'B,ann@example.com']);
   const run = await harness.load(csv, CREATE);
   const [refused, other] = await harness.loaded(run);
@@ -135,7 +120,7 @@ describe('while its customers are created, the run that creates them', () => {
     expect(failed.error).toContain(creator.id);
     expect(await resumeRun(harness.database.pool, load.id)).toBe(true);
     await (await harness.workspace.work()).attend(await readRun(harness.database.pool, creator.id));
-    expect(await harness.tally(await goOn(load))).toEqual({ in: 40, created: 40 });
+    expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });
     expect(await emails()).toEqual(newEmails(40));
   });
 
@@ -147,7 +132,7 @@ describe('while its customers are created, the run that creates them', () => {
     expect([paused.status, paused.errorCode]).toEqual(['paused', 'CUSTOMERS_PAUSED']);
     expect(await resumeRun(harness.database.pool, load.id)).toBe(true);
     await (await harness.workspace.work()).attend(await readRun(harness.database.pool, creator.id));
-    expect(await harness.tally(await goOn(load))).toEqual({ in: 40, created: 40 });
+    expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });
     expect(await emails()).toEqual(newEmails(40));
   });
 
@@ -159,7 +144,7 @@ describe('while its customers are created, the run that creates them', () => {
     const { created = 0, review = 0 } = await harness.tally(done);
     expect([created + review, review > 0]).toEqual([40, true]);
     expect(await reopenLoad(harness.database.pool, load.id)).toBe(review);
-    expect(await harness.tally(await goOn(load))).toEqual({ in: 40, created: 40 });
+    expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });
     expect(await emails()).toEqual(newEmails(40));
   });
 
@@ -211,7 +196,7 @@ describe('at the same time', () => {
   test('a sync wrote customers after the load had read them: the load reads them again, and each customer exists once', async () => {
     const { pool } = harness.database;
     let reads = 0;
-    front.set(async ({ path }, pass) => {
+    harness.front.set(async ({ path }, pass) => {
       const read = await pass();
       if (path.endsWith('/customers/getall') && ++reads === 1) {
         const sync = await startRun(pool, SYNC);
@@ -220,7 +205,7 @@ describe('at the same time', () => {
       }
       return read;
     });
-    onTestFinished(() => front.set());
+    onTestFinished(() => harness.front.set());
     const load = await harness.load(ofNewCustomers(2), CREATE);
     expect(await harness.tally(load)).toEqual({ in: 2, created: 2 });
     expect(await emails()).toEqual(newEmails(2));

@@ -1,24 +1,18 @@
 /**
  * Loads of orders against our own service in every way that it can answer about customers and orders, any two of them
- * together, with no client settings. One worker and one database for all; each case has a service and a tenant.
+ * together, with no client settings. One worker and one at.database for all; each case has a service and a tenant.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { type Service, startService } from '../../src/service/server.ts';
-import { createKey, createTenant } from '../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import type { OrdersOptions } from '../../src/syncs/orders/options.ts';
-import { receiveLoad } from '../../src/syncs/orders/receive-load.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { csvOf } from '../support/orders-harness.ts';
+import { type Cases, nameOf, openCases } from '../support/harness/cases.ts';
+import { ended } from '../support/harness/ended.ts';
+import { csvOf, receiveFile } from '../support/harness/orders.ts';
 import { allPairs } from '../support/pairwise.ts';
-import { ended } from '../support/sync-harness.ts';
-import { testWorkspace } from '../support/test-workspace.ts';
 
 vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
 
@@ -41,27 +35,16 @@ const cases = allPairs({
   requiredAuthorization: [undefined, { scheme: 'Token', token: TOKEN }],
 } as const).map((one, n) => [n, one] as const);
 
-let database: FreshDatabase;
-let workspace: Workspace;
-let dataDir: string;
-const services: Service[] = [];
+let at: Cases;
 
 beforeAll(async () => {
-  database = await freshDatabase();
-  for (const [, one] of cases) {
-    services.push(await startService({ pool: database.pool, behaviour: behaviourOf(one) }));
-  }
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
-  const env = { TOKEN, ...Object.fromEntries(cases.map(([n]) => [`KEY_${n}`, `the-key-of-the-tenant-of-case-${n}`])) };
-  workspace = await testWorkspace({ text: settingsText(), dataDir, env, database });
-  await workspace.work();
+  const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms }';
+  at = await openCases(
+    cases.map(([, one]) => behaviourOf(one)),
+    { account },
+  );
 });
-afterAll(async () => {
-  await workspace.close();
-  await Promise.all(services.map((service) => service.close()));
-  await database.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => at.close());
 
 const HEADER = 'order_id,customer_email,customer_name,amount,status,description';
 const ROWS = Array.from(
@@ -72,12 +55,11 @@ const ROWS = Array.from(
 test.concurrent.each(cases)(
   'case %i: every order once, updated once, and the same file again sends nothing: %o',
   async (n) => {
-    const tenant = await createTenant(database.pool, `case-${n}`);
-    await createKey(database.pool, tenant.id, { key: `the-key-of-the-tenant-of-case-${n}` });
+    const tenant = await at.addTenant(n);
     const first = await load(n, csvOf(HEADER, ROWS), { createCustomers: true });
     expect([first.status, first.error]).toEqual(['done', undefined]);
-    expect(await countRows(database.pool, first.id)).toMatchObject({ in: 11, created: 11 });
-    expect(await made(tenant.id)).toEqual(
+    expect(await countRows(at.database.pool, first.id)).toMatchObject({ in: 11, created: 11 });
+    expect(await made(tenant)).toEqual(
       Array.from({ length: 11 }, (_, i) => `Z-${i} ann${i % 4}@example.com ${i + 1}.5`).sort(),
     );
 
@@ -87,34 +69,30 @@ test.concurrent.each(cases)(
       `Z-11,who@example.com,,1,,`,
     ]);
     const second = await load(n, changed, { existing: 'update' });
-    expect(await countRows(database.pool, second.id)).toMatchObject({ in: 12, existing: 10, updated: 1, rejected: 1 });
-    expect(await made(tenant.id)).toHaveLength(11);
+    expect(await countRows(at.database.pool, second.id)).toMatchObject({
+      in: 12,
+      existing: 10,
+      updated: 1,
+      rejected: 1,
+    });
+    expect(await made(tenant)).toHaveLength(11);
     const third = await load(n, csvOf(HEADER, [...ROWS].reverse()), {});
     // One was updated by the second load, and exists with another status.
-    expect(await countRows(database.pool, third.id)).toMatchObject({ in: 11, existing: 10, review: 1 });
+    expect(await countRows(at.database.pool, third.id)).toMatchObject({ in: 11, existing: 10, review: 1 });
   },
 );
 
 async function load(n: number, csv: string, options: Partial<OrdersOptions>): Promise<Run> {
-  const source = path.join(dataDir, `case-${n}-${csv.length}-${Object.keys(options).join('')}.csv`);
+  const source = path.join(at.dataDir, `${nameOf(n)}-${csv.length}-${Object.keys(options).join('')}.csv`);
   await writeFile(source, csv);
-  const { begun } = await receiveLoad(database.pool, {
-    account: await workspace.accounts.open(`case-${n}`),
-    source,
-    choices: {},
-    options: { existing: 'skip', createCustomers: false, confirm: false, ...options },
-    lane: 'batch',
-    dryRun: false,
-    spoolDir: dataDir,
-    signal: new AbortController().signal,
-  });
-  await (await workspace.work()).attend(begun.run);
-  return ended(database, begun.run.id);
+  const { begun } = await receiveFile(at.workspace, nameOf(n), source, options);
+  await (await at.workspace.work()).attend(begun.run);
+  return ended(at.database, begun.run.id);
 }
 
 /** Every order that was created, by the service's own commit log, with its customer and amount. */
 async function made(tenantId: number): Promise<readonly string[]> {
-  const found = await database.pool.query<{ said: string }>(
+  const found = await at.database.pool.query<{ said: string }>(
     `select concat_ws(' ', m.natural_key, c.fields->>'email', o.fields->>'amount') as said
      from service.commits m left join service.orders o on o.tenant_id = m.tenant_id and o.id = m.record_id
        left join service.customers c on c.tenant_id = o.tenant_id and c.id = o.client_id
@@ -138,13 +116,4 @@ function behaviourOf({
     ...(requiredAuthorization && { requiredAuthorization }),
     ...(faults && { faults: { ...faults, kinds: [...faults.kinds] } }),
   };
-}
-
-function settingsText(): string {
-  const budget = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms }';
-  const accounts = cases.map(([n, { requiredAuthorization: needed }]) => {
-    const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN }, ` : '';
-    return `  case-${n}: { url: "${services[n]?.url}", apiKey: { env: KEY_${n} }, dialect: auto, ${authorization}${budget} }`;
-  });
-  return ['accounts:', ...accounts].join('\n');
 }

@@ -1,7 +1,7 @@
 /** The effect of faults before and after the commit on a load, checked against the service's own commit log. */
 import { expect, type TestContext, test, vi } from 'vitest';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
-import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/orders-harness.ts';
+import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 
 vi.setConfig({ maxConcurrency: 7 }); // they wait more than they work
 
@@ -9,7 +9,7 @@ const ORDERS = 60;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 350ms, concurrency: 16 }';
 
 /** Each test has a harness of its own, so that all run side by side. */
-async function openHarness(
+async function openFaultyService(
   { onTestFinished }: TestContext,
   behaviour: BehaviourOptions,
   account = QUICK,
@@ -29,7 +29,7 @@ const cases: readonly [string, BehaviourOptions][] = [
 ];
 
 test.concurrent.for(cases)('every row becomes one order where %s', async ([_name, behaviour], context) => {
-  const harness = await openHarness(context, behaviour);
+  const harness = await openFaultyService(context, behaviour);
   await harness.addNumberedCustomers(3);
   await harness.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
   const run = await harness.load(ordersCsv(ORDERS));
@@ -43,7 +43,7 @@ test.concurrent.for(cases)('every row becomes one order where %s', async ([_name
 });
 
 test.concurrent('every missing customer and every order is created once where all faults are on', async (context) => {
-  const harness = await openHarness(context, third({ onlyWrites: false, rate: 0.2 }));
+  const harness = await openFaultyService(context, third({ onlyWrites: false, rate: 0.2 }));
   const rows = Array.from({ length: ORDERS }, (_, i) => `O-${i + 1},new${i % 20}@example.com`);
   const run = await harness.load(csvOf('order_id,customer_email', rows), { createCustomers: true });
   expect([run.status, run.error, await harness.tally(run)]).toEqual([
@@ -56,7 +56,7 @@ test.concurrent('every missing customer and every order is created once where al
 });
 
 test.concurrent('updates end as the file says, despite all faults', async (context) => {
-  const harness = await openHarness(context, third({}));
+  const harness = await openFaultyService(context, third({}));
   await harness.addNumberedCustomers(3);
   for (let n = 1; n <= 20; n++)
     await harness.call('orders.create', { order_id: `O-${n}`, client_id: (n % 3) + 1, amount: 7, status: 'old' });
@@ -68,8 +68,8 @@ test.concurrent('updates end as the file says, despite all faults', async (conte
 });
 
 test('reports an order that the service commits later than promised as a duplicate, with both ids', async (context) => {
-  const late = third({ kinds: ['late-commit'], lateMs: 900, limit: 1, rate: 1, operations: ['orders.create'] });
-  const harness = await openHarness(context, { ...late, latencyMs: 80 }, QUICK.replace('350ms', '150ms'));
+  const late = third({ kinds: ['late-commit'], lateMs: 2_500, limit: 1, rate: 1, operations: ['orders.create'] });
+  const harness = await openFaultyService(context, { ...late, latencyMs: 80 }, QUICK.replace('350ms', '150ms'));
   await harness.addNumberedCustomers(1);
   const run = await harness.load(ordersCsv(1, { customers: 1 }));
   expect(run.status).toBe('done');

@@ -1,31 +1,24 @@
 /** A service that turns an order_id into a number, and one that lists orders under an unknown name. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
-import { type FrontServer, startFrontServer } from '../support/front-server.ts';
-import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
+import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 const FAULTS = { seed: 3, rate: 0.3, kinds: ['reset-after', '5xx-after', 'reset-before'] as const, onlyWrites: true };
 
 let harness: OrdersHarness;
-let front: FrontServer;
 beforeAll(async () => {
-  front = await startFrontServer();
   const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 600ms }';
   harness = await openOrdersHarness({
     account,
     behaviour: { faults: { ...FAULTS, kinds: [...FAULTS.kinds] } },
-    serviceUrl: front.url,
+    hasFront: true,
   });
-  front.passTo(harness.service.url);
 });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(2);
 });
-afterAll(async () => {
-  await harness.close();
-  await front.close();
-});
+afterAll(() => harness.close());
 
 const CSV = csvOf(
   'order_id,client_id,amount',
@@ -34,7 +27,7 @@ const CSV = csvOf(
 
 /** Orders are listed as `change` returns them. */
 function listing(change: (order: Record<string, unknown>) => unknown): void {
-  front.set(async (request, pass) => {
+  harness.front.set(async (request, pass) => {
     const reply = await pass();
     if (!request.path.endsWith('/orders/getall') || reply.status !== 200) return reply;
     const answer = JSON.parse(String(reply.body));

@@ -1,8 +1,8 @@
 /** The service numbers customers and orders separately: both can have one number, and neither hides the other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 let harness: OrdersHarness;
 beforeAll(async () => {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 import { fateOf } from '../syncs/orders/load-worlds.ts';
 
 let harness: OrdersHarness;

@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { endRun, readRun } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
-import { eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/orders-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { describeWithRedis } from '../support/redis.ts';
-import { ended } from '../support/sync-harness.ts';
 
 const ORDERS = 150;
 /** Slow enough for every process to take part. */
@@ -13,12 +13,8 @@ const SLOW = 'budget: { requests: 200, per: 1s, burst: 5, timeout: 1s, settle: 4
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 300ms, concurrency: 4 }';
 const FAULTS: BehaviourOptions = { faults: { seed: 3, rate: 0.05, kinds: ['reset-after', '5xx-before'] } };
 
-async function openHarness(
-  account: string,
-  behaviour: BehaviourOptions = {},
-  redisUrl?: string,
-): Promise<OrdersHarness> {
-  const harness = await openOrdersHarness({ account, behaviour, ...(redisUrl !== undefined && { redisUrl }) });
+async function openLoads(account: string, behaviour: BehaviourOptions = {}, redisUrl?: string): Promise<OrdersHarness> {
+  const harness = await openOrdersHarness({ account, behaviour, redisUrl });
   onTestFinished(() => harness.close());
   await harness.addNumberedCustomers(3);
   return harness;
@@ -28,7 +24,7 @@ const callsOf = async (workspace: Workspace) => (await workspace.accounts.open('
 
 function processesSuite(redisUrl?: string): void {
   test('three processes work on one load, and each order is created once', async () => {
-    const harness = await openHarness(SLOW, FAULTS, redisUrl);
+    const harness = await openLoads(SLOW, FAULTS, redisUrl);
     const workers = [harness.workspace, await harness.anotherWorkspace(), await harness.anotherWorkspace()];
     const { begun } = await harness.takeIn(ordersCsv(ORDERS));
     for (const worker of workers) await (await worker.work()).attend(begun.run);
@@ -44,7 +40,7 @@ function processesSuite(redisUrl?: string): void {
   });
 
   test('a process that stops hands its load over to the other process', async () => {
-    const harness = await openHarness(SLOW, FAULTS, redisUrl);
+    const harness = await openLoads(SLOW, FAULTS, redisUrl);
     const [first, second] = [harness.workspace, await harness.anotherWorkspace()];
     const { begun } = await harness.takeIn(ordersCsv(ORDERS));
     await (await first.work()).attend(begun.run);
@@ -62,7 +58,7 @@ describe('on Postgres', () => processesSuite());
 describeWithRedis('on Redis', ({ url }) => processesSuite(url));
 
 test('a file that is loaded twice at the same moment is one load', async () => {
-  const harness = await openHarness(QUICK);
+  const harness = await openLoads(QUICK);
   const both = await Promise.allSettled([harness.takeIn(ordersCsv(50)), harness.takeIn(ordersCsv(50))]);
   const ids = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.begun.run.id] : []));
   const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
@@ -72,7 +68,7 @@ test('a file that is loaded twice at the same moment is one load', async () => {
 });
 
 test('two loads with orders in common, with faults: each order once, and the later load waits for the earlier one', async () => {
-  const harness = await openHarness(QUICK, { ...FAULTS, latencyMs: 25 });
+  const harness = await openLoads(QUICK, { ...FAULTS, latencyMs: 25 });
   const { begun } = await harness.takeIn(ordersCsv(60));
   await (await harness.workspace.work()).attend(begun.run);
   await expect
@@ -85,7 +81,7 @@ test('two loads with orders in common, with faults: each order once, and the lat
 });
 
 test('the next load waits for the calls in flight of a cancelled load, and duplicates no order', async () => {
-  const harness = await openHarness(QUICK, { latencyMs: 100 });
+  const harness = await openLoads(QUICK, { latencyMs: 100 });
   const { begun } = await harness.takeIn(ordersCsv(16));
   await (await harness.workspace.work()).attend(begun.run);
   await expect
@@ -100,7 +96,7 @@ test('the next load waits for the calls in flight of a cancelled load, and dupli
 });
 
 test('a failed load loses the orders that another load has taken over, and sends only the rest', async () => {
-  const harness = await openHarness(QUICK, { latencyMs: 20 });
+  const harness = await openLoads(QUICK, { latencyMs: 20 });
   const { begun } = await harness.takeIn(ordersCsv(60));
   await (await harness.workspace.work()).attend(begun.run);
   await expect

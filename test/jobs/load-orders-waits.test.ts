@@ -4,10 +4,10 @@ import { beginRead } from '../../src/engine/ledger/records.ts';
 import { endRun, pauseRun, type Run, readRun, startRun, supersedeRuns } from '../../src/engine/ledger/runs.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { keepPlace } from '../../src/syncs/orders/place.ts';
+import { saveCheckpoint } from '../../src/syncs/orders/load-checkpoint.ts';
 import { putRows } from '../engine/ledger/fresh-ledger.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 const CSV = 'order_id,customer email,amount\nA,new@example.com,12.50\nB,new@example.com,7\n';
 
@@ -41,7 +41,7 @@ async function waiting({ isRead = true } = {}): Promise<{ load: Run; creator: Ru
   const creator = await aWriter(begun.run.id);
   const row = { source_id: 'email new@example.com', email: 'new@example.com', action: 'create' };
   await putRows(harness.database, creator, [row]);
-  await keepPlace(harness.database.pool, begun.run.id, { step: 'creating', isShown: false, creator: creator.id });
+  await saveCheckpoint(harness.database.pool, begun.run.id, { step: 'creating', isShown: false, creator: creator.id });
   if (isRead) await beginRead(harness.database.pool, begun.run.id, { kind: 'customer', pass: 0 });
   return { load: begun.run, creator };
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readRowStory } from '../../src/engine/ledger/row-story.ts';
 import { endRun, type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { ended } from '../support/harness/ended.ts';
 import {
   csvOf,
   eachOnce,
@@ -11,8 +12,7 @@ import {
   type OrdersHarness,
   openOrdersHarness,
   ordersCsv,
-} from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+} from '../support/harness/orders.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 

@@ -1,9 +1,11 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepCutOff } from '../../src/engine/account/cut-off.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { ended, openSyncHarness, type SyncHarness } from '../support/sync-harness.ts';
 import {
   imported,
   startTinyService,
@@ -15,11 +17,11 @@ import {
 const SETTLE_MS = 100;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
 
-let harness: SyncHarness;
+let harness: ContactsHarness;
 let tiny: TinyService;
 beforeAll(async () => {
   tiny = await startTinyService();
-  harness = await openSyncHarness({ account: QUICK, serviceUrl: tiny.url });
+  harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
 });
 beforeEach(() => harness.reset());
 afterAll(async () => {
@@ -174,7 +176,7 @@ describe('a customer that the service accepted', () => {
       expect(await verdicts(await harness.runSync())).toEqual(Array(3).fill('review NOT_IN_LIST'));
     }
     expect(service.sent('/customers/import')).toHaveLength(3);
-    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has looked at it
+    Object.assign(service.contacts[0] ?? {}, { last_name: 'Óg' }); // a person has edited it
     expect((await verdicts(await harness.runSync())).length).toBe(3);
     expect(service.sent('/customers/import')).toHaveLength(4);
   });
@@ -299,10 +301,11 @@ describe('a list of customers that comes in pages, although the contract says it
     expect(await harness.counts(await harness.runSync())).toMatchObject({ in: 40, unchanged: 40 });
   });
 
-  test('and is complete although its length is round, is read once', async () => {
+  test('and is complete although its length is round, is read once, and the run says what to check', async () => {
     serviceWith({ contacts: people(20), customers: people(20).map((person) => imported({ ...person, id: 0 })) });
     const run = await harness.runSync();
-    expect([await harness.counts(run), run.notes]).toMatchObject([{ existing: 20 }, []]);
+    const toCheck = [expect.stringContaining('20 records, which looks like a page size')];
+    expect([await harness.counts(run), run.notes]).toMatchObject([{ existing: 20 }, toCheck]);
   });
 });
 
@@ -359,7 +362,7 @@ describe('a service that changes its shape between two runs', () => {
 
   test.each<[string, TinyOptions['onList'], RegExp]>([
     ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
-    ['place', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
+    ['path', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
   ])('(its %s) pauses the run, which reports what has changed and how to resume', async (_what, onList, words) => {
     serviceWith();
     await harness.runSync();
@@ -371,10 +374,26 @@ describe('a service that changes its shape between two runs', () => {
     expect(run.error).toContain(`lockstep runs resume ${run.id}`);
   });
 
-  test('to an empty list has none, and is not taken for another', async () => {
+  test('to an empty list has none, and is not treated as another', async () => {
     serviceWith();
     await harness.runSync();
     serviceWith({ contacts: [], customers: [...tiny.customers] });
     expect((await harness.runSync()).status).toBe('done');
   });
+});
+
+test('a list that the doctor found cut off proves no absence: nothing is created, and the run says why', async () => {
+  const service = serviceWith({ contacts: [ann] });
+  await keepCutOff(harness.database.pool, 'test', 'customers', 'cut off: the list has 2 records');
+  const run = await harness.runSync();
+  expect(await verdicts(run)).toEqual(['review LIST_PARTIAL']);
+  expect([service.customers.length, run.notes.join()]).toEqual([0, expect.stringContaining('the doctor found')]);
+  await keepCutOff(harness.database.pool, 'test', 'customers');
+  expect(await verdicts(await harness.runSync())).toEqual(['created']);
+});
+
+test('a list with as many records as a page has is named in the notes', async () => {
+  serviceWith({ contacts: [ann], customers: Array.from({ length: 10 }, (_, n) => ({ full_name: `Person ${n}` })) });
+  const { notes } = await harness.runSync();
+  expect(notes.join()).toContain('the list of customers has 10 records, which looks like a page size');
 });

@@ -1,8 +1,8 @@
 /** Services that do not do what they answer when an order is written: nothing is lost, duplicated or misreported. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CommandHarness, openCommandHarness } from '../e2e/orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { csvOf, ordersCsv } from '../support/harness/orders.ts';
 import type { Reply } from '../support/http-server.ts';
-import { csvOf, ordersCsv } from '../support/orders-harness.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 300ms, concurrency: 4 }';
 const CREATE = '/orders/create';
@@ -42,7 +42,7 @@ test('a service that writes order_ids in capitals and loses answers: each order 
   const run = await harness.load(csv);
   expect([run.status, await harness.tally(run)]).toEqual(['done', { in: 12, created: 12 }]);
   expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
-  expect(run.notes.join()).toMatch(/order_ids in other letters, such as ord-\d+ as ORD-\d+/);
+  expect(run.notes.join()).toMatch(/order_ids in another spelling, such as ord-\d+ as ORD-\d+/);
   const again = await harness.load(csv, { salt: 'again' });
   expect(await reasons(again)).toEqual(Array(12).fill('review OTHER_LETTERS'));
   expect((await harness.orderCommits()).size).toBe(12);

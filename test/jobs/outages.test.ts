@@ -3,10 +3,10 @@ import { mkdir, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { type CommandHarness, openCommandHarness } from '../e2e/orders-harness.ts';
-import { ordersCsv } from '../support/orders-harness.ts';
+import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { ended } from '../support/harness/ended.ts';
+import { ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
-import { ended } from '../support/sync-harness.ts';
 
 const ACCOUNT = 'patience: 5m, budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 200ms }';
 
@@ -25,7 +25,7 @@ const goesAway = () => harness.front.set(async () => ({ status: 503, body: 'away
 /** Waits until the run's calls fail, and lets `seconds` of that pass. */
 async function outageOf(run: string, seconds: number): Promise<void> {
   const { pool } = harness.database;
-  await expect.poll(async () => (await readRun(pool, run)).troubleSince, { timeout: 20_000 }).toBeInstanceOf(Date);
+  await expect.poll(async () => (await readRun(pool, run)).failingSince, { timeout: 20_000 }).toBeInstanceOf(Date);
   await pool.query(`update ledger.runs set trouble_since = trouble_since - $2 * interval '1 s' where id = $1`, [
     run,
     seconds,

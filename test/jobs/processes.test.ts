@@ -3,9 +3,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { endRun } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
 import { people } from '../support/people.ts';
 import { describeWithRedis } from '../support/redis.ts';
-import { ended, openSyncHarness } from '../support/sync-harness.ts';
 
 const CONTACTS = 80;
 /** Slow enough for every process to take part. */
@@ -14,10 +15,10 @@ const FAULTS: BehaviourOptions = { faults: { seed: 3, rate: 0.05, kinds: ['reset
 
 function processesSuite(redisUrl?: string): void {
   test('a process that stops hands its run over to the other: each contact once, and nothing the next night', async () => {
-    const harness = await openSyncHarness({
+    const harness = await openContactsHarness({
       account: SLOW,
       behaviour: FAULTS,
-      ...(redisUrl !== undefined && { redisUrl }),
+      redisUrl,
     });
     onTestFinished(() => harness.close());
     await harness.addContacts(people(CONTACTS));
@@ -40,7 +41,7 @@ function processesSuite(redisUrl?: string): void {
 }
 
 test('the next run waits for the calls in flight of a cancelled run, and imports no contact twice', async () => {
-  const harness = await openSyncHarness({
+  const harness = await openContactsHarness({
     account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 400ms, concurrency: 8 }',
     behaviour: { latencyMs: 100 },
   });

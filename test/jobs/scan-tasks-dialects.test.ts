@@ -1,10 +1,10 @@
 /** Scans of tasks at services that fill the contract's gaps in other ways. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
-import { openTasksHarness, type TasksHarness } from '../mirror/tasks/tasks-harness.ts';
+import { openTasksHarness, type TasksHarness } from '../support/harness/tasks.ts';
 import { startHttpServer } from '../support/http-server.ts';
 
-async function bedWith(options: Parameters<typeof openTasksHarness>[0]): Promise<TasksHarness> {
+async function harnessWith(options: Parameters<typeof openTasksHarness>[0]): Promise<TasksHarness> {
   const harness = await openTasksHarness(options);
   onTestFinished(() => harness.close());
   return harness;
@@ -25,12 +25,12 @@ const WAYS: readonly (readonly [string, BehaviourOptions])[] = [
 
 describe('a service', () => {
   test.each(WAYS)('%s: reports every change once', async (_what, behaviour) => {
-    const harness = await bedWith({ behaviour: { defaultRowsPerPage: 10, ...behaviour } });
+    const harness = await harnessWith({ behaviour: { defaultRowsPerPage: 10, ...behaviour } });
     await harness.addTasks(23);
     const first = await harness.scan();
     expect([first.run.error, first.run.scan, first.counts]).toEqual([undefined, 'weak', { in: 23, unchanged: 23 }]);
     await harness.complete(11);
-    await harness.remove(20);
+    await harness.remove('task', 20);
     expect((await harness.scan()).changes).toEqual(['task 11 completed v2']);
     await harness.addTasks(1);
     expect((await harness.scan()).changes).toEqual(['task 20 gone v2', 'task 24 created v1']);
@@ -38,13 +38,13 @@ describe('a service', () => {
   });
 
   test('whose order changes all the time: the scan is unproven, reports changes, and calls no task gone', async () => {
-    const harness = await bedWith({ behaviour: { defaultRowsPerPage: 10, order: 'unstable' } });
+    const harness = await harnessWith({ behaviour: { defaultRowsPerPage: 10, order: 'unstable' } });
     await harness.addTasks(400);
     expect((await harness.scan()).run.scan).toBe('unproven');
     await harness.database.pool.query(
       `update ledger.tasks set missed = 5; update service.tasks set fields = fields || '{"isCompleted": true}'`,
     );
-    await harness.remove(7);
+    await harness.remove('task', 7);
     const scanned = await harness.scan();
     expect(scanned.run.scan).toBe('unproven');
     expect(scanned.changes.filter((change) => change.endsWith('completed v2')).length).toBeGreaterThan(200);
@@ -59,7 +59,7 @@ describe('a service of another vendor', () => {
       return { status: 404 };
     });
     onTestFinished(() => server.close());
-    return (await bedWith({ serviceUrl: server.url, options: '{ backfill: true }' })).scan();
+    return (await harnessWith({ serviceUrl: server.url, options: '{ backfill: true }' })).scan();
   }
 
   test('that shows completion by a word', async () => {
@@ -70,13 +70,13 @@ describe('a service of another vendor', () => {
   test('that does not show completion: its tasks are open, and the run says so', async () => {
     const { changes, run } = await scanOf({ id: 1, title: 'One' });
     expect(changes).toEqual(['task 1 created v1']);
-    expect(run.notes).toContain('some tasks do not say whether they are completed, and count as open');
+    expect(run.notes).toContain('some tasks have no completion flag, and count as open');
   });
 
   test('that shows completion in an unknown way: the run fails and says how', async () => {
     const { run } = await scanOf({ id: 1, title: 'One', isCompleted: 'perhaps' });
     expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);
-    expect(run.error).toMatch(/says isCompleted: "perhaps", which Lockstep cannot read as completed or open/);
+    expect(run.error).toMatch(/has isCompleted: "perhaps", which Lockstep cannot read as completed or open/);
   });
 
   test('whose tasks carry no known id: the run fails and names the setting', async () => {
@@ -94,7 +94,7 @@ describe('a service of another vendor', () => {
       return { body: ids.map((id) => ({ id, taskName: `Task ${id}`, isCompleted: completed.has(id) })) };
     });
     onTestFinished(() => server.close());
-    const harness = await bedWith({ serviceUrl: server.url });
+    const harness = await harnessWith({ serviceUrl: server.url });
     const first = await harness.scan(); // tasks 1 to 9, again and again
     expect([first.run.scan, first.changes]).toEqual(['unproven', []]);
     const all = Array.from({ length: 20 }, (_, i) => i + 1);
@@ -113,7 +113,7 @@ describe('a service of another vendor', () => {
       return { body: [1, 2, 3].map((n) => ({ id: page * 3 + n, taskName: 'x', isCompleted: false })) };
     });
     onTestFinished(() => server.close());
-    const harness = await bedWith({ serviceUrl: server.url });
+    const harness = await harnessWith({ serviceUrl: server.url });
     expect((await harness.scan()).run.scan).toBe('unproven');
   });
 });

@@ -1,27 +1,19 @@
 /** A process that is killed between two pages of its scan, after it has passed on earlier tasks. */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { runningRuns } from '../../src/engine/ledger/runs.ts';
-import { openTasksHarness, type TasksHarness } from '../mirror/tasks/tasks-harness.ts';
-import { programFile } from '../support/programs.ts';
-
-function startProcess({ connection, dataDir, settingsText }: TasksHarness) {
-  const args = [JSON.stringify(connection), dataDir, settingsText];
-  const env = { ...process.env, TEST_KEY: 'the-key-of-the-test-tenant', HOOK_SECRET: 'x'.repeat(32) };
-  return fork(programFile('test/mirror/tasks/scan-program'), args, { env, stdio: 'inherit' });
-}
+import { openTasksHarness } from '../support/harness/tasks.ts';
 
 test('tasks it reported keep their version, and the process that takes over reports the rest', async () => {
   const harness = await openTasksHarness({ behaviour: { defaultRowsPerPage: 10 }, options: '{ backfill: true }' });
   onTestFinished(() => harness.close());
   await harness.addTasks(60);
   let kill: (() => void) | undefined;
-  harness.between(async (request, pass) => {
+  harness.front.set(async (request, pass) => {
     if (request.query.get('page') === '3') kill?.();
     return pass();
   });
-  const worker = startProcess(harness);
+  const worker = harness.startProgram('test/mirror/tasks/scan-program');
   kill = () => worker.kill('SIGKILL');
   await once(worker, 'exit');
   kill = undefined;

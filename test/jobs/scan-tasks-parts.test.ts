@@ -1,6 +1,6 @@
 /** Subtasks and cards of pipelines as sources of changes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTasksHarness, type TasksHarness } from '../mirror/tasks/tasks-harness.ts';
+import { openTasksHarness, type TasksHarness } from '../support/harness/tasks.ts';
 
 describe('subtasks', () => {
   let harness: TasksHarness;
@@ -34,7 +34,7 @@ describe('subtasks', () => {
     await harness.complete(15);
     const scanned = await harness.scan();
     expect(scanned.changes).toEqual(['subtask 1 completed v2', 'task 15 completed v2']);
-    expect(scanned.run.notes).toContain('asked for the subtasks of 3 tasks');
+    expect(scanned.run.notes).toContain('read the subtasks of 3 tasks');
     const sent = await harness.database.pool.query(`select task from ledger.deliveries where kind = 'subtask'`);
     expect(sent.rows).toMatchObject([
       { task: { kind: 'subtask', title: 'Measure', parentId: '15', isCompleted: true } },
@@ -62,7 +62,7 @@ describe('subtasks', () => {
     const missed: string[] = [];
     for (let scans = 0; scans < 3; scans++) missed.push(...(await harness.scan()).changes);
     expect(missed).toEqual(['subtask 1 gone v2']);
-    await harness.remove(2);
+    await harness.remove('task', 2);
     await harness.scan();
     expect((await harness.scan()).changes).toEqual(['subtask 3 gone v2', 'task 2 gone v2']);
   });

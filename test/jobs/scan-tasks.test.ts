@@ -1,7 +1,7 @@
 /** Tasks over several scans, against the embedded service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { noteStateHere } from '../../src/mirror/tasks/note-state.ts';
-import { openTasksHarness, type TasksHarness } from '../mirror/tasks/tasks-harness.ts';
+import { openTasksHarness, type TasksHarness } from '../support/harness/tasks.ts';
 
 describe('a sync of tasks', () => {
   let harness: TasksHarness;
@@ -73,7 +73,7 @@ describe('a sync of tasks', () => {
   test('calls a task gone after the second scan that misses it and not before', async () => {
     await harness.addTasks(25);
     await harness.scan();
-    await harness.remove(7);
+    await harness.remove('task', 7);
     const missed = await harness.scan();
     expect([missed.changes, missed.counts, missed.run.scan]).toEqual([[], { in: 24, unchanged: 24 }, 'weak']);
     const gone = await harness.scan();
@@ -84,7 +84,7 @@ describe('a sync of tasks', () => {
   test('finds a task by its id that the list does not show, and never calls it gone', async () => {
     await harness.addTasks(25);
     await harness.scan();
-    harness.between(async (request, pass) => {
+    harness.front.set(async (request, pass) => {
       const reply = await pass();
       return request.path.endsWith('/getall') ? { ...reply, body: without(String(reply.body), 7) } : reply;
     });
@@ -96,10 +96,10 @@ describe('a sync of tasks', () => {
   test('calls nothing gone at a service that finds no task by its id', async () => {
     await harness.addTasks(25);
     await harness.scan();
-    harness.between(async (request, pass) => (request.path.endsWith('/getTaskById') ? { status: 404 } : pass()));
-    await harness.remove(7);
+    harness.front.set(async (request, pass) => (request.path.endsWith('/getTaskById') ? { status: 404 } : pass()));
+    await harness.remove('task', 7);
     for (const _scan of [1, 2, 3]) expect((await harness.scan()).changes).toEqual([]);
-    harness.between();
+    harness.front.set();
     expect((await harness.scan()).changes).toEqual(['task 7 gone v2']);
   });
 
@@ -107,7 +107,7 @@ describe('a sync of tasks', () => {
     await harness.addTasks(3);
     await harness.scan();
     let isHidden = true;
-    harness.between(async (request, pass) => {
+    harness.front.set(async (request, pass) => {
       const reply = await pass();
       if (!isHidden) return reply;
       if (request.query.get('id') === '2') return { status: 404, body: { status: 'error', message: 'no such task' } };
@@ -124,13 +124,14 @@ describe('a sync of tasks', () => {
     await harness.scan();
     for (const id of [15, 45]) await harness.complete(id);
     let pages = 0;
-    harness.between(async (request, pass) => {
-      if (request.path.endsWith('/getall') && ++pages === 3) for (const id of [1, 2, 3, 4, 5]) await harness.remove(id);
+    harness.front.set(async (request, pass) => {
+      if (request.path.endsWith('/getall') && ++pages === 3)
+        for (const id of [1, 2, 3, 4, 5]) await harness.remove('task', id);
       if (request.path.endsWith('/getall') && pages === 4) await harness.addTasks(1);
       return pass();
     });
     const torn = await harness.scan();
-    harness.between();
+    harness.front.set();
     expect([torn.run.scan, Number(torn.calls['tasks.get'])]).toEqual(['weak', 6]); // five had moved, and one exists
     const [next, last] = [await harness.scan(), await harness.scan()];
     expect([...torn.changes, ...next.changes]).toEqual([
@@ -160,7 +161,7 @@ describe('a sync of tasks', () => {
   test('a dry run reports what would be gone, and does not count as a scan that misses it', async () => {
     await harness.addTasks(3);
     await harness.scan();
-    await harness.remove(2);
+    await harness.remove('task', 2);
     for (const _scan of [1, 2]) expect((await harness.scan({ dryRun: true })).counts).toEqual({ in: 2, unchanged: 2 });
     await harness.scan();
     const dry = await harness.scan({ dryRun: true });
@@ -196,7 +197,7 @@ describe('a sync of tasks', () => {
   test('trusts a change noted while a page was being read more than the page', async () => {
     await harness.addTasks(2);
     await harness.scan();
-    harness.between(async (request, pass) => {
+    harness.front.set(async (request, pass) => {
       const stale = await pass();
       if (request.query.get('page') === '0') {
         const found = await harness.database.pool.query('select state from ledger.tasks where task_id = $1', ['2']);

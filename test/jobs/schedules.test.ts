@@ -1,13 +1,16 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/runs.ts';
+import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
+import { ended } from '../support/harness/ended.ts';
 import { describeWithRedis } from '../support/redis.ts';
-import { ended, openSyncHarness } from '../support/sync-harness.ts';
+
+const SYNCS = { contacts: 'job: contacts, schedule: { every: 1s }' };
 
 function schedulesSuite(redisUrl?: string): void {
   test('a sync that is due waits while a command runs another sync, and begins once a process of start is running', async () => {
-    const harness = await openSyncHarness({ schedule: '{ every: 1s }', ...(redisUrl !== undefined && { redisUrl }) });
+    const harness = await openContactsHarness({ syncs: SYNCS, redisUrl });
     onTestFinished(() => harness.close());
     const { pool } = harness.database;
     await harness.workspace.keepSchedules();
@@ -18,7 +21,7 @@ function schedulesSuite(redisUrl?: string): void {
     const started = await harness.anotherWorkspace();
     started.startDueSyncs();
     await expect.poll(() => listRuns(pool, 10), { timeout: 10_000 }).not.toEqual([]);
-    const [first] = await listRuns(pool, 10);
+    const first = (await listRuns(pool, 10))[0]?.run;
     expect(await ended(harness.database, first?.id ?? '')).toMatchObject({
       sync: 'contacts',
       status: 'done',
@@ -28,7 +31,7 @@ function schedulesSuite(redisUrl?: string): void {
 }
 
 test('a sync is not started again while its run is unfinished', async () => {
-  const harness = await openSyncHarness({ schedule: '{ every: 1s }' });
+  const harness = await openContactsHarness({ syncs: SYNCS });
   onTestFinished(() => harness.close());
   const { pool } = harness.database;
   const dueAt = async () => (await savedSchedules(pool)).get('contacts')?.dueAt.getTime();

@@ -1,7 +1,7 @@
 /** Whole runs on a database whose clock is set while they wait for unknown outcomes. */
 import { expect, type TestContext, test, vi } from 'vitest';
-import { freshDatabase } from '../support/database.ts';
-import { eachOnce, openOrdersHarness, ordersCsv } from '../support/orders-harness.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { eachOnce, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { settableClock } from '../support/settable-clock.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -10,8 +10,8 @@ const ORDERS = 20;
 const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 3s, concurrency: 16 }';
 const late = { kinds: ['late-commit'], rate: 1, limit: ORDERS, lateMs: 1_500, seed: 3 } as const;
 
-async function openHarness({ onTestFinished }: TestContext) {
-  const database = await freshDatabase();
+async function openWithClock({ onTestFinished }: TestContext) {
+  const database = await emptyDatabase();
   const clock = await settableClock(database);
   const behaviour = { faults: { ...late, kinds: [...late.kinds], operations: ['orders.create' as const] } };
   const harness = await openOrdersHarness({ behaviour, account, database });
@@ -25,7 +25,7 @@ test.concurrent.for([
 ] as const)(
   'orders that may have been sent are created once, and soon, where the clock is set %s',
   async ([, ms], context) => {
-    const { harness, clock } = await openHarness(context);
+    const { harness, clock } = await openWithClock(context);
     await harness.addNumberedCustomers(3);
     const loading = harness.load(ordersCsv(ORDERS));
     const unknown = `select count(*)::int as n from ledger.rows where state = 'unknown'`;

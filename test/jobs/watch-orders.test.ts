@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/orders-harness.ts';
-import { ended } from '../support/sync-harness.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 const HEADER = 'order_id,customer_email,amount\n';
 const TWO = `${HEADER}A-1,ann@example.com,10\nA-2,ann@example.com,20\n`;
@@ -109,7 +109,7 @@ test('leaves an order with another amount to a person, named in the verdict, als
   expect((await harness.orders()).map(({ amount }) => amount)).toEqual([11, 20]);
 });
 
-test('moves a file that is no CSV to failed with its problem beside it, and continues with the other files', async () => {
+test('moves a file that is not a CSV to failed with its problem beside it, and continues with the other files', async () => {
   await drop('a.csv', Buffer.from('504b03041400', 'hex'));
   await drop('b.csv', TWO);
   const run = await watch();

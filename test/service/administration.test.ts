@@ -56,7 +56,7 @@ test.each([
   expect(await shown()).toEqual(expected);
 });
 
-test('many moves at once leave every card in one place and the places counted without gaps', async () => {
+test('many moves at once leave every card once, with positions without gaps', async () => {
   const moves = Array.from({ length: 24 }, (_, n) => ({
     card_id: idOf('abcx'[n % 4] ?? 'a'),
     column_id: columnOf(['New', 'Won'][n % 2] ?? 'New'),

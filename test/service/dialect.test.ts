@@ -24,7 +24,7 @@ describe('a list', () => {
     [{ path: 'content.data.items' }, { only_body: true }, (json: { data: { items: unknown } }) => json.data.items],
     [{ path: 'results' }, {}, (json: { results: unknown }) => json.results],
     [{ path: 'results' }, { only_body: true }, (json: unknown) => json],
-  ] as const)('stands at %j with %o, whether paged or streamed', async (listShape, query, find) => {
+  ] as const)('is at %j with %o, whether paged or streamed', async (listShape, query, find) => {
     const other = await at.another({ listShape });
     for (const name of ['contacts.getall', 'customers.getall', 'pipelines.getall'] as const) {
       const { json } = await other.call(name, { query });
@@ -45,7 +45,7 @@ describe('a list', () => {
     }
   });
 
-  test('in an unstable order changes places between requests, and as a whole holds every record', async () => {
+  test('in an unstable order changes positions between requests, and as a whole holds every record', async () => {
     const other = await at.another({ order: 'unstable', ignorePaging: true, ignoreRowsPerPage: true });
     const read = async () => (await other.content('contacts.getall')).map((one: { id: number }) => one.id);
     const [first, second] = [await read(), await read()];
@@ -189,7 +189,7 @@ describe('an import', () => {
     const ids = await Promise.all(Array.from({ length: 8 }, contact));
     const bodies = ids.flatMap((contact_id) => Array.from({ length: 8 }, () => ({ contact_id })));
     const answers = await Promise.all(bodies.map((body) => other.call('customers.import', { body })));
-    const done = bodies.filter((_, place) => answers[place]?.status === 200).map((body) => body.contact_id);
+    const done = bodies.filter((_, index) => answers[index]?.status === 200).map((body) => body.contact_id);
     expect(done.sort()).toEqual(ids.sort());
     expect(answers.filter((answer) => answer.status === 409)).toHaveLength(56);
   });

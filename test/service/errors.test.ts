@@ -91,7 +91,7 @@ test.each<[string, string, Sent, number, RegExp]>([
   expect(received.headers['content-type']).toMatch(/^application\/json/);
 });
 
-test('a body type without a body is no error, for callers that always send the header', async () => {
+test('a body type without a body is not an error, for callers that always send the header', async () => {
   const headers = { 'content-type': 'application/json' };
   expect((await at.call('pipelines.getall', { headers })).status).toBe(200);
   expect((await at.call('contacts.getall', { headers })).status).toBe(200);

@@ -8,8 +8,8 @@ const schema: unknown = JSON.parse(
 
 test('every gap has an id of its own and an answer to each question', () => {
   expect(new Set(gaps.map((gap) => gap.id)).size).toBe(gaps.length);
-  for (const { id, where, question, ourService, clientFindsOut } of gaps) {
-    expect([id, [where, question, ourService, clientFindsOut].every((text) => text.length > 2)]).toEqual([id, true]);
+  for (const { id, where, question, ourService, clientDoes } of gaps) {
+    expect([id, [where, question, ourService, clientDoes].every((text) => text.length > 2)]).toEqual([id, true]);
     expect(question.endsWith('?')).toBe(true);
   }
 });

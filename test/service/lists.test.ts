@@ -40,11 +40,15 @@ test.each([
   expect([listed[0], listed.length]).toEqual([first, count]);
 });
 
-test('all pages together are every contact once, oldest first', async () => {
-  const pages = await Promise.all(
-    [0, 1, 2, 3, 4].map((page) => at.content('contacts.getall', { query: { page, rows_per_page: 250 } })),
-  );
-  expect(names(pages.flat())).toEqual(Array.from({ length: COUNT }, (_, place) => `N${place + 1}`));
+test('all pages together are every contact once, oldest or newest first', async () => {
+  const all = Array.from({ length: COUNT }, (_, index) => `N${index + 1}`);
+  for (const order of ['oldest', 'newest'] as const) {
+    const other = await at.another({ order });
+    const pages = await Promise.all(
+      [0, 1, 2, 3, 4].map((page) => other.content('contacts.getall', { query: { page, rows_per_page: 250 } })),
+    );
+    expect(names(pages.flat())).toEqual(order === 'oldest' ? all : all.toReversed());
+  }
 });
 
 test('only_body leaves the envelope away, on a page, a search and a whole list', async () => {

@@ -24,7 +24,7 @@ export interface Received {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The body parsed; undefined where it is no JSON. Typed loosely: the assertions say what it has to be. */
+  /** The body parsed; undefined if it is not JSON. Typed loosely: the assertions say what it has to be. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what an assertion then checks
   readonly json: any;
 }

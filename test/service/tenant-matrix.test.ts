@@ -1,5 +1,5 @@
 /**
- * Every operation, under both prefixes and by every method, with every id of another tenant in every place that takes an
+ * Every operation, under both prefixes and by every method, with every id of another tenant in every parameter that takes an
  * that takes an id, and in some that do not: no data of that tenant is shown or changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';

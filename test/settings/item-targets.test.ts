@@ -26,10 +26,10 @@ test.each([
 });
 
 test.each([
-  ['type: github, create: true, owner: octo', 'repo: missing: create: true needs to know the repo'],
-  [`${JIRA}, create: true`, 'project: missing: create: true needs to know the project'],
-  ['type: asana, create: true', 'project: missing: create: true needs to know the project'],
-  ['type: linear, create: true', 'team: missing: create: true needs to know the team'],
+  ['type: github, create: true, owner: octo', 'repo: missing: create: true needs the repo'],
+  [`${JIRA}, create: true`, 'project: missing: create: true needs the project'],
+  ['type: asana, create: true', 'project: missing: create: true needs the project'],
+  ['type: linear, create: true', 'team: missing: create: true needs the team'],
   ['type: github, repo: shop', 'owner: missing: a repo needs its owner'],
   ['type: github, owner: octo, repo: ..', 'repo: expected the name of a repository, without its owner'],
   ['type: github, owner: octo/shop', 'owner: expected the name of a user or an organization, such as octocat'],

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defaultSettingsFile, loadSettings } from '../../src/settings/load.ts';
+import { defaultSettingsFile, initSettings, loadSettings } from '../../src/settings/load.ts';
 
 const MINIMAL = 'accounts: { demo: {} }\n';
 let cwd: string;
@@ -28,8 +28,10 @@ test('the named file is read, relative to the working directory', async () => {
   expect(settings.file).toBe(join(cwd, 'my/own.yaml'));
 });
 
-test('without a name ./config/lockstep.yaml is read, and without that the file that comes with Lockstep', async () => {
-  expect((await loadSettings({ env: {}, cwd })).file).toBe(defaultSettingsFile());
+test('without a name ./config/lockstep.yaml is read; without that, the file that comes with Lockstep if allowed', async () => {
+  const expected = failure('SETTINGS_MISSING', 'no settings file config/lockstep.yaml in', '--init', 'lockstep demo');
+  await expect(loadSettings({ env: {}, cwd })).rejects.toEqual(expected);
+  expect((await loadSettings({ orDefault: true, env: {}, cwd })).file).toBe(defaultSettingsFile());
   await write('config/lockstep.yaml', MINIMAL);
   expect((await loadSettings({ env: {}, cwd })).file).toBe(join(cwd, 'config/lockstep.yaml'));
 });
@@ -37,6 +39,16 @@ test('without a name ./config/lockstep.yaml is read, and without that the file t
 test('a broken ./config/lockstep.yaml is an error, not passed over', async () => {
   await write('config/lockstep.yaml', 'accounts: 3\n');
   await expect(loadSettings({ env: {}, cwd })).rejects.toEqual(failure('SETTINGS_INVALID', 'accounts: expected a map'));
+});
+
+test('creates the settings file and its schema where they are missing, and keeps a file that is there', async () => {
+  const file = join(cwd, 'config/lockstep.yaml');
+  expect(await initSettings({ cwd })).toBe(file);
+  expect((await loadSettings({ env: {}, cwd })).file).toBe(file);
+  expect(await readdir(join(cwd, 'config'))).toEqual(['lockstep.schema.json', 'lockstep.yaml']);
+  await write('config/lockstep.yaml', MINIMAL);
+  expect(await initSettings({ cwd })).toBe(undefined);
+  expect(await readFile(file, 'utf8')).toBe(MINIMAL);
 });
 
 test('a named file that is missing is an error with the remedy', async () => {
@@ -71,7 +83,7 @@ test.each([
   await expect(loadSettings({ configFile, env: {}, cwd })).rejects.toEqual(failure('SETTINGS_INVALID', message));
 });
 
-test('DATABASE_URL and REDIS_URL win over the file, and empty ones are as unset', async () => {
+test('DATABASE_URL and REDIS_URL override the file, and empty ones count as unset', async () => {
   const configFile = await write(
     'a.yaml',
     `${MINIMAL}database: { url: postgres://file/d }\nredis: { url: redis://file }\n`,

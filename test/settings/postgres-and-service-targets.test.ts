@@ -27,7 +27,7 @@ test('a Postgres target that says no more than it must creates nothing, and its 
 
 test('an address that is written down is warned of and masked', () => {
   const settings = settingsOf(textWith('type: postgres, url: "postgres://me:canary@h/d"'));
-  expect(settings.warnings).toEqual([expect.stringMatching(/targets\.out\.url: the secret stands in the settings/)]);
+  expect(settings.warnings).toEqual([expect.stringMatching(/targets\.out\.url: the secret is in the settings/)]);
   expect(JSON.stringify(maskSettings(settings))).not.toContain('canary');
 });
 
@@ -66,10 +66,10 @@ test('an account that is no account is a problem, with the one that may be meant
   expect(problemsWith('type: service')).toEqual([expect.stringContaining('account: missing')]);
 });
 
-test('a sync cannot mirror an account into itself, and the place of its target is told', () => {
+test('a sync cannot mirror an account into itself, and the message has the position of its target', () => {
   expect(problemsIn(mirror('branch', '[hook, other]'))).toEqual([
     expect.stringMatching(
-      /^3:\d+ syncs\.mirror\.targets\[1\]: "other" is the account that this sync reads.*name another/,
+      /^3:\d+ syncs\.mirror\.targets\[1\]: target "other" is the account that this sync reads.*use another account/,
     ),
   ]);
   expect(problemsIn(mirror('demo', '[hook, other]'))).toEqual([]);

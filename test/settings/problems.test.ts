@@ -70,11 +70,11 @@ test.each([
   ],
   [
     'budget: { requests: 0, per: 1s }',
-    'accounts.demo.budget.requests: expected at least 1 call, got 0; for less than one a second make per longer',
+    'accounts.demo.budget.requests: expected at least 1 call, got 0; for less than one per second set a longer per',
   ],
   [
     'budget: { requests: -5, per: 1s }',
-    'accounts.demo.budget.requests: expected at least 1 call, got -5; for less than one a second make per longer',
+    'accounts.demo.budget.requests: expected at least 1 call, got -5; for less than one per second set a longer per',
   ],
   [
     'budget: { requests: 1.5, per: 1s }',
@@ -115,7 +115,7 @@ test.each([
   ],
   [
     'budget: { requests: 5, per: 1s, weights: { customers.getall: 6 } }',
-    'accounts.demo.budget.weights["customers.getall"]: a weight of 6 is more than the burst, 5: such a call could never be made; raise burst',
+    'accounts.demo.budget.weights["customers.getall"]: a weight of 6 is more than the burst of 5, so the call could never be made: raise burst',
   ],
   ['budget: { burst: 0 }', 'accounts.demo.budget.burst: expected at least 1, got 0'],
   ['budget: { concurrency: 5000 }', 'accounts.demo.budget.concurrency: expected at most 1000, got 5000'],
@@ -125,7 +125,7 @@ test.each([
   ],
   [
     'budget:',
-    'accounts.demo.budget: is empty: expected a map such as { requests: 20, per: 1s }; leave the key out if nothing is meant',
+    'accounts.demo.budget: is empty: expected a map such as { requests: 20, per: 1s }; leave the key out if it is not needed',
   ],
 ])('a budget that makes no sense is refused with what is expected: %s', (line, expected) => {
   expect(problemsIn(withAccount(line))).toEqual([expect.stringContaining(expected)]);
@@ -155,7 +155,7 @@ test.each([
   ['cron: "0 2 * * *", timezone: "+02:00"', 'schedule.timezone: expected an IANA time zone'],
   ['cron: "0 2 * * *", every: 5m', 'schedule: expected exactly one of cron, every'],
   ['timezone: UTC', 'schedule: expected exactly one of cron, every'],
-  ['every: 5m, timezone: UTC', 'schedule.timezone: timezone goes with cron; an interval has none'],
+  ['every: 5m, timezone: UTC', 'schedule.timezone: timezone is only for cron'],
   ['every: 20s, jitter: 20s', 'schedule.jitter: expected less than the time between two starts, 20s'],
   ['cron: "0,59 * * * *", jitter: 60s', 'schedule.jitter: expected less than the time between two starts, 1m'],
   ['every: 10ms', 'schedule.every: expected a duration from 1s to 596h, got "10ms"'],
@@ -164,8 +164,14 @@ test.each([
 });
 
 test.each([
-  ['type: contact', 'a.type: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?'],
-  ['tpye: contacts', 'a.type: missing: expected contacts, tasks or orders; is "tpye" meant to be it?'],
+  [
+    'type: contact, account: demo',
+    'a.type: expected contacts, tasks or orders, got "contact"; did you mean "contacts"?',
+  ],
+  [
+    'tpye: contacts, account: demo',
+    'a.type: missing: expected contacts, tasks or orders; did you mean "type" instead of "tpye"?',
+  ],
   [
     'job: tasks, account: demo, targets: [ops-hok]',
     'a.targets[0]: no target is named "ops-hok"; did you mean "ops-hook"?',
@@ -176,7 +182,7 @@ test.each([
   ['job: contacts', 'a.account: missing: expected text'],
   [
     'job: contacts, account: demo, options: { matchBy: [email, email] }',
-    'a.options.matchBy: the same field stands twice',
+    'a.options.matchBy: the same field is listed twice',
   ],
   [
     'job: contacts, account: demo, options: { importWith: creat }',
@@ -200,10 +206,10 @@ test.each([
   ],
   [
     'service: { url: "https://x.example/api/v1" }',
-    "service.url: expected the base address only: leave /api/v1 out, the account's prefix says it",
+    "service.url: expected the base address only: leave out /api/v1, which belongs in the account's prefix",
   ],
   ['service: { url: "https://x.example?a=1" }', 'service.url: expected a base address without ? and #'],
-  ['service: { url: "https://u:p@x.example" }', 'service.url: a user name or password does not belong into this URL'],
+  ['service: { url: "https://u:p@x.example" }', 'service.url: a user name or password is not allowed in this URL'],
   [
     'database: { url: "$\u007bDATABASE_URL\u007d" }',
     'database.url: expected embedded or a URL that starts with postgres:// or postgresql://; variables are not replaced in settings',
@@ -220,11 +226,8 @@ test.each([
     'console.listen: expected an address and a port, such as 127.0.0.1:4000, got the number 4000',
   ],
   ['console: { listen: "h:99999" }', 'console.listen: expected an address and a port'],
-  [
-    'console: { password: { env: PASSWORD } }',
-    'console.password: there is nothing yet that a password protects: remove it',
-  ],
-  ['console: { password: "" }', 'console.password: there is nothing yet that a password protects: remove it'],
+  ['console: { password: { env: PASSWORD } }', 'console.password: not supported: remove it'],
+  ['console: { password: "" }', 'console.password: not supported: remove it'],
   [hook('{env: A, file: b}'), 'targets.h.secret: expected exactly one of env, file'],
   [hook('$SECRET'), 'targets.h.secret: variables are not replaced in settings: write { env: NAME } instead'],
   [hook('{ env: $SECRET }'), 'targets.h.secret.env: expected the name of an environment variable'],
@@ -237,7 +240,7 @@ test.each([
 test('an account needs its key as soon as its service is not embedded', () => {
   const text = 'service: { url: https://x.example }\naccounts:\n  here: { url: embedded }\n  there: {}\n';
   expect(problemsIn(text)).toEqual([
-    '4:3 accounts.there.apiKey: missing: a service that is not embedded needs the key of the account, such as { env: NAME }',
+    '4:3 accounts.there.apiKey: missing: an account of a service that is not embedded needs a key, such as { env: NAME }',
   ]);
   expect(settingsOf('accounts: { demo: {} }').accounts.demo?.apiKey).toBeUndefined();
 });
@@ -262,3 +265,31 @@ test('wrong URLs in the environment are named beside the problems of the file, a
 function hook(secret: string): string {
   return `targets: { h: { type: webhook, url: https://h.example, secret: ${secret} } }`;
 }
+
+test('finds the problems behind a wrong name, type or job in the same round', () => {
+  const text = `accounts:
+  "my acct": { url: embedded, patience: 5 }
+  demo: { budget: { requests: 0, per: 1s } }
+syncs:
+  nightly: { job: contcts, account: dem, options: { rowsPerPage: 0 } }
+  mirror: { tpye: tasks, account: demo, targets: [gh], options: { pollShare: 3 } }
+  odd: { type: xyz, account: demo, schedule: { cron: "0 2 * * *", timezone: Mars }, options: { folder: 3 } }
+targets:
+  gh: { type: githb, token: { env: "1X" }, repo: r, timeout: 99h }`;
+  expect(problemsIn(text).map((problem) => problem.split(' ')[1]?.replace(/:$/, ''))).toEqual([
+    'accounts["my', // a name with a space
+    'accounts["my',
+    'accounts.demo.budget.requests',
+    'syncs.nightly.job',
+    'syncs.nightly.account',
+    'syncs.nightly.options.rowsPerPage',
+    'syncs.mirror.type',
+    'syncs.mirror.options.pollShare',
+    'syncs.odd.type',
+    'syncs.odd.schedule.timezone',
+    'targets.gh.owner',
+    'targets.gh.type',
+    'targets.gh.token.env',
+    'targets.gh.timeout',
+  ]);
+});

@@ -95,14 +95,14 @@ test('the file is replaced as a whole, with its mode, and through a link', async
   expect([(await stat(file)).mode & 0o777, (await readdir(dir)).toSorted()]).toEqual([0o640, ['link.yaml', 's.yaml']]);
 });
 
-test('what cannot be saved is said, and leaves the file as it was', async () => {
+test('reports what cannot be saved, and leaves the file unchanged', async () => {
   const file = await fileWith(VALID);
   const long = await fileWith(VALID, `${'n'.repeat(246)}.yaml`); // there is no room for the name of a temporary file
   const refusals: readonly (readonly [() => Promise<unknown>, RegExp])[] = [
     [() => saveAccount(defaultSettingsFile(), 'demo', CHANGES), /comes with Lockstep; copy it/],
     [() => saveAccount(path.join(dir, 'none.yaml'), 'a', CHANGES), /there is no such file/],
-    [() => saveAccount(file, 'b', CHANGES), /account "b" is not written there/],
-    [() => saveAccount(file, 'a', [{ path: ['prefix'], value: '/v9' }]), /it would have a problem then/],
+    [() => saveAccount(file, 'b', CHANGES), /account "b" is not written in the file/],
+    [() => saveAccount(file, 'a', [{ path: ['prefix'], value: '/v9' }]), /the change would make it invalid/],
     [() => saveAccount(long, 'a', CHANGES), /it cannot be written/],
   ];
   for (const [saving, said] of refusals) {

@@ -94,9 +94,9 @@ console: { listen: "[::1]:0" }
 test.each([
   [
     'dmeo',
-    'No account named "dmeo" under accounts in /etc/lockstep.yaml; did you mean "demo"? (there is demo or other)',
+    'No account named "dmeo" under accounts in /etc/lockstep.yaml; did you mean "demo"? (defined: demo or other)',
   ],
-  ['toString', 'No account named "toString" under accounts in /etc/lockstep.yaml (there is demo or other)'],
+  ['toString', 'No account named "toString" under accounts in /etc/lockstep.yaml (defined: demo or other)'],
 ])('an unknown account %s is reported with the existing ones', (name, message) => {
   const settings = settingsOf('accounts: { demo: {}, other: {} }');
   const expected = expect.objectContaining({ code: 'SETTINGS_NAME_UNKNOWN', exitCode: 2, message });
@@ -110,7 +110,7 @@ test.each([
   ],
   [
     'accounts: { a: { apiKey: s3cret } }',
-    'accounts.a.apiKey: the secret stands in the settings file; { env: NAME } or { file: PATH } keep it out',
+    'accounts.a.apiKey: the secret is in the settings file; use { env: NAME } or { file: PATH } to keep it out',
   ],
   [
     'accounts: { a: { budget: { settle: 1s } } }',
@@ -118,7 +118,7 @@ test.each([
   ],
   [
     'accounts: { a: {} }\ndatabase: { url: "postgres://u:s3cret@h/d" }',
-    'database.url: the password stands in the settings file; the environment variable DATABASE_URL keeps it out',
+    'database.url: the password is in the settings file; use the environment variable DATABASE_URL to keep it out',
   ],
 ])('what works but is risky is a warning: %s', (text, warning) => {
   const { warnings } = settingsOf(text);
@@ -132,7 +132,7 @@ test.each([
   ['rows_per_page', 'rowsPerPage'],
   ['ONCHANGE', 'onChange'],
   ['xyz', undefined],
-])('%s is taken for %s', (word, expected) => {
+])('suggests for %s: %s', (word, expected) => {
   expect(closest(word, ['budget', 'rowsPerPage', 'onChange', 'prefix'])).toBe(expected);
 });
 

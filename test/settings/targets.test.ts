@@ -40,7 +40,7 @@ test.each([
   ],
   [
     'budget: { requests: 0, per: 1s }',
-    'budget.requests: expected at least 1 call, got 0; for less than one a second make per longer',
+    'budget.requests: expected at least 1 call, got 0; for less than one per second set a longer per',
   ],
   ['budget: { bursts: 3 }', 'budget.bursts: unknown key; did you mean "burst"?'],
   ['budget: { concurrency: 1001 }', 'budget.concurrency: expected at most 1000, got 1001'],
@@ -86,7 +86,7 @@ test.each([
 test('warns about any secret of a target that is written in the file', () => {
   const { warnings } = settingsWith('previousSecret: canary');
   expect(warnings).toEqual([
-    expect.stringMatching(/targets\.hook\.previousSecret: the secret stands in the settings file/),
+    expect.stringMatching(/targets\.hook\.previousSecret: the secret is in the settings file/),
   ]);
 });
 

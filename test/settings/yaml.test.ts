@@ -34,7 +34,7 @@ test.each([
   [
     'an alias without anchor',
     'accounts: *demo\n',
-    '1:11 accounts: no anchor of this name is defined before it; quote the value if it is text',
+    '1:11 accounts: no anchor of this name is defined above; quote the value if it is text',
   ],
   ['an anchor in itself', 'accounts: &a\n  demo: *a\n', '2:9 accounts.demo: the anchor contains itself'],
   ['an empty file', '', '1:1 the settings are empty: expected at least accounts, with one account'],
@@ -93,7 +93,7 @@ test('a problem behind an alias or a merge key is shown where the value is writt
   ]);
 });
 
-test('aliases that multiply without end are refused at once', () => {
+test('refuses aliases that expand without limit at once', () => {
   const rows = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
   for (let level = 1; level < 20; level++) {
     rows.push(`a${level}: &a${level} [${Array.from({ length: 9 }, () => `*a${level - 1}`).join(', ')}]`);

@@ -2,11 +2,11 @@ import { createConnection } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cannotOpen, describeDatabaseError } from '../../src/storage/errors.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
-  fresh = await freshDatabase();
+  fresh = await emptyDatabase();
 });
 afterAll(() => fresh.close());
 

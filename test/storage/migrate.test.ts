@@ -4,11 +4,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate, readMigrations } from '../../src/storage/migrate.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let db: FreshDatabase;
 beforeAll(async () => {
-  db = await freshDatabase();
+  db = await emptyDatabase();
 });
 afterAll(() => db.close());
 

@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
-  fresh = await freshDatabase();
+  fresh = await emptyDatabase();
 });
 afterAll(() => fresh.close());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
-  fresh = await freshDatabase();
+  fresh = await emptyDatabase();
   await fresh.pool.query('create table things (id int primary key)');
 });
 beforeEach(() => fresh.pool.query('truncate things'));

@@ -2,7 +2,7 @@
 
 import { openAsana } from '../../src/mirror/targets/asana.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
-import { type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
+import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface AsanaTask {
@@ -12,7 +12,7 @@ export interface AsanaTask {
   readonly notes: string;
 }
 
-export interface AsanaHarness extends ItemHarness {
+export interface AsanaVendor extends ItemVendor {
   readonly tasks: AsanaTask[];
 }
 
@@ -32,7 +32,7 @@ export function asanaSettings(given: Partial<SettingsOf<'asana'>> = {}): Setting
   };
 }
 
-export async function startAsana(): Promise<AsanaHarness> {
+export async function startAsana(): Promise<AsanaVendor> {
   const tasks: AsanaTask[] = [];
   const missing = { status: 404, body: { errors: [{ message: 'task: Unknown object' }] } };
   const add = (name: string, notes: string, completed = false) => {

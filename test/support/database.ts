@@ -5,6 +5,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { codeOf } from '../../src/base/errors.ts';
 import { makePool } from '../../src/storage/pool.ts';
+import { TEMPLATE } from './template-database.ts';
 
 export interface FreshDatabase {
   readonly pool: pg.Pool;
@@ -13,11 +14,23 @@ export interface FreshDatabase {
   close(): Promise<void>;
 }
 
-/** Creates an empty database. */
+/** Creates a database with the tables of all rooms, without rows. */
 export async function freshDatabase(): Promise<FreshDatabase> {
+  const database = await createDatabase(`template ${TEMPLATE}`);
+  // Each ledger has a secret of its own.
+  await database.pool.query('update ledger.fingerprint_key set secret = default');
+  return database;
+}
+
+/** Creates a database without tables. */
+export function emptyDatabase(): Promise<FreshDatabase> {
+  return createDatabase('');
+}
+
+async function createDatabase(options: string): Promise<FreshDatabase> {
   const server = inject('postgres');
   const database = `test_${randomBytes(8).toString('hex')}`;
-  await once(server, `create database ${database}`);
+  await once(server, `create database ${database} ${options}`);
   const connection: pg.PoolConfig = { ...server, database, max: 10 };
   const pool = makePool(connection);
   let closing: Promise<void> | undefined;

@@ -2,7 +2,7 @@
 
 import { openGithub } from '../../src/mirror/targets/github.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
-import { HOOK_SECRET, type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
+import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface GithubIssue {
@@ -15,7 +15,7 @@ export interface GithubIssue {
   readonly pull_request?: object;
 }
 
-export interface GithubHarness extends ItemHarness {
+export interface GithubVendor extends ItemVendor {
   readonly issues: GithubIssue[];
 }
 
@@ -38,7 +38,7 @@ export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): Setti
   };
 }
 
-export async function startGithub(): Promise<GithubHarness> {
+export async function startGithub(): Promise<GithubVendor> {
   const issues: GithubIssue[] = [];
   const missing = { status: 404, body: { message: 'Not Found' } };
   const add = (title: string, body: string, labels: readonly string[], state = 'open') => {

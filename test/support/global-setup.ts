@@ -13,6 +13,7 @@ import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/embedded
 import { startRedis } from './redis-server.ts';
 import { suitesNeedingRedis } from './redis-suites.ts';
 import { superuserOf } from './superuser.ts';
+import { createTemplate } from './template-database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -57,6 +58,7 @@ async function start(): Promise<Stores> {
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
   const postgres = await startEmbedded({ dataDir: dir });
   const connection = await openToTests(postgres, dir);
+  await createTemplate(connection);
   const redis = await startRedis(dir);
   if (!redis) process.stderr.write(await withoutRedis());
   const close = async (): Promise<void> => {

@@ -2,7 +2,7 @@
 
 import { openJira } from '../../src/mirror/targets/jira.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
-import { HOOK_SECRET, type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
+import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface JiraIssue {
@@ -11,7 +11,7 @@ export interface JiraIssue {
   readonly fields: { readonly labels: readonly string[]; readonly summary?: string; readonly description?: unknown };
 }
 
-export interface JiraHarness extends ItemHarness {
+export interface JiraVendor extends ItemVendor {
   readonly issues: JiraIssue[];
   /** Statuses that no transition leads to. */
   readonly closedRoads: Set<string>;
@@ -47,7 +47,7 @@ export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsO
   };
 }
 
-export async function startJira(): Promise<JiraHarness> {
+export async function startJira(): Promise<JiraVendor> {
   const issues: JiraIssue[] = [];
   const closedRoads = new Set<string>();
   const missing = {
@@ -115,7 +115,7 @@ export async function startJira(): Promise<JiraHarness> {
       },
     },
   ]);
-  const harness: JiraHarness = {
+  const harness: JiraVendor = {
     vendor,
     issues,
     closedRoads,

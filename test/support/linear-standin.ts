@@ -3,7 +3,7 @@
 import { openLinear } from '../../src/mirror/targets/linear.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { HOOK_SECRET, type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
+import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface LinearIssue {
@@ -16,7 +16,7 @@ export interface LinearIssue {
   readonly description?: string;
 }
 
-export interface LinearHarness extends ItemHarness {
+export interface LinearVendor extends ItemVendor {
   readonly issues: LinearIssue[];
   readonly states: LinearState[];
   /** The operations asked for so far, by name. */
@@ -64,7 +64,7 @@ export function graphqlError(message: string, code: string, type = 'invalid inpu
   return { status, body: { errors: [{ message, extensions: { code, type } }], data: null } };
 }
 
-export async function startLinear(): Promise<LinearHarness> {
+export async function startLinear(): Promise<LinearVendor> {
   const issues: LinearIssue[] = [];
   const states = ['Todo/unstarted', 'Backlog/backlog', 'Shipped/completed', 'Done/completed', 'Canceled/canceled'].map(
     (each, index): LinearState => {

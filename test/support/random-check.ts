@@ -10,11 +10,11 @@ import { statementFor } from '../../src/base/reasons/reasons.ts';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
 import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import { receiveLoad } from '../../src/syncs/orders/receive-load.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
+import { receiveFile } from './harness/orders.ts';
+import { testWorkspace } from './harness/test-workspace.ts';
 import { type Kept, type RandomService, startRandomService } from './random-service.ts';
-import { testWorkspace } from './test-workspace.ts';
 
 export interface Checked {
   readonly drawn: Drawn;
@@ -252,16 +252,7 @@ async function load(world: World, csv: string, existing: 'skip' | 'update', step
   const source = path.join(dataDir, `${world.n}-${existing}.csv`);
   await writeFile(source, csv);
   try {
-    const { begun } = await receiveLoad(database.pool, {
-      account: await workspace.accounts.open(nameOf(world.n)),
-      source,
-      choices: {},
-      options: { existing, createCustomers: false, confirm: false },
-      lane: 'batch',
-      dryRun: false,
-      spoolDir: dataDir,
-      signal: new AbortController().signal,
-    });
+    const { begun } = await receiveFile(workspace, nameOf(world.n), source, { existing });
     await (await workspace.work()).attend(await readRun(database.pool, begun.run.id));
     return isWell(world, await ended(world, begun.run.id), step);
   } catch (error) {

@@ -6,8 +6,14 @@ export interface SettableClock {
   setBy(ms: number): Promise<void>;
 }
 
-/** For connections opened from now on, so before anything else uses the database. */
+/**
+ * For connections opened from now on and tables created from now on, whose defaults keep the functions they first found: so
+ * of an empty database.
+ */
 export async function settableClock({ pool }: FreshDatabase): Promise<SettableClock> {
+  const tables = await pool.query("select 1 from information_schema.schemata where schema_name = 'ledger'");
+  if (tables.rowCount !== 0)
+    throw new Error('the tables were created before their clock could be set: use emptyDatabase()');
   await pool.query(`
     create schema test_clock;
     create table test_clock.ahead (by interval not null);

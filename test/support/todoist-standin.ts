@@ -3,7 +3,7 @@
 import { openTodoist } from '../../src/mirror/targets/todoist.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { type ItemHarness, secretRef, TOKEN } from './item-harness.ts';
+import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface TodoistTask {
@@ -16,7 +16,7 @@ export interface TodoistTask {
   moves: number;
 }
 
-export interface TodoistHarness extends ItemHarness {
+export interface TodoistVendor extends ItemVendor {
   readonly tasks: TodoistTask[];
 }
 
@@ -36,7 +36,7 @@ export function todoistSettings(given: Partial<SettingsOf<'todoist'>> = {}): Set
   };
 }
 
-export async function startTodoist(): Promise<TodoistHarness> {
+export async function startTodoist(): Promise<TodoistVendor> {
   const tasks: TodoistTask[] = [];
   const done = new Set<string>();
   const missing = { status: 404, body: { error: 'Task not found', error_code: 478, http_code: 404 } };

@@ -1,5 +1,5 @@
 /**
- * Stands in for a vendor: a real server that is strict about every request (what it does not expect is a complaint), and
+ * Simulates a vendor: a real server that is strict about every request (it reports anything unexpected), and
  * that breaks off, refuses or forgets to answer when a test says so.
  */
 import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts';

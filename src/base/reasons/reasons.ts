@@ -47,6 +47,11 @@ export function statementFor(reason: string | null, facts: Facts | null, hints: 
   return sayEach(reason, facts, (code, own) => statementOf(code, own, hints));
 }
 
+/** What a reason means for any row; undefined if the code is unknown. */
+export function meaningOf(reason: string | null): string | undefined {
+  return REASONS.get(reason ?? '')?.meaning;
+}
+
 /** What to do about a row; undefined if there is nothing to do, or the code is unknown. */
 export function remedyFor(reason: string | null, facts: Facts | null, hints: Hints = PLAIN_HINTS): string | undefined {
   const remedy = REASONS.get(reason ?? '')?.remedy;
@@ -79,14 +84,14 @@ function statementOf(reason: string | null, facts: Facts, hints: Hints): string 
   const entry = REASONS.get(reason ?? '');
   if (entry === undefined) return fill(CHANGE, filling);
   const { sentence, meaning } = entry;
-  if (sentence === undefined) return `${placeOf(facts)}${meaning}`;
+  if (sentence === undefined) return `${positionOf(facts)}${meaning}`;
   const text = lacks(sentence, facts) ? '' : fill(sentence, filling);
   if (text === '') return meaning;
-  return `${placeOf(facts)}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+  return `${positionOf(facts)}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
 /** `Line 3, column 2 (Amount): "12,5" `, before the sentence about it. */
-function placeOf({ line, columnNumber, column, cell }: Facts): string {
+function positionOf({ line, columnNumber, column, cell }: Facts): string {
   if (line === undefined) return '';
   if (columnNumber === undefined) return `Line ${line}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
   const shown = cell === undefined || cell === '' ? '' : `: ${JSON.stringify(cell)}`;

@@ -12,6 +12,17 @@ export const ROW_REASONS = {
     remedy:
       'Correct the record as the answer says and send it again; if the cause has passed, retry the run: `lockstep runs retry {run}`.',
   },
+  NEVER_SENT: {
+    meaning: 'The run has not sent the row.',
+    sentence: 'It was never sent.',
+    remedy: 'Resume the run with `lockstep runs resume {run}`; if it was cancelled, `lockstep runs retry {run}`.',
+  },
+  NOT_CONFIRMED: {
+    meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',
+    sentence: 'It was sent, and nothing has confirmed it yet.',
+    remedy:
+      'Resume the run with `lockstep runs resume {run}`; if it was cancelled, `lockstep runs retry {run}`. Lockstep reads before it sends, so nothing is created twice.',
+  },
   GAVE_UP: {
     meaning: 'The row was sent as often as allowed, and no answer or read of the list confirmed it.',
     sentence: 'It was sent {sends} times[ and is not in the list of {what}s][. The last answer: {answer}].',

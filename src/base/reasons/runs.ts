@@ -47,6 +47,10 @@ export const RUN_REASONS = {
   },
   SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
+  NOT_APPROVED: {
+    meaning: 'A person has declined the plan of the load. Nothing was sent.',
+    remedy: 'Load the file again to see a new plan.',
+  },
   AWAITS_CONFIRMATION: {
     meaning: 'The load is planned and waits for approval.',
     remedy: 'Run the same command with `--yes`.',

@@ -5,7 +5,6 @@ import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
 
@@ -47,7 +46,7 @@ async function list({ out, openLedger }: Session): Promise<void> {
     return [name, scope, origins.join(', ') || 'not known yet', tenant ?? '', formatTime(boundAt)];
   });
   const none = 'No account was used yet.';
-  out.say(...table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines, { none }));
+  out.table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines, { none });
   out.result({ accounts });
 }
 

@@ -1,5 +1,6 @@
 /** Parsers for arguments that several commands take. Each throws an error that commander reports. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { parseDurationMs } from '../../settings/durations.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 
 /** Above 0. */
@@ -41,4 +42,22 @@ export function columnsOf<Field extends string>(fields: readonly Field[], { mayB
 /** The options of a command. Commander gives options that the parent has too to the parent. */
 export function withParentOptions<Options extends object>(command: Command): Options {
   return { ...command.parent?.opts(), ...command.opts<Options>() };
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** A point in time, or how long ago it was. Without an offset, it is in the time zone of this machine. */
+export function toTime(text: string): Date {
+  const agoMs = parseDurationMs(text);
+  if (agoMs !== undefined) return new Date(Date.now() - agoMs);
+  const [, year, month, day] = (ISO.exec(text) ?? []).map(Number);
+  // JavaScript would read a date without a time as UTC.
+  const at = new Date(text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T'));
+  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
+  if (!isDay || Number.isNaN(at.getTime())) {
+    throw new InvalidArgumentError(
+      'Expected a time such as 2026-11-21 or 2026-11-21T02:00Z, or a duration such as 2h.',
+    );
+  }
+  return at;
 }

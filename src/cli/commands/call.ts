@@ -13,7 +13,6 @@ import { accountNamed } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { readJsonArgument } from '../json-argument.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 
 interface CallOptions {
@@ -66,7 +65,7 @@ async function list({ out }: Session): Promise<void> {
     body.length > 0 ? 'body' : '',
     summary,
   ]);
-  out.say(...table(['OPERATION', 'PATH', 'PARAMS', '', 'SUMMARY'], rows));
+  out.table(['OPERATION', 'PATH', 'PARAMS', '', 'SUMMARY'], rows);
   out.say(
     '',
     'Parameters in brackets are optional. For the fields of a body, see /docs of the service or lockstep call --list --json.',
@@ -131,9 +130,9 @@ export function splitParams(
   if (absent.length > 0) {
     throw wrongUse(`${name} needs ${absent.map((param) => `--param ${param.name}=…`).join(' and ')}`);
   }
-  const of = (place: string) =>
+  const of = (location: string) =>
     Object.fromEntries(
-      Object.entries(given).filter(([one]) => params.some((param) => param.name === one && param.in === place)),
+      Object.entries(given).filter(([one]) => params.some((param) => param.name === one && param.in === location)),
     );
   return { path: of('path'), query: of('query') };
 }

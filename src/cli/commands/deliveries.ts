@@ -1,5 +1,5 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   DELIVERY_VERDICTS,
   type DeliveryFilter,
@@ -10,15 +10,13 @@ import {
 } from '../../mirror/outbox/list.ts';
 import { planReplay, type Replayed, replay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
-import { parseDurationMs } from '../../settings/durations.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime, plural } from '../words.ts';
-import { commaSeparated, wholeNumber, withParentOptions } from './arguments.ts';
+import { commaSeparated, toTime, wholeNumber, withParentOptions } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -116,22 +114,36 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
   const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
-  out.say(...table(titles, deliveries.map(toLine), { right: [5], none: 'No deliveries found.' }));
+  const disabled = new Set(states.flatMap(({ target, disabled: is }) => (is ? [target] : [])));
+  const rows = deliveries.map((delivery) => toLine(delivery, disabled.has(delivery.target)));
+  out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
   out.say(...states.flatMap((state) => stateLines(state, hint)));
   out.result({ deliveries, targets: states });
 }
 
-function toLine(delivery: ListedDelivery): readonly string[] {
+function toLine(delivery: ListedDelivery, isDisabled: boolean): readonly string[] {
   const { id, target, source, sequence, event, createdAt, attempts } = delivery;
-  return [id, target, `${source} #${sequence}`, event, formatTime(createdAt), String(attempts), statusOf(delivery)];
+  return [
+    id,
+    target,
+    `${source} #${sequence}`,
+    event,
+    formatTime(createdAt),
+    String(attempts),
+    statusOf(delivery, isDisabled),
+  ];
 }
 
-type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt'>;
+type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
 
-function statusOf({ state, verdict, reason, dueAt }: Status): string {
+function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled: boolean): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
-  return state === 'waiting' && dueAt ? `waiting until ${formatTime(dueAt)}${why}` : state;
+  if (state !== 'waiting' || dueAt === null) return state;
+  if (isDisabled) return 'held: the target is disabled';
+  const isDue = dueAt.getTime() <= Date.now();
+  const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
+  return heldBy === null ? `waiting, ${next}${why}` : `held behind ${heldBy}, ${next}`;
 }
 
 function stateLines(
@@ -157,10 +169,11 @@ async function show(session: Session, id: string): Promise<void> {
   const delivery = await showDelivery(pool, id);
   if (!delivery) throw unknownDelivery(id, hint);
   const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts } = delivery;
+  const isDisabled = (await targetStates(pool)).some((state) => state.target === target && state.disabled);
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
     `Account ${account}, sync ${sync}, seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
-    `It is ${statusOf(delivery)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
+    `It is ${statusOf(delivery, isDisabled)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
   );
   if (answer)
     out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
@@ -223,22 +236,4 @@ async function toFilter(session: Session, db: Queryable, options: FilterOptions)
 
 function unknownDelivery(id: string, hint: Session['hint']): Error {
   return wrongUse(`There is no delivery ${quote(id)}. List all with: ${hint('deliveries')}`, 'DELIVERY_UNKNOWN');
-}
-
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** A point in time, or how long ago it was. Without an offset, it is in the time zone of this machine. */
-function toTime(text: string): Date {
-  const agoMs = parseDurationMs(text);
-  if (agoMs !== undefined) return new Date(Date.now() - agoMs);
-  const [, year, month, day] = (ISO.exec(text) ?? []).map(Number);
-  // JavaScript would read a date without a time as UTC.
-  const at = new Date(text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T'));
-  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
-  if (!isDay || Number.isNaN(at.getTime())) {
-    throw new InvalidArgumentError(
-      'Expected a time such as 2026-11-21 or 2026-11-21T02:00Z, or a duration such as 2h.',
-    );
-  }
-  return at;
 }

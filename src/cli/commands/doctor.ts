@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import { attention, examine, type Report } from '../../doctor/examine.ts';
 import type { ProbedAccount } from '../../doctor/probed-account.ts';
+import { keepCutOff } from '../../engine/account/cut-off.ts';
 import { forgetShapes } from '../../engine/account/shapes.ts';
 import { keepLearnt } from '../../engine/ledger/learnt.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
@@ -18,6 +19,7 @@ interface DoctorOptions {
   readonly account: string;
   readonly writeProbes?: boolean;
   readonly save?: boolean;
+  readonly all?: boolean;
 }
 
 export function define(command: Command, perform: Perform): void {
@@ -36,15 +38,17 @@ export function define(command: Command, perform: Perform): void {
       'also write one test contact, customer and task, to see how creating, importing and completing answer; they remain ' +
         'until you remove them, because the API cannot delete',
     )
+    .option('--all', 'print every finding, not only the verdict and what needs a person')
     .option('--save', 'write certain findings into the settings file, and save the report in the ledger')
     .addHelpText(
       'after',
       `
-How to read the report: each line is a gap in the documentation, with the finding and its confidence. A line that begins
-with ! needs a person; the end of the report says what to do.
+How to read the report: it begins with the verdict and what needs a person. With --all, each line is a gap in the
+documentation, with the finding and its confidence; a line that begins with ! needs a person.
 
 Examples:
   $ lockstep doctor --account acme                    only examine
+  $ lockstep doctor --account acme --all              and print every finding
   $ lockstep doctor --account acme --save             and save certain findings in the settings
   $ lockstep doctor --account test --write-probes     with test records; use a test workspace
   $ lockstep doctor --account acme --json | tail -1 | jq .settings`,
@@ -64,15 +68,24 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
     onProgress: ({ probe, step, steps, calls }) =>
       out.live(`examining ${probe} · ${step} of ${steps} · ${plural(calls, 'call')}`),
   });
-  if (report.stopped === undefined)
-    await forgetShapes(workspace.database.pool, await scopeNamed(workspace.database.pool, options.account));
-  out.say(...reportLines(report));
+  if (report.stopped === undefined) await keepFindings(workspace, report);
+  const all = { all: options.all === true, hint: session.hint(`doctor --account ${options.account} --all`) };
+  out.say(...reportLines(report, all));
   if (options.save !== true) suggest(session, report, options.account);
   const saved = options.save === true ? await save(session, workspace, report) : undefined;
   out.result(saved === undefined ? report : { ...report, saved });
   if (saved?.status === 'refused') return WRONG_USE;
   if (report.stopped !== undefined) return FAILED;
   return attention(report).length > 0 ? DONE_WITH_PROBLEMS : DONE;
+}
+
+/** What the next runs use: they learn the shapes of answers again, and know which lists are cut off. */
+async function keepFindings({ database: { pool } }: Workspace, { account, findings }: Report): Promise<void> {
+  const scope = await scopeNamed(pool, account);
+  await forgetShapes(pool, scope);
+  for (const kind of ['customers', 'orders'] as const) {
+    await keepCutOff(pool, scope, kind, findings.find(({ cutsOff }) => cutsOff === kind)?.found);
+  }
 }
 
 async function probedAccount({ accounts, settings }: Workspace, name: string): Promise<ProbedAccount> {

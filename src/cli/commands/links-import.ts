@@ -66,7 +66,7 @@ async function importThem(session: Session, file: string, _options: Options, com
   const { out, cwd, dataDir } = session;
   const options = withParentOptions<Options>(command);
   const settings = await session.settings();
-  const place = placeOf(settings, options);
+  const linkTarget = linkTargetOf(settings, options);
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
   const spoolDir = path.join(dataDir, 'received');
   const signal = session.untilStopped('Stopping. Nothing was written.');
@@ -75,18 +75,18 @@ async function importThem(session: Session, file: string, _options: Options, com
     if (file === '-') await makeDirectory(spoolDir);
     const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
     try {
-      const { table, reader } = understand(received, options, place.naming);
+      const { table, reader } = understand(received, options, linkTarget.naming);
       out.say(...columnLines(received.name, reader.columns));
       const rows = linksIn(received, table, reader, signal);
       const imported = await importLinks(pool, {
-        ...place,
-        scope: await scopeNamed(pool, place.account),
+        ...linkTarget,
+        scope: await scopeNamed(pool, linkTarget.account),
         rows,
         isReplacing,
         isDryRun,
         mostRefused: MOST_REFUSED,
       });
-      tell(session, settings, { ...place, isDryRun }, imported);
+      tell(session, settings, { ...linkTarget, isDryRun }, imported);
       return imported.counts.refused > 0 ? DONE_WITH_PROBLEMS : DONE;
     } finally {
       await received.close();
@@ -97,13 +97,13 @@ async function importThem(session: Session, file: string, _options: Options, com
   }
 }
 
-interface Place {
+interface LinkTarget {
   readonly target: string;
   readonly account: string;
   readonly naming: ItemNaming;
 }
 
-function placeOf(settings: Settings, { target, account }: Options): Place {
+function linkTargetOf(settings: Settings, { target, account }: Options): LinkTarget {
   if (target === undefined || account === undefined) throw wrongUse('links import needs --target and --account');
   accountNamed(settings, account);
   const named = targetNamed(settings, target);
@@ -142,7 +142,7 @@ function columnLines(name: string, columns: LinkColumns): readonly string[] {
 function tell(
   { out, hint }: Session,
   settings: Settings,
-  { target, account, isDryRun }: Omit<Place, 'naming'> & { readonly isDryRun: boolean },
+  { target, account, isDryRun }: Omit<LinkTarget, 'naming'> & { readonly isDryRun: boolean },
   { rows, counts, unlinked, unseen, refused: refusals }: ImportedLinks,
 ): void {
   const refused = refusals.map(({ line, code, facts }) => {

@@ -7,7 +7,6 @@ import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, formatTime } from '../words.ts';
 import { wholeNumber, withParentOptions } from './arguments.ts';
@@ -63,7 +62,7 @@ async function list(session: Session, { limit, ...options }: Options & { limit: 
   await refuseUnknown(session, pool, options);
   const { links, total } = await listLinks(pool, await filterFrom(pool, options), limit);
   const titles = ['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'];
-  out.say(...table(titles, links.map(toLine), { none: 'No links found.' }));
+  out.table(titles, links.map(toLine), { none: 'No links found.' });
   if (total > links.length) out.say(`These are the newest of ${formatCount(total)}: --limit ${total} lists all.`);
   out.result({ links, total });
 }

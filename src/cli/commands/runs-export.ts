@@ -12,6 +12,7 @@ import { WRONG_USE } from '../errors.ts';
 import { hintsFor } from '../reasons.ts';
 import type { Perform, Session } from '../session.ts';
 import { plural } from '../words.ts';
+import { withParentOptions } from './arguments.ts';
 
 const TITLES = ['source_id', 'label', 'verdict', 'reason', 'detail', 'record_id', 'action', 'sends'];
 const CHUNK_LENGTH = 64 * 1024;
@@ -43,8 +44,9 @@ Examples:
     .action(perform(exportRows));
 }
 
-async function exportRows(session: Session, id: string, { verdict, out: target }: ExportOptions): Promise<void> {
+async function exportRows(session: Session, id: string, _: unknown, command: Command): Promise<void> {
   const { out } = session;
+  const { verdict, out: target } = withParentOptions<ExportOptions>(command);
   const { pool } = await session.openLedger();
   const lines = csvLines(reportRows(pool, id, verdict), hintsFor(session.hint, await readRun(pool, id)));
   const isFile = target !== TO_STDOUT;

@@ -1,17 +1,17 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import type { Command } from 'commander';
-import { isAttended } from '../../engine/ledger/attended.ts';
 import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { reasonsOf } from '../../engine/ledger/rows.ts';
+import { listRuns } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
+import { problemLines } from '../problems.ts';
 import { hintsFor } from '../reasons.ts';
-import { figures, headline, plannedLines, problemLines } from '../report.ts';
+import { figures, headline, plannedLines } from '../report.ts';
 import { storyLines, storyResult } from '../row-story.ts';
-import { reportRun } from '../run-report.ts';
+import { PROBLEMS, reportRun } from '../run-report.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, formatTime } from '../words.ts';
 
@@ -24,13 +24,22 @@ export function addShow(runs: Command, perform: Perform): void {
         'person. With --row, shows the history of one row: its input, what it was matched with, each attempt to send it, ' +
         'and its verdict.',
     )
-    .argument('<run>', 'id of the run')
+    .argument('[run]', 'id of the run; default: the latest run')
     .option('--row <row>', 'line of the file, id of the contact, or number of the row')
     .action(
-      perform((session, id: string, { row }: { row?: string }) =>
-        row === undefined ? show(session, id) : showRow(session, id, row),
-      ),
+      perform(async (session, named: string | undefined, { row }: { row?: string }) => {
+        const id = named ?? (await latestRun(session));
+        return row === undefined ? show(session, id) : showRow(session, id, row);
+      }),
     );
+}
+
+/** @throws LockstepError RUN_UNKNOWN */
+async function latestRun(session: Session): Promise<string> {
+  const { pool } = await session.openLedger();
+  const [latest] = await listRuns(pool, 1);
+  if (latest) return latest.run.id;
+  throw wrongUse(`There is no run yet. Start one with: ${session.hint('run SYNC')}`, 'RUN_UNKNOWN');
 }
 
 async function show(session: Session, id: string): Promise<void> {
@@ -42,20 +51,23 @@ async function show(session: Session, id: string): Promise<void> {
   const { account, lane, phase, createdAt, endedAt, notes } = run;
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
   out.say(...figures(report, notes));
-  if (reasons.length > 0) {
-    const rows = reasons.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
-    out.say('', ...table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] }));
+  // The groups of problems below have their own counts.
+  const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
+  if (others.length > 0) {
+    const rows = others.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
+    out.say('');
+    out.table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] });
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));
-  if (report.error) out.say('', `It ${run.status === 'paused' ? 'is paused' : 'failed'}: ${report.error.message}`);
+  if (report.error) out.say('', report.error.message);
   const other = isUnfinished(run) ? waitsFor(run) : undefined;
   if (other !== undefined) out.say('', `It waits for run ${other}. See that run with: ${hint(`runs show ${other}`)}`);
-  if (run.status === 'running') {
-    const isIdle = !(await isAttended(pool, id));
-    const remedy = `Resume it with: ${hint(`runs resume ${id}`)}, or start a worker: ${hint('start')}`;
-    out.say('', isIdle ? `No process works on it. ${remedy}` : 'A process works on it.');
-  }
+  const resume = hint(`runs resume ${id}`);
+  if (report.state === 'interrupted' || report.state === 'queued')
+    out.say('', `No process works on it. Resume it with: ${resume}, or start a worker: ${hint('start')}`);
+  if (report.state === 'awaiting-approval')
+    out.say('', `Approve it with: ${resume}. Or drop it: ${hint(`runs cancel ${id}`)}`);
   out.result({
     ...report,
     account,

@@ -1,18 +1,21 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
-import { endRun, listRuns, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
+import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
+import { listRuns } from '../../engine/ledger/run-list.ts';
+import { endRun, type Run, type RunStatus, readRun, resumeRun } from '../../engine/ledger/runs.ts';
 import { readLoad } from '../../syncs/orders/begin.ts';
 import { reopenLoad } from '../../syncs/orders/reopen.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { styled } from '../colour.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
-import { auditingUntil, countsLine } from '../report.ts';
+import { countsLine, STYLE_OF } from '../report.ts';
 import { reportRun } from '../run-report.ts';
+import type { RunState } from '../run-state.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
 import { formatCount, formatTime, formatTook, plural } from '../words.ts';
-import { wholeNumber } from './arguments.ts';
+import { toTime, wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
 import { addShow } from './runs-show.ts';
@@ -26,11 +29,18 @@ export function define(runs: Command, perform: Perform): void {
         'stopped, retry it, or export its rows.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
+    .option('--sync <name>', 'only runs of this sync, or of this file')
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATES))
+    .option('--since <time>', 'started since then: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
+    .addOption(new Option('--verdict <verdict>', 'only runs with rows of this verdict').choices(VERDICTS))
+    .option('--all', 'list each run; otherwise runs of a sync in a row that found nothing new share a line')
     .addHelpText(
       'after',
       `
 Examples:
   $ lockstep runs
+  $ lockstep runs --status failed --since 24h
+  $ lockstep runs show
   $ lockstep runs show run-261121-0200-1a2b3c
   $ lockstep runs show run-261121-0200-1a2b3c --row 17
   $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out review.csv`,
@@ -80,29 +90,69 @@ function addRetry(runs: Command, perform: Perform): void {
     .action(perform(retry));
 }
 
-async function list(session: Session, { limit }: { limit: number }): Promise<void> {
+interface ListOptions {
+  readonly limit: number;
+  readonly sync?: string;
+  readonly status?: RunState;
+  readonly since?: Date;
+  readonly verdict?: Verdict;
+  readonly all?: boolean;
+}
+
+async function list(session: Session, { limit, status, all, ...filter }: ListOptions): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
   const settings = await session.settings();
+  // JSON lists each run: a script counts them.
+  const fold = all !== true && !out.isJson;
+  const entries = await listRuns(pool, limit, { ...filter, fold, ...(status && { status: STATUS_OF[status] }) });
   const reports = [];
-  for (const run of await listRuns(pool, limit)) {
+  for (const { run, folded, since } of entries) {
     const report = await reportRun(pool, run, settings);
-    reports.push({ ...report, title: run.title, startedAt: run.createdAt, endedAt: run.endedAt ?? null });
+    if (status !== undefined && status !== report.state && status !== report.status) continue;
+    reports.push({
+      ...report,
+      title: run.title,
+      startedAt: run.createdAt,
+      endedAt: run.endedAt ?? null,
+      folded,
+      since,
+    });
   }
   const rows = reports.map((report) => [
     report.run,
     report.dryRun ? `${report.title} (dry)` : report.title,
     formatTime(report.startedAt),
     formatTook(report.durationMs),
-    [report.status, auditingUntil(report)].filter(Boolean).join(', '),
+    styled(STYLE_OF[report.state], report.stateWords),
     formatCount(report.counts.in),
-    countsLine(report),
+    report.folded === 1
+      ? countsLine(report)
+      : `nothing new, nor in ${plural(report.folded - 1, 'run')} before it since ${formatTime(report.since)}`,
   ]);
   const titles = ['RUN', 'SYNC', 'STARTED', 'TOOK', 'STATUS', 'ROWS', 'OF THESE'];
-  const none = `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
-  out.say(...table(titles, rows, { right: [3, 5], none }));
-  out.result({ runs: reports });
+  const isFiltered = status !== undefined || Object.values(filter).some((value) => value !== undefined);
+  const none = isFiltered ? 'No run matches.' : `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
+  out.table(titles, rows, { right: [3, 5], none });
+  out.result({ runs: reports.map(({ folded: _, since: __, ...report }) => report) });
 }
+
+/** The stored status of runs in a state. */
+const STATUS_OF: Readonly<Record<RunState, RunStatus>> = {
+  queued: 'running',
+  running: 'running',
+  interrupted: 'running',
+  waiting: 'running',
+  'awaiting-approval': 'paused',
+  paused: 'paused',
+  auditing: 'done',
+  done: 'done',
+  failed: 'failed',
+  'not-approved': 'cancelled',
+  cancelled: 'cancelled',
+};
+
+const STATES = Object.keys(STATUS_OF);
 
 async function cancel(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();

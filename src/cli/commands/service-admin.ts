@@ -4,7 +4,6 @@ import { LockstepError } from '../../base/errors.ts';
 import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { createTenant, listTenants } from '../../service/tenants.ts';
 import { FAILED, wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, wholeNumber } from './arguments.ts';
 import { addKeys } from './service-keys.ts';
@@ -64,7 +63,7 @@ async function showTenants(session: Session): Promise<void> {
   const { pool } = await session.openServiceStore();
   const tenants = await listTenants(pool);
   const none = `There is no tenant yet. Add one with: ${session.hint('service tenants add NAME')}`;
-  session.out.say(...table(['ID', 'NAME'], tenants.map(idAndName), { right: [0], none }));
+  session.out.table(['ID', 'NAME'], tenants.map(idAndName), { right: [0], none });
   session.out.result({ tenants });
 }
 
@@ -80,7 +79,7 @@ async function showPipelines(session: Session, _options: object, command: Comman
   const pipelines = await listPipelines(pool, tenant.id);
   const rows = pipelines.map(({ id, name, columns, cards }) => [String(id), name, String(columns), String(cards)]);
   const none = `Tenant ${tenant.name} has no pipeline.`;
-  session.out.say(...table(['ID', 'NAME', 'COLUMNS', 'CARDS'], rows, { right: [0, 2, 3], none }));
+  session.out.table(['ID', 'NAME', 'COLUMNS', 'CARDS'], rows, { right: [0, 2, 3], none });
   session.out.result({ tenant, pipelines });
 }
 
@@ -94,7 +93,7 @@ async function addPipeline(
   const named = columns.map((column) => ({ name: column }));
   const pipeline = await createPipeline(pool, tenant.id, { name, columns: named });
   session.out.say(`Added pipeline ${name} (id ${pipeline.id}) with the columns:`);
-  session.out.say(...table(['ID', 'NAME'], pipeline.columns.map(idAndName), { right: [0] }));
+  session.out.table(['ID', 'NAME'], pipeline.columns.map(idAndName), { right: [0] });
   session.out.result({ tenant, pipeline });
 }
 

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { keyHash } from '../../service/authentication.ts';
 import { createKey, type KeyEntry, listKeys, revokeKey } from '../../service/tenants.ts';
 import { wrongUse } from '../errors.ts';
-import { table } from '../output.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
@@ -43,7 +42,7 @@ async function show(session: Session, _options: object, command: Command): Promi
     revokedAt === undefined ? 'in use' : `revoked ${formatTime(revokedAt)}`,
   ]);
   const none = `Tenant ${tenant.name} has no key.`;
-  session.out.say(...table(['ID', 'FINGERPRINT', 'LABEL', 'MADE', 'STATUS'], rows, { right: [0], none }));
+  session.out.table(['ID', 'FINGERPRINT', 'LABEL', 'MADE', 'STATUS'], rows, { right: [0], none });
   session.out.result({ tenant, keys: keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? null })) });
 }
 

@@ -13,8 +13,7 @@ import { plural } from '../words.ts';
 
 export function define(settings: Command, perform: Perform): void {
   settings.description(
-    'Checks and shows the settings: --config FILE, otherwise config/lockstep.yaml, otherwise the file that comes with Lockstep. ' +
-      'Secrets are never shown.',
+    'Checks and shows the settings: --config FILE, otherwise config/lockstep.yaml. Secrets are never shown.',
   );
   settings
     .command('check')
@@ -81,7 +80,7 @@ function secretsIn({ accounts, targets }: Settings): readonly SecretRef[] {
 }
 
 async function print({ out, settings }: Session): Promise<void> {
-  const masked = maskSettings(await settings());
+  const masked = maskSettings(await settings({ orDefault: true }));
   out.say(stringify(masked, { lineWidth: 120 }).trimEnd());
   out.result(masked);
 }

@@ -1,6 +1,7 @@
 /** `lockstep syncs …`: the syncs of the settings, when they start next, and how they ended; pauses and resumes them. */
 import type { Command } from 'commander';
-import { type Run, runsOf } from '../../engine/ledger/runs.ts';
+import { runsOf } from '../../engine/ledger/run-list.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
 import {
   MISSED_MS,
   type PausedSync,

@@ -7,16 +7,15 @@ import { receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { carryRun } from '../carry.ts';
 import { FAILED } from '../errors.ts';
 import { sheetLines } from '../orders/sheet-lines.ts';
-import { hintsFor, rowLine } from '../reasons.ts';
+import { problemLines } from '../problems.ts';
+import { hintsFor } from '../reasons.ts';
 import { figures } from '../report.ts';
-import { firstRows, PROBLEMS, type RunReport, reportRun } from '../run-report.ts';
+import { type RunReport, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
 import { plural } from '../words.ts';
 import type { Receiver } from './receiver.ts';
 import { MIRROR } from './settings.ts';
-
-const EXAMPLES = 5;
 
 /** Works on a run until it is done. @throws LockstepError the error of the run, or DEMO_STOPPED */
 export async function carryToEnd(session: Session, workspace: Workspace, begun: Run, signal: AbortSignal) {
@@ -49,11 +48,7 @@ export async function loadSample(
   if (begun.status === 'finished') return reportRun(pool, begun.run, workspace.settings);
   out.say(...lines.map((line) => `  ${line}`));
   const { run, report } = await carryToEnd(session, workspace, begun.run, signal);
-  out.say(...figures(report, run.notes), '  Every row that was not loaded has its reason:');
-  for (const verdict of PROBLEMS) {
-    const rows = await firstRows(pool, run.id, EXAMPLES, verdict);
-    out.say(...rows.map((row) => `  ${rowLine(row, hintsFor(session.hint, run))}`));
-  }
+  out.say(...figures(report, run.notes), ...(await problemLines(pool, report, hintsFor(session.hint, run))));
   return report;
 }
 

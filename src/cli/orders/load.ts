@@ -4,8 +4,8 @@ import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { SheetChoices } from '../../csv/sheet.ts';
-import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { AWAITS_CONFIRMATION, notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
+import { endRun, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
+import { AWAITS_CONFIRMATION, NOT_APPROVED, notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
 import { type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
@@ -60,11 +60,16 @@ async function confirm(
   { database, settings }: Workspace,
   paused: Run,
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
-): Promise<'go on' | 'leave'> {
+): Promise<'continue' | 'leave'> {
   if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
   session.out.say('', ...(await planLines(database.pool, paused, settings)));
-  if (isAsked && !(await session.ask('Write that?', signal))) return 'leave';
-  return (await resumeRun(database.pool, paused.id)) ? 'go on' : 'leave';
+  const answer = isAsked ? await session.ask('Write that?', signal) : 'yes';
+  if (answer === 'no') {
+    const declined = { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' };
+    await endRun(database.pool, paused.id, 'cancelled', declined);
+  }
+  if (answer !== 'yes') return 'leave';
+  return (await resumeRun(database.pool, paused.id)) ? 'continue' : 'leave';
 }
 
 async function takeIn(

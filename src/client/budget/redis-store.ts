@@ -31,7 +31,7 @@ export function createRedisStore({ redis, prefix }: RedisStoreOptions): BudgetSt
   const slotsOf = (key: string) => `{${prefix}:${key}}:slots`;
 
   return {
-    name: `Redis at ${placeOf(redis)}`,
+    name: `Redis at ${addressOf(redis)}`,
     remedy: 'check that it runs and that redis.url (or REDIS_URL) is right, or set redis.url to none',
     acquire: async (key, request) =>
       readGrant(
@@ -47,7 +47,7 @@ export function createRedisStore({ redis, prefix }: RedisStoreOptions): BudgetSt
   };
 }
 
-function placeOf(redis: Redis | Cluster): string {
+function addressOf(redis: Redis | Cluster): string {
   if (!('host' in redis.options)) return 'its cluster nodes';
   const { path, host, port } = redis.options;
   return path ?? `${host}:${port}`;

@@ -22,7 +22,7 @@ export interface Breaker {
   saw(health: Health, nowMs: number): void;
 }
 
-/** Failures in a row that open it: more than a service that fails now and then has by chance. */
+/** Failures in a row that open it: more than a service that fails occasionally has by chance. */
 export const FAILURES_TO_OPEN = 10;
 /** The first pause; each failed probe doubles it. */
 const FIRST_PAUSE_MS = 1_000;

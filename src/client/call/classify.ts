@@ -1,6 +1,6 @@
 /**
  * Turns one exchange into an outcome (docs/protocol.md, "Outcomes"). Pure, and the only file that decides whether a call
- * was applied. If in doubt, the outcome is `unknown`: reading a row back needlessly costs a read; treating it as not
+ * was applied. If this is not certain, the outcome is `unknown`: reading a row back needlessly costs a read; treating it as not
  * applied by mistake costs a duplicate.
  */
 import { asText, failureIn } from '../../contract/envelope.ts';

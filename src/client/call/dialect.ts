@@ -71,7 +71,7 @@ export function kindOf(operation: OperationName): Kind {
 
 /**
  * A record's id as a canonical string, so that 7 and "7" are the same; undefined if there is none. The first name that
- * exists decides: if its value is no id (empty text, null, a fraction, an object), no other member is used.
+ * exists decides: if its value is not an id (empty text, null, a fraction, an object), no other member is used.
  */
 export function idOf(record: unknown, kind: Kind, dialect: Dialect): string | undefined {
   if (!isJsonObject(record)) return undefined;

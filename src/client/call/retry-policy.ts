@@ -28,7 +28,7 @@ export type RetryDecision =
       /** True if the service may have seen the call. It then also takes a token of the retry budget. */
       readonly spendsAttempt: boolean;
       /** The service, the network or the budget's store is unavailable: a run tolerates this only for a limited time. */
-      readonly isTrouble: boolean;
+      readonly isFailure: boolean;
     }
   /** The outcome is unknown: a read has to show whether it was applied before it may be sent again. */
   | { readonly status: 'settle' }
@@ -62,7 +62,7 @@ export type Failure = Exclude<Outcome | StreamOutcome, { status: 'applied' }>;
 export function decideRetry(operation: OperationName, outcome: Failure, attempt: Attempt): RetryDecision {
   switch (outcome.status) {
     case 'limited':
-      return waitFor(outcome.retryAfterMs, { isTrouble: false });
+      return waitFor(outcome.retryAfterMs, { isFailure: false });
     case 'not-sent':
       return afterNotSent(outcome);
     case 'refused':
@@ -88,19 +88,19 @@ export function isKeyRefused({ httpStatus, message }: Pick<Refused, 'httpStatus'
 function afterNotSent({ reason, retryAfterMs }: NotSent): RetryDecision {
   switch (reason) {
     case 'budget':
-      return waitFor(retryAfterMs ?? NO_TOKEN_MS, { isTrouble: false });
+      return waitFor(retryAfterMs ?? NO_TOKEN_MS, { isFailure: false });
     case 'breaker':
-      return waitFor(retryAfterMs ?? AWAY_MS, { isTrouble: true });
+      return waitFor(retryAfterMs ?? AWAY_MS, { isFailure: true });
     case 'deadline':
     case 'aborted':
     case 'closed':
-      return waitFor(0, { isTrouble: false });
+      return waitFor(0, { isFailure: false });
     case 'certificate':
       return { status: 'give-up', reason: 'SERVICE_CERTIFICATE' };
     case 'budget-away':
     case 'unreachable':
     case undefined:
-      return waitFor(AWAY_MS, { isTrouble: true });
+      return waitFor(AWAY_MS, { isFailure: true });
     default:
       return reason satisfies never;
   }
@@ -114,7 +114,7 @@ function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
   return { status: 'give-up', reason: 'REFUSED_BY_SERVICE' };
 }
 
-/** A gateway may answer a read with its own page now and then; a server that always does is no API. */
+/** A gateway may answer a read with its own page occasionally; a server that always does is not an API. */
 const PAGE_TRIES = 3;
 
 function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt): RetryDecision {
@@ -128,9 +128,9 @@ function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt):
   if (attempt.attempt >= MAX_ATTEMPTS) {
     return { status: 'give-up', reason: isRead && reason === 'unreadable' ? 'SERVICE_UNREADABLE' : 'GAVE_UP' };
   }
-  return { status: 'retry', afterMs: backoffMs(attempt), spendsAttempt: true, isTrouble: true };
+  return { status: 'retry', afterMs: backoffMs(attempt), spendsAttempt: true, isFailure: true };
 }
 
-function waitFor(afterMs: number, { isTrouble }: { isTrouble: boolean }): RetryDecision {
-  return { status: 'retry', afterMs, spendsAttempt: false, isTrouble };
+function waitFor(afterMs: number, { isFailure }: { isFailure: boolean }): RetryDecision {
+  return { status: 'retry', afterMs, spendsAttempt: false, isFailure };
 }

@@ -70,7 +70,7 @@ export class StoppedError extends LockstepError {
   }
 }
 
-/** The longest time for one list: limits a service that sends a byte now and then. */
+/** The longest time for one list: limits a service that sends a byte occasionally. */
 const LONGEST_STREAM_MS = 60 * 60 * 1000;
 
 /** Sends one request; never rejects. With a sink, it ends after the sink's last write has. */

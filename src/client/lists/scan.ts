@@ -19,7 +19,7 @@ export interface ScanSource<R extends ScannedRecord> {
   /** Reads one page: its records in the list's order. Throws when it cannot; a page refused past the end counts as empty. */
   readonly read: (page: number, size: number) => Promise<readonly R[]>;
   /**
-   * Stores the records of an accepted window durably. `pass` counts from 1; storing a record again is no error. Returns
+   * Stores the records of an accepted window durably. `pass` counts from 1; storing a record again is not an error. Returns
    * how many of them were new in this pass, and how many were in no pass before.
    */
   readonly keep: (records: readonly R[], pass: number) => Promise<Kept>;

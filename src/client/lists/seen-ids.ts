@@ -23,7 +23,7 @@ const MOST_FILLED = 0.75;
 /** The mark: a bit for "filled", the pass, the row number. */
 const PASS_BITS = 3;
 const PASSES = 1 << PASS_BITS;
-const PLACES = 2 ** (31 - PASS_BITS);
+const ROW_NUMBERS = 2 ** (31 - PASS_BITS);
 
 export class SeenIds {
   readonly #seed = randomInt(2 ** 32);
@@ -51,7 +51,7 @@ export class SeenIds {
   }
 
   /** Records an id in a pass (from 0 to 7), at a row number of the caller. `content`: equal for equal records. */
-  note(id: string, pass: number, content = '', place = 0): Sighting {
+  note(id: string, pass: number, content = '', rowNumber = 0): Sighting {
     hashInto(this.#key, CONTENT, content, this.#seed);
     const contentHash = this.#key[CONTENT] ?? 0;
     hashInto(this.#key, 0, id, this.#seed);
@@ -63,7 +63,7 @@ export class SeenIds {
     this.#table[at + 1] = this.#key[1] ?? 0;
     if (!isOther) {
       this.#table[at + CONTENT] = contentHash;
-      this.#table[at + MARK] = ((place % PLACES) << (PASS_BITS + 1)) | (pass << 1) | 1;
+      this.#table[at + MARK] = ((rowNumber % ROW_NUMBERS) << (PASS_BITS + 1)) | (pass << 1) | 1;
     }
     if (mark === 0 && ++this.#size > (this.#table.length / WORDS) * MOST_FILLED) this.#grow();
     return { lastPass: before, otherwiseAt: isOther ? mark >>> (PASS_BITS + 1) : undefined };

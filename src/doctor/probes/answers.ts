@@ -36,7 +36,7 @@ const UNUSED_ID = 2_147_483_646;
 
 function envelopeOf({ json }: Look): Finding {
   const gap = 'envelope-values';
-  const does = 'understands words, booleans and numbers as status, with or without an envelope';
+  const does = 'understands words, booleans and numbers as the status, with or without an envelope';
   if (!isJsonObject(json)) return certain(gap, 'no envelope: the list is the answer', does);
   const status = ['status', 'success', 'ok', 'code'].find((name) => Object.hasOwn(json, name));
   const says = status === undefined ? '' : `; ${status} is ${JSON.stringify(json[status]).slice(0, 40)} in a success`;
@@ -45,22 +45,22 @@ function envelopeOf({ json }: Look): Finding {
 
 async function onlyBody(exam: Examination, list: ListSeen): Promise<Finding> {
   const gap = 'only-body';
-  const does = 'does not ask for it, and needs no envelope';
+  const does = 'does not send it, and works with and without an envelope';
   const { pageParam, rowsPerPageParam } = exam.account.dialect;
   const { look } = await readAgain(exam, list, { only_body: true, [pageParam]: 0, [rowsPerPageParam]: 1 });
   if (look.outcome.status !== 'applied') return certain(gap, answerWords(look), does);
-  return certain(gap, `only_body=true answers ${bodyWords(look)}`, does, { about: 'contacts' });
+  return certain(gap, `answer with only_body=true: ${bodyWords(look)}`, does, { about: 'contacts' });
 }
 
 function errorOf(about: Kind, look: Look): Finding {
   const { status } = look.outcome;
   const does = {
-    refused: 'takes it for a refusal: nothing was changed',
-    applied: 'takes it for an answer without a record',
-    unknown: 'takes it for no answer: asks again, and reads back what it wrote',
-    limited: 'waits, and asks again',
-    'not-sent': 'asks again',
+    refused: 'treats it as a refusal: nothing was changed',
+    applied: 'treats it as an answer without a record',
+    unknown: 'treats it as a missing answer: repeats reads, and reads back what it wrote',
+    limited: 'waits, and repeats the call',
+    'not-sent': 'repeats the call',
   }[status];
   const find = status === 'refused' || status === 'applied' ? certain : likely;
-  return find('errors', `a record that does not exist is answered ${answerWords(look)}`, does, { about });
+  return find('errors', `answer for a record that does not exist: ${answerWords(look)}`, does, { about });
 }

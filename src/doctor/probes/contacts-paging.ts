@@ -1,7 +1,7 @@
 /**
- * What page and rows_per_page mean for contacts: the number of the first page, whether either is ignored, and how many
- * rows a page has at most. The contract says that pages start at 0; services that count from 1 are told apart by reading
- * two rows as page 0, 1 and 2.
+ * What page and rows_per_page mean for contacts: the number of the first page, whether one of them is ignored, and how
+ * many rows a page has at most. The contract says that pages start at 0. A service that starts at 1 is detected by
+ * reading two rows of pages 0, 1 and 2.
  */
 import { countsBeside, type FoundList } from '../find-list.ts';
 import { type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';
@@ -11,7 +11,7 @@ import { whyNot } from '../words.ts';
 const GAP = 'rows-per-page';
 const WISHED_ROWS = 1_000;
 const FEW_ROWS = 2;
-const ROWS_DOES = 'asks for the rowsPerPage of its sync, and goes by the rows that come';
+const ROWS_DOES = 'asks for the rowsPerPage of the sync, and counts the rows that it receives';
 
 export const contactsPaging: Probe = { name: 'the pages of contacts', gaps: [GAP], run };
 
@@ -34,16 +34,16 @@ function isSizeIgnored({ ids }: SomePage): boolean {
 function pages(first: SomePage, says: string): Finding {
   const about = 'page numbers';
   if (first.status === 'ignored') {
-    const needs = 'ask the service’s operator how its contacts are paged: what stands beyond this answer is not seen';
+    const needs = 'ask the service’s operator how contacts are paged: the worker cannot read beyond this answer';
     const does = isSizeIgnored(first)
-      ? 'takes the answer for the whole list; its scan is weak, not proven'
-      : 'reads the same page for ever and says so; its scan is unproven';
+      ? 'treats the answer as the whole list; its scan is weak, not proven'
+      : 'reports that every page is the same; its scan is unproven';
     return certain(GAP, `ignored: every page is the first${says}`, does, { about, needs });
   }
-  const find = first.isSure ? certain : likely;
-  if (first.from === 0) return find(GAP, `counted from 0${says}`, 'reads from page 0', { about });
-  const does = 'sees two equal pages, and then reads from page 1';
-  return find(GAP, `counted from 1, unlike the contract${says}`, does, { about });
+  const find = first.isCertain ? certain : likely;
+  if (first.from === 0) return find(GAP, `pages start at 0${says}`, 'starts at page 0', { about });
+  const does = 'detects two equal pages, and then starts at page 1';
+  return find(GAP, `pages start at 1, unlike in the contract${says}`, does, { about });
 }
 
 async function rows(exam: Examination, list: ListSeen, first: SomePage): Promise<Finding> {
@@ -51,30 +51,31 @@ async function rows(exam: Examination, list: ListSeen, first: SomePage): Promise
   const from = first.status === 'counted' ? first.from : 0;
   const { look, found: big } = await readAgain(exam, list, paging(exam, from, WISHED_ROWS));
   if (big === undefined) {
-    const does = 'may be refused: set rowsPerPage lower';
-    return likely(GAP, `${WISHED_ROWS} rows were asked for: ${whyNot(look)}`, does, more);
+    const does = 'may get the same refusal; set a lower rowsPerPage in that case';
+    return likely(GAP, `a request for ${WISHED_ROWS} rows failed: ${whyNot(look)}`, does, more);
   }
   const count = big.ids.length;
   const inAll = countsBeside(look.json).get('total');
-  const total = inAll === undefined ? '' : ` of ${inAll} that it says there are`;
+  const total = inAll === undefined ? '' : ` (the service reports ${inAll} in total)`;
   const usual = defaultRows(list.found, count, from);
   if (isSizeIgnored(first))
-    return certain(GAP, `ignored: ${count} rows come whatever is asked for${total}`, ROWS_DOES, more);
-  if (count >= WISHED_ROWS) return certain(GAP, `${WISHED_ROWS} are honoured${total}${usual}`, ROWS_DOES, more);
-  if (first.status === 'ignored') return likely(GAP, `${count} rows come at most${total}${usual}`, ROWS_DOES, more);
+    return certain(GAP, `ignored: a page has ${count} rows whatever is requested${total}`, ROWS_DOES, more);
+  if (count >= WISHED_ROWS) return certain(GAP, `a page can have ${WISHED_ROWS} rows${total}${usual}`, ROWS_DOES, more);
+  if (first.status === 'ignored')
+    return likely(GAP, `a page has at most ${count} rows${total}${usual}`, ROWS_DOES, more);
   const next = await page(exam, list, from + 1, WISHED_ROWS);
   if (next?.some((id) => !big.ids.includes(id))) {
-    const found = `${count} at most: asked for ${WISHED_ROWS}, that many came and more followed${total}${usual}`;
+    const found = `a page has at most ${count} rows: ${WISHED_ROWS} were requested, and the next page had more${total}${usual}`;
     return certain(GAP, found, ROWS_DOES, more);
   }
-  const found = `all ${count} contacts came at once; what the most is cannot be seen with so few${usual}`;
+  const found = `all ${count} contacts are on one page, too few to show the maximum${usual}`;
   return likely(GAP, found, ROWS_DOES, more);
 }
 
 function defaultRows(list: FoundList | undefined, count: number, from: 0 | 1): string {
-  // Page 0 was asked for without a size; where pages count from 1 that may have been another one.
+  // Page 0 was requested without a size. If pages start at 1, it may have been another page.
   const usual = list?.ids.length ?? 0;
-  return from === 0 && usual > 0 && usual < count ? `; ${usual} where none are asked for` : '';
+  return from === 0 && usual > 0 && usual < count ? `; ${usual} by default` : '';
 }
 
 function paging({ account }: Examination, page: number, size: number): Record<string, number> {

@@ -1,9 +1,9 @@
 /**
- * Is the key accepted, does it arrive at all, and is Authorization needed? The same read is made with the key, with a
- * wrong one, and with none: a service that answers all three alike has never seen the header.
+ * Is the key accepted, does the header arrive, and is Authorization needed? The same read is made with the key, with a
+ * wrong key, and without a key. If all three get the same answer, the header does not reach the service.
  *
  * `API_KEY` has an underscore, and nginx drops such headers unless `underscores_in_headers` is on (its documentation,
- * ngx_http_core_module); AWS load balancers do where `drop_invalid_header_fields` is on.
+ * ngx_http_core_module); AWS load balancers drop them if `drop_invalid_header_fields` is on.
  */
 import type { Credentials } from '../../client/call/inspect.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
@@ -16,14 +16,14 @@ const KEY = 'the key';
 const DOES =
   'sends the key as API_KEY with every call; a 401 or 403 suspends the account until the key is accepted again';
 const REMEDY_PROXY =
-  'let the proxy pass headers with underscores: `underscores_in_headers on;` in the server block of nginx, or the like';
+  'let the proxy pass headers with underscores, in nginx with `underscores_in_headers on;` in the server block';
 
 export const key: Probe = { name: KEY, gaps: [GAP], run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const { look: own, prefix } = await exam.list('contacts');
   if (own === undefined || own.outcome.status === 'unknown' || own.outcome.status === 'limited') {
-    return [unknown(GAP, 'nothing that answers says anything about it', DOES, { about: KEY })];
+    return [unknown(GAP, 'no answer shows whether the key is accepted', DOES, { about: KEY })];
   }
   const { pageParam, rowsPerPageParam } = exam.account.dialect;
   const query = { [pageParam]: 0, [rowsPerPageParam]: 1 };
@@ -40,28 +40,28 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
 type Others = Readonly<Record<'wrong' | 'none', Look>>;
 
 function refusedKey({ account }: Examination, own: Look, { wrong, none }: Others): Finding {
-  const does = 'sends nothing more for this account';
+  const does = 'sends no more calls for this account';
   const said = own.outcome.status === 'refused' ? own.outcome.message : '';
   const refusal = `refused (HTTP ${own.httpStatus}: ${said})`;
   const asksAuthorization =
     headerIn(own, 'www-authenticate') ?? (/authori[sz]ation|bearer/i.test(said) ? said : undefined);
   if (asksAuthorization !== undefined && !account.hasAuthorization) {
-    const needs = `give accounts.${account.name}.authorization a scheme and a token, as the service’s operator says`;
-    return likely(GAP, `${refusal}: it seems to want Authorization too`, does, { about: KEY, needs });
+    const needs = `set accounts.${account.name}.authorization to the scheme and token that the service’s operator gives`;
+    return likely(GAP, `${refusal}: the service seems to need Authorization too`, does, { about: KEY, needs });
   }
   const checkKey = `check the key of account "${account.name}" (${account.keySource}), and that it has not been revoked`;
   if (fingerprint(wrong) !== fingerprint(none)) {
-    return certain(GAP, `it arrives and is ${refusal}`, does, { about: KEY, needs: checkKey });
+    return certain(GAP, `the header arrives, and the key is ${refusal}`, does, { about: KEY, needs: checkKey });
   }
   const server = headerIn(own, 'server') ?? '';
   const saysMissing = /missing|no api|not (provided|present|found|given|set)|required|absent|without/i.test(said);
   const isNginx = /nginx|openresty|tengine/i.test(server);
-  const alike = `${refusal}, and a wrong key or none is answered in the same way`;
+  const alike = `${refusal}, and a call with a wrong key or no key gets the same answer`;
   if (isNginx || saysMissing) {
     const by = isNginx
       ? `its proxy (Server: ${server}) drops headers with underscores`
       : 'a proxy drops the header API_KEY';
-    const needs = `${REMEDY_PROXY}; else ${checkKey}`;
+    const needs = `${REMEDY_PROXY}; otherwise ${checkKey}`;
     return likely(GAP, `${alike}: probably ${by}`, does, { about: KEY, needs });
   }
   const found = `${alike}: the key is wrong, or a proxy drops the header API_KEY`;
@@ -70,25 +70,25 @@ function refusedKey({ account }: Examination, own: Look, { wrong, none }: Others
 
 function acceptedKey({ account }: Examination, { wrong, none }: Others): Finding {
   if (wrong.outcome.status !== 'applied' && none.outcome.status !== 'applied') {
-    const found = `accepted; a wrong one gets ${answerWords(wrong)}, none gets ${answerWords(none)}`;
+    const found = `accepted; answer to a wrong key: ${answerWords(wrong)}; answer without a key: ${answerWords(none)}`;
     return certain(GAP, found, DOES, { about: KEY });
   }
   const who = wrong.outcome.status === 'applied' ? 'a wrong key' : 'a call without a key';
-  const needs = `find out whose records these are: ${account.baseUrl} shows them to ${who}, too`;
-  return certain(GAP, `accepted, and so is ${who}: the key decides nothing here`, DOES, { about: KEY, needs });
+  const needs = `find out whose records these are: ${account.baseUrl} returns them to ${who} too`;
+  return certain(GAP, `accepted, but so is ${who}: the service does not check keys`, DOES, { about: KEY, needs });
 }
 
 function authorization({ account }: Examination, bare: Look | undefined): Finding {
   const about = 'Authorization';
-  if (bare === undefined) return certain(GAP, 'not needed', 'sends none', { about });
+  if (bare === undefined) return certain(GAP, 'not needed', 'does not send it', { about });
   if (bare.outcome.status === 'applied') {
-    const found = `not needed: accounts.${account.name}.authorization may go`;
-    return certain(GAP, found, 'sends it, as the settings say', { about });
+    const found = `not needed: accounts.${account.name}.authorization can be removed`;
+    return certain(GAP, found, 'sends it, because the settings have it', { about });
   }
-  return certain(GAP, `needed: without it comes ${answerWords(bare)}`, 'sends it', { about });
+  return certain(GAP, `needed; answer without it: ${answerWords(bare)}`, 'sends it', { about });
 }
 
-/** Two answers with the same fingerprint tell nothing apart: what differs from call to call is left out. */
+/** Equal for answers that differ only in what changes from call to call, such as ids and times. */
 function fingerprint({ httpStatus, body }: Look): string {
   return `${httpStatus} ${body.slice(0, 2_000).replace(/[0-9a-f-]{8,}|\d+/gi, '#')}`;
 }

@@ -1,4 +1,4 @@
-/** In which order lists come, and whether it holds still: the same list is read twice. */
+/** The order of lists, and whether it is stable: the same list is read twice. */
 import type { Kind } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import type { FoundList } from '../find-list.ts';
@@ -7,7 +7,7 @@ import { certain, type Examination, type Finding, likely, nothingToSee, type Pro
 
 const GAP = 'list-order';
 const KINDS_READ: readonly Kind[] = ['contacts', 'tasks', 'customers', 'orders'];
-const DOES = 'reads overlapping pages, and calls a scan proven only where the order held';
+const DOES = 'reads overlapping pages, and calls a scan proven only if the order was stable';
 
 export const order: Probe = {
   name: 'the order of lists',
@@ -30,21 +30,21 @@ async function orderOf(exam: Examination, kind: Kind, first: FoundList): Promise
   if (second === undefined) return likely(GAP, direction, DOES, { about: kind });
   if (isSame(first.ids, second.ids))
     return certain(GAP, `${direction}; the same when read again`, DOES, { about: kind });
-  // If a record was added in between, a third read equals the second one.
+  // If a record was added between the reads, a third read equals the second one.
   const third = (await readAgain(exam, list, list.query)).found;
   const isMoved = hasMoved(first.ids, second.ids);
   if (!isMoved && third !== undefined && isSame(second.ids, third.ids)) {
-    return likely(GAP, `${direction}; records came or went while it was read`, DOES, { about: kind });
+    return likely(GAP, `${direction}; records were added or removed during the read`, DOES, { about: kind });
   }
   const find = isMoved ? certain : likely;
-  const found = 'unstable: read again, the same records stand in another order';
+  const found = 'unstable: a second read has the same records in another order';
   if (kind === 'customers' || kind === 'orders')
     return find(GAP, found, 'reads the whole list, in any order', { about: kind });
-  const needs = 'ask the service’s operator for a stable order; until then look at the scan line of each run';
-  return find(GAP, found, 'scans until two scans agree, and calls none of them proven', { about: kind, needs });
+  const needs = 'ask the service’s operator for a stable order; until then check the scan line of each run';
+  return find(GAP, found, 'scans until two scans agree, and does not call them proven', { about: kind, needs });
 }
 
-/** Two records that both readings show stand the other way round. */
+/** Whether two records that are in both reads have changed their order. */
 function hasMoved(first: readonly string[], second: readonly string[]): boolean {
   const inFirst = new Set(first);
   const inSecond = new Set(second);
@@ -65,7 +65,7 @@ function directionOf({ ids, records }: FoundList): string {
     const way = times.some(Number.isNaN) ? undefined : wayOf(times);
     if (way !== undefined) return `${way} first, by ${name}`;
   }
-  return 'no order that ids or dates would show';
+  return 'not ordered by id or date';
 }
 
 function wayOf(values: readonly number[]): 'oldest' | 'newest' | undefined {

@@ -1,10 +1,10 @@
-/** What all the calls of the examination showed on their way: rate limits, the service's clock, and how long a call takes. */
+/** What the calls of the examination showed besides their content: rate limits, the service's clock, and latency. */
 import type { Trace } from '../caller.ts';
 import { certain, type Examination, type Finding, type Probe, unknown } from '../probe.ts';
 import { headerIn } from '../words.ts';
 
 const SECOND = 1_000;
-/** Dates are whole seconds, and a minute does no harm yet. */
+/** A Date header has whole seconds, and a difference below a minute is harmless. */
 const SKEW_TO_MEND_MS = 60 * SECOND;
 
 export const pace: Probe = {
@@ -18,7 +18,7 @@ function rate({ account, calls }: Examination): Finding {
   const does =
     account.ratePerSecond === undefined
       ? 'finds the limit of this key by itself (budget.mode: discover)'
-      : `makes ${formatRate(account.ratePerSecond)} at most with this key, and fewer where it is told to slow down`;
+      : `makes at most ${formatRate(account.ratePerSecond)} with this key, and slows down when the service asks for it`;
   const sent = new Map<string, string>();
   for (const trace of calls.traces()) {
     for (const name of Object.keys(trace.headers ?? {})) {
@@ -27,15 +27,18 @@ function rate({ account, calls }: Examination): Finding {
   }
   const headers = [...sent].map(([name, value]) => `${name}: ${value}`).join(', ');
   if (calls.limited() > 0) {
-    const found = `${calls.limited()} of ${calls.made()} calls met a limit${headers === '' ? '' : ` (last: ${headers})`}`;
+    const found = `${calls.limited()} of ${calls.made()} calls were limited${headers === '' ? '' : ` (last: ${headers})`}`;
     const needs = `lower accounts.${account.name}.budget to what the service allows, or find out what else uses this key`;
     return certain(gap, found, does, { needs });
   }
-  if (headers !== '') return certain(gap, `none was met; the service says ${headers}`, does);
-  return unknown(gap, `none was met in ${calls.made()} calls, and no header tells of one`, does);
+  if (headers !== '') return certain(gap, `no call was limited; the service sends ${headers}`, does);
+  return unknown(gap, `none of ${calls.made()} calls was limited, and no header announces a limit`, does);
 }
 
-/** Each Date header narrows it down: the service's clock stood within that second at some time between asking and answer. */
+/**
+ * Each Date header narrows the difference down: the service's clock showed that second at some time between the request
+ * and the answer.
+ */
 export function skewOf(traces: readonly Trace[]): { readonly fromMs: number; readonly toMs: number } | undefined {
   let skew: { fromMs: number; toMs: number } | undefined;
   for (const trace of traces) {
@@ -48,7 +51,7 @@ export function skewOf(traces: readonly Trace[]): { readonly fromMs: number; rea
       fromMs: Math.max(skew?.fromMs ?? fromMs, fromMs),
       toMs: Math.min(skew?.toMs ?? toMs, toMs),
     };
-    // Several machines with clocks of their own may answer: then the last one is as good as any.
+    // If several machines with different clocks answer, the last clock is used.
     skew = narrowed.fromMs <= narrowed.toMs ? narrowed : { fromMs, toMs };
   }
   return skew;
@@ -58,10 +61,10 @@ function clock(traces: readonly Trace[]): Finding {
   const gap = 'clock';
   const does = 'measures a date in Retry-After against the service’s own clock';
   const skew = skewOf(traces);
-  if (skew === undefined) return unknown(gap, 'no answer carries a Date', does);
-  if (skew.fromMs <= 0 && skew.toMs >= 0) return certain(gap, 'agrees with ours to the second', does);
+  if (skew === undefined) return unknown(gap, 'no answer has a Date header', does);
+  if (skew.fromMs <= 0 && skew.toMs >= 0) return certain(gap, 'matches this machine’s clock to the second', does);
   const middleMs = (skew.fromMs + skew.toMs) / 2;
-  const found = `${(Math.abs(middleMs) / SECOND).toFixed(1)} s ${middleMs > 0 ? 'ahead of' : 'behind'} ours`;
+  const found = `${(Math.abs(middleMs) / SECOND).toFixed(1)} s ${middleMs > 0 ? 'ahead of' : 'behind'} this machine’s clock`;
   const needs = 'set this machine’s clock by NTP, or tell the service’s operator that theirs is wrong';
   return certain(gap, found, does, Math.abs(middleMs) > SKEW_TO_MEND_MS ? { needs } : {});
 }
@@ -75,7 +78,7 @@ function latency({ account, calls }: Examination): Finding {
   const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
   const most = (account.concurrency * SECOND) / Math.max(1, median);
   const found = `${Math.round(median)} ms (median of ${sorted.length} calls); the slowest took ${Math.round(sorted.at(-1) ?? 0)} ms`;
-  const does = `keeps ${account.concurrency} calls in flight at most, so up to ${formatRate(most)}`;
+  const does = `keeps at most ${account.concurrency} calls in flight, which allows up to ${formatRate(most)}`;
   if (account.ratePerSecond === undefined || most >= account.ratePerSecond) return certain(gap, found, does);
   const needs = `raise accounts.${account.name}.budget.concurrency to use the whole rate of ${formatRate(account.ratePerSecond)}`;
   return certain(gap, found, does, { needs });

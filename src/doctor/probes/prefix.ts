@@ -7,7 +7,7 @@ import { inWords, whyNot } from '../words.ts';
 
 const GAP = 'prefix';
 const ASKED: readonly Kind[] = ['contacts', 'customers', 'orders', 'tasks', 'pipelines'];
-/** Of an answer that only has to be there. */
+/** For a call whose answer only has to exist. */
 const ENOUGH_BYTES = 64 * 1024;
 
 export const prefix: Probe = { name: 'the prefix', gaps: [GAP], run };
@@ -20,7 +20,7 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
     .map(({ kind, look }) => {
       const why = look === undefined ? '' : `: ${whyNot(look)}`;
       const needs = `ask the service’s operator where the ${kind} are; both prefixes were tried`;
-      return likely(GAP, `no list under either prefix${why}`, 'cannot read them', { about: kind, needs });
+      return likely(GAP, `no list was found under either prefix${why}`, 'cannot read them', { about: kind, needs });
     });
   const answering = seen.filter(({ prefix }) => prefix !== undefined);
   if (answering.length === 0) return silent;
@@ -33,24 +33,24 @@ async function verdict(exam: Examination, answering: readonly ListSeen[]): Promi
   const used = PREFIXES.filter((prefix) => under.get(prefix)?.length !== 0);
   const [only] = used;
   if (only === undefined || used.length > 1) {
-    const places = used.map((one) => `${inWords(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
+    const kindsByPrefix = used.map((one) => `${inWords(under.get(one)?.map(({ kind }) => kind) ?? [])} under ${one}`);
     const needs = `set accounts.${account.name}.prefix to auto: no single prefix fits`;
-    const does = 'finds the prefix for each operation by itself';
-    return certain(GAP, places.join('; '), does, account.prefix === 'auto' ? {} : { needs });
+    const does = 'finds the prefix of each operation separately';
+    return certain(GAP, kindsByPrefix.join('; '), does, account.prefix === 'auto' ? {} : { needs });
   }
   const other = PREFIXES.find((one) => one !== only) ?? only;
   const both = await alsoUnder(exam, answering, other);
-  const does = `asks under ${only}`;
+  const does = `uses ${only}`;
   if (both.length > 0)
     return certain(GAP, `every list answers under ${only}; ${inWords(both)} under ${other} as well`, does);
   const isRight = account.prefix === 'auto' || account.prefix === only;
   const needs = isRight ? undefined : `set accounts.${account.name}.prefix to ${only}`;
-  const found = `${only}, and nothing under ${other}`;
+  const found = `every list answers under ${only}, and none under ${other}`;
   if (answering.length < ASKED.length) return likely(GAP, found, does, { needs });
   return certain(GAP, found, does, { setting: settingOf(account, 'prefix', only), needs });
 }
 
-/** The kinds that answer under `other`, too; asked for as little as can be. */
+/** The kinds that also answer under `other`. Each call asks for as little as possible. */
 async function alsoUnder({ calls, account }: Examination, lists: readonly ListSeen[], other: Prefix): Promise<Kind[]> {
   const both: Kind[] = [];
   for (const { kind, tries } of lists) {

@@ -1,4 +1,4 @@
-/** What the records that were read show by themselves: their fields, flags, amounts and dates. Values are never reported. */
+/** The fields of the records that were read, and the form of flags, amounts and dates. Values are never reported. */
 import type { Kind } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { type Operation, operations } from '../../contract/operations.ts';
@@ -9,7 +9,7 @@ const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
 const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;
 const MAX_NAMES = 8;
 
-export const records: Probe = { name: 'the records', gaps: GAPS, run };
+export const recordForms: Probe = { name: 'the records', gaps: GAPS, run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
@@ -39,8 +39,8 @@ function fieldsOf(kind: (typeof KINDS_READ)[number], records: readonly JsonObjec
   const others = [...names].filter((name) => !known.includes(name));
   const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : '';
   const besides =
-    others.length === 0 ? 'none that we do not know' : `among them ${others.slice(0, MAX_NAMES).join(', ')}${more}`;
-  const does = 'reads those it needs, and passes over the others';
+    others.length === 0 ? 'only known fields' : `among them ${others.slice(0, MAX_NAMES).join(', ')}${more}`;
+  const does = 'reads the fields it needs, and ignores the others';
   return certain('record-fields', `${names.size} fields, ${besides}`, does, { about: kind });
 }
 
@@ -69,7 +69,7 @@ function linkOf(customers: readonly JsonObject[]): readonly Finding[] {
   if (customers.length === 0) return [];
   const names = ['contact_id', 'contactId', 'contact', 'crm_contact_id'];
   const name = names.find((one) => customers.some((customer) => Object.hasOwn(customer, one)));
-  const does = 'keeps its own links, and matches customers by what they say';
-  if (name === undefined) return [likely('import-link', 'customers do not say which contact they came from', does)];
-  return [certain('import-link', `customers carry ${name}`, does)];
+  const does = 'keeps its own links, and matches customers by their content';
+  if (name === undefined) return [likely('import-link', 'customers do not name their contact', does)];
+  return [certain('import-link', `customers have ${name}`, does)];
 }

@@ -1,11 +1,11 @@
-/** How contacts.search matches: a contact that is known is searched for by a part of its e-mail address or name. */
+/** How contacts.search matches: it is called with a part of a known contact's e-mail address or name. */
 import type { JsonObject } from '../../client/call/json.ts';
 import { listFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
 
 const GAP = 'search-match';
-const DOES = 'takes a search for a hint, and compares the records itself';
+const DOES = 'uses a search only as a hint, and compares the records itself';
 const FIELDS = ['email', 'first_name', 'last_name', 'phone'] as const;
 const SHORTEST = 4;
 
@@ -24,9 +24,16 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   const about = known.field;
   const inner = await finds(swapCase(known.value.slice(1, -1)));
   if (typeof inner === 'string') return [unknown(GAP, inner, DOES)];
-  if (inner) return [certain(GAP, 'found by a part of it, in either case', DOES, { about })];
+  if (inner) return [certain(GAP, 'found by a part of it, in upper or lower case', DOES, { about })];
   const isFound = (await finds(known.value)) === true;
-  return [certain(GAP, isFound ? 'found as a whole only, or in its own case' : 'not found by it', DOES, { about })];
+  return [
+    certain(
+      GAP,
+      isFound ? 'found only by the whole value, or only in the same case' : 'not found by this field',
+      DOES,
+      { about },
+    ),
+  ];
 }
 
 function someKnown(records: readonly JsonObject[]): { field: string; value: string } | undefined {

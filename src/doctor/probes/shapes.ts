@@ -1,7 +1,10 @@
-/** Where each kind's list stands in its answer, and which member of a record is its id, checked by reading one by it. */
+/**
+ * The path of each kind's list in its answer, and the member of a record that is its id. The id is checked by reading a
+ * record with it.
+ */
 import { idOf, KINDS, toWireId } from '../../client/call/dialect.ts';
 import type { Look } from '../caller.ts';
-import { likelyIdName, listPlaces, pathText } from '../find-list.ts';
+import { likelyIdName, listPaths, pathText } from '../find-list.ts';
 import { getById, isGettable, type ListSeen, recordFrom } from '../lists.ts';
 import {
   certain,
@@ -15,8 +18,8 @@ import {
 } from '../probe.ts';
 import { inWords, whyNot } from '../words.ts';
 
-const PLACE_DOES = 'reads the list there';
-const ID_DOES = 'takes it for the id; 7 and "7" are the same';
+const PATH_DOES = 'reads the list at this path';
+const ID_DOES = 'uses it as the id; 7 and "7" are the same';
 
 export const shapes: Probe = { name: 'the lists and ids', gaps: ['list-place', 'record-id'], run };
 
@@ -25,27 +28,27 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   for (const kind of KINDS) {
     const seen = await exam.list(kind);
     if (seen.look === undefined)
-      findings.push(nothingToSee('list-place', kind, PLACE_DOES), nothingToSee('record-id', kind, ID_DOES));
+      findings.push(nothingToSee('list-place', kind, PATH_DOES), nothingToSee('record-id', kind, ID_DOES));
     else if (seen.prefix !== undefined)
-      findings.push(placeOf(exam, seen, seen.look), await idOfKind(exam, seen, seen.look));
+      findings.push(listPathOf(exam, seen, seen.look), await idOfKind(exam, seen, seen.look));
   }
   return findings;
 }
 
-function placeOf({ account }: Examination, { kind: about, found }: ListSeen, look: Look): Finding {
+function listPathOf({ account }: Examination, { kind: about, found }: ListSeen, look: Look): Finding {
   const gap = 'list-place';
   if (found === undefined) {
-    const places = listPlaces(look.json);
-    const choice = places.length > 1 ? `: it may be ${inWords(places)}` : '';
+    const paths = listPaths(look.json);
+    const choice = paths.length > 1 ? `: it may be ${inWords(paths)}` : '';
     const within = `accounts.${account.name}.dialect.listPath.${about}`;
-    const needs = look.outcome.status === 'applied' ? `name the list in ${within}` : undefined;
-    const does = 'reports that it finds no list, and does not take it for empty';
+    const needs = look.outcome.status === 'applied' ? `set ${within} to the path of the list` : undefined;
+    const does = 'reports that it finds no list, and does not treat it as empty';
     return unknown(gap, `${whyNot(look)}${choice}`, does, { about, needs });
   }
   const path = pathText(found.path);
-  const where = path === '$' ? 'the answer itself is the list' : path;
-  if (found.records.length === 0) return likely(gap, `${where}, empty so far`, PLACE_DOES, { about });
-  return certain(gap, where, PLACE_DOES, { about, setting: settingOf(account, `dialect.listPath.${about}`, path) });
+  const where = path === '$' ? 'the whole answer is the list' : path;
+  if (found.records.length === 0) return likely(gap, `${where}, empty so far`, PATH_DOES, { about });
+  return certain(gap, where, PATH_DOES, { about, setting: settingOf(account, `dialect.listPath.${about}`, path) });
 }
 
 async function idOfKind(exam: Examination, seen: ListSeen, look: Look): Promise<Finding> {
@@ -56,21 +59,21 @@ async function idOfKind(exam: Examination, seen: ListSeen, look: Look): Promise<
     const name = likelyIdName(look.json);
     if (name === undefined) return nothingToSee(gap, about, ID_DOES);
     const needs = `set accounts.${exam.account.name}.${within} to ${name}, if that is the id`;
-    return likely(gap, `none by a usual name; perhaps ${name}`, 'finds no id', { about, needs });
+    return likely(gap, `no member has a usual name; perhaps ${name}`, 'finds no id', { about, needs });
   }
   const { idName, ids, records } = found;
   const type = typeof records[0]?.[idName] === 'string' ? 'text' : 'a number';
   const areDistinct = ids.length === records.length && new Set(ids).size === ids.length;
   const isConfirmed = await isConfirmedByGet(exam, seen, ids[0]);
-  const what = `${idName}, ${type}${isConfirmed === true ? '; a get by it shows the record' : ''}`;
+  const what = `${idName}, ${type}${isConfirmed === true ? '; a get with it returns the record' : ''}`;
   if (areDistinct && (isConfirmed === true || (isConfirmed === undefined && ids.length > 1))) {
     return certain(gap, what, ID_DOES, { about, setting: settingOf(exam.account, within, idName) });
   }
-  const doubt = areDistinct ? 'a get by it shows another record or none' : 'two records share one';
+  const doubt = areDistinct ? 'a get with it returns another record or none' : 'two records have the same one';
   return likely(gap, ids.length < 2 ? what : `${what}; but ${doubt}`, ID_DOES, { about });
 }
 
-/** Undefined where the kind has no get. */
+/** Undefined if the kind has no get operation. */
 async function isConfirmedByGet(
   { calls, account }: Examination,
   list: ListSeen,

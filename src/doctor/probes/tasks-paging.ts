@@ -1,9 +1,9 @@
-/** Is the first page of tasks 0 or 1, how many are on one, and what comes without a page? */
+/** Is the first page of tasks 0 or 1, how many tasks are on a page, and what does a call without a page return? */
 import { findFirstPage, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, settingOf } from '../probe.ts';
 
 const GAP = 'tasks-paging';
-const DOES = 'reads from the first page until one is empty';
+const DOES = 'reads from the first page until a page is empty';
 
 export const tasksPaging: Probe = { name: 'the pages of tasks', gaps: [GAP], run };
 
@@ -17,16 +17,16 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   const without = list.found.ids.length;
   if (first.status === 'empty') {
     if (without === 0) return [nothingToSee(GAP, 'tasks', DOES)];
-    const needs = 'ask the service’s operator how its tasks are paged: none come where a page is asked for';
-    return [certain(GAP, 'tasks come without a page only', 'finds no tasks', { needs })];
+    const needs = 'ask the service’s operator how tasks are paged: a request with a page returns none';
+    return [certain(GAP, 'only a call without a page returns tasks', 'finds no tasks', { needs })];
   }
   const rows = first.ids.length;
   if (first.status === 'ignored') {
-    const needs = 'ask the service’s operator how its tasks are paged: what stands beyond this answer is not seen';
-    const does = 'takes the answer for the whole list; its scan is weak';
-    return [certain(GAP, `ignored: every page is the same ${rows} tasks`, does, { needs })];
+    const needs = 'ask the service’s operator how tasks are paged: the worker cannot read beyond this answer';
+    const does = 'treats the answer as the whole list; its scan is weak';
+    return [certain(GAP, `ignored: every page has the same ${rows} tasks`, does, { needs })];
   }
-  const what = without === 0 ? 'nothing comes' : without > rows ? 'more come' : 'the first page comes';
-  const found = `counted from ${first.from}; ${rows} on the first page; without a page ${what}`;
+  const what = without === 0 ? 'returns nothing' : without > rows ? 'returns more' : 'returns the first page';
+  const found = `pages start at ${first.from}; the first page has ${rows} tasks; a call without a page ${what}`;
   return [certain(GAP, found, DOES, { setting: settingOf(exam.account, 'dialect.firstTaskPage', first.from) })];
 }

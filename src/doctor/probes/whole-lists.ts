@@ -1,26 +1,26 @@
 /**
- * Do customers and orders come whole, as the contract reads, or only the first of them? A list that is cut off in silence
- * makes the worker create again what is there already, so this is looked at from several sides: a second page that shows
- * others, a number of rows that looks like a page's, and records that a get shows while the list does not.
+ * Are the lists of customers and orders complete, as the contract implies, or only their first part? If a list is cut
+ * off silently, the worker would create existing records again. So this is checked in several ways: whether a second
+ * page has other records, whether the number of rows looks like a page size, and whether a get returns a record that is
+ * missing from the list.
  */
 import { idOf, toWireId } from '../../client/call/dialect.ts';
+import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
 import { countsBeside } from '../find-list.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
 
 const GAP = 'unpaged-lists';
-const DOES = 'takes the answer for the whole list, and reads it as a stream';
-const DOES_WRONG = 'takes the answer for the whole list, and would create again what is not in it';
-const NEEDS = 'do not run syncs or loads with this account before its operator says how the list is read whole';
-
-type WholeKind = 'customers' | 'orders';
-
-/** As services like to size their pages; larger ones are whole thousands or halves of one. */
-const PAGE_SIZES = new Set([10, 20, 25, 50, 100, 200, 250]);
+const DOES = 'treats the answer as the whole list, and reads it as a stream';
+const DOES_PAGED = 'reads all pages, like those of the contacts';
+const DOES_SAFE = 'creates no record that is missing from the list';
+const DOES_WRONG = 'treats the answer as the whole list, and would create the missing records again';
+const NEEDS =
+  'do not run syncs or loads with this account before the service’s operator says how to read the whole list';
 
 export const wholeLists: Probe = {
-  name: 'whether customers and orders come whole',
+  name: 'whether the lists of customers and orders are complete',
   gaps: [GAP],
   run: async (exam) => [await look(exam, 'customers'), await look(exam, 'orders')],
 };
@@ -29,40 +29,45 @@ async function look(exam: Examination, about: WholeKind): Promise<Finding> {
   const list = await exam.list(about);
   if (list.found === undefined) {
     const why = list.look === undefined ? 'no answer' : whyNot(list.look);
-    return unknown(GAP, `cannot be seen: ${why}`, DOES, { about });
+    return unknown(GAP, `unknown: ${why}`, DOES, { about });
   }
   const count = list.found.ids.length;
   if (count === 0) return nothingToSee(GAP, about, DOES);
-  const cut = (found: string) => certain(GAP, found, DOES_WRONG, { about, needs: NEEDS });
+  const cut = (found: string) => certain(GAP, found, DOES_SAFE, { about, needs: NEEDS, cutsOff: about });
   const total = countsBeside(list.look?.json).get('total');
-  if (total !== undefined && total > count) return cut(`cut off: ${count} come of ${total} that it says there are`);
+  if (total !== undefined && total > count)
+    return cut(`cut off: the list has ${count} records, and the service reports ${total} in total`);
   const paged = await nextPage(exam, list);
-  if (paged === 'others') return cut(`paged: ${count} come, and a second page shows others`);
+  if (paged === 'others')
+    return certain(GAP, `paged: one answer has ${count} records, and a second page has others`, DOES_PAGED, { about });
   if (await hidesARecord(exam, list, about))
-    return cut(`cut off: ${count} come, and a get shows one that is not among them`);
+    return cut(`cut off: the list has ${count} records, and a get returns one that is not in it`);
   if (isPageSize(count) && paged !== 'empty') {
-    const needs = `see on the service’s platform whether there are more than ${count} ${about}; if so, ${NEEDS}`;
-    const found = `${count} come, which looks like a page: it may be cut off there`;
+    const needs = `check on the service’s platform whether there are more than ${count} ${about}; if so, ${NEEDS}`;
+    const found = `the list has ${count} records, which looks like a page size: it may be cut off`;
     return likely(GAP, found, DOES_WRONG, { about, needs });
   }
   const find = paged === 'empty' || total === count ? certain : likely;
-  return find(GAP, `whole, as far as can be seen: ${count} came`, DOES, { about });
+  return find(GAP, `nothing shows that it is cut off: it has ${count} records`, DOES, { about });
 }
 
-/** What a second page of the same length shows. A list that is not paged answers itself. */
+/** What a second page of the same length has: other records, none, or the list itself if it is not paged. */
 async function nextPage(exam: Examination, list: ListSeen): Promise<'others' | 'empty' | 'itself'> {
   const own = new Set(list.found?.ids);
   const { pageParam, rowsPerPageParam } = exam.account.dialect;
   for (const page of [1, 2]) {
     const { found } = await readAgain(exam, list, { [pageParam]: page, [rowsPerPageParam]: own.size });
-    if (found === undefined) return 'itself'; // the parameters are refused: nothing is said by them
+    if (found === undefined) return 'itself'; // the parameters are refused, so they show nothing
     if (found.ids.some((id) => !own.has(id))) return 'others';
     if (found.ids.length === 0) return 'empty';
   }
   return 'itself';
 }
 
-/** Looks by get for a record next to those of the list, and for a customer that an order names. */
+/**
+ * Whether a get returns a record that is missing from the list: one with an id next to the listed ids, or a customer of
+ * an order.
+ */
 async function hidesARecord({ calls, account, list }: Examination, seen: ListSeen, kind: WholeKind): Promise<boolean> {
   const own = new Set(seen.found?.ids);
   const candidates = [
@@ -72,7 +77,7 @@ async function hidesARecord({ calls, account, list }: Examination, seen: ListSee
   for (const id of candidates.filter((one) => !own.has(one)).slice(0, 2)) {
     const record = recordFrom(await getById(calls, kind, seen, toWireId(id)), kind, account);
     if (idOf(record, kind, account.dialect) !== id) continue;
-    // It may have been made since the list was read.
+    // It may have been created since the list was read.
     const { found: now } = await readAgain({ calls, account }, seen);
     if (now !== undefined && !now.ids.includes(id)) return true;
   }
@@ -91,8 +96,4 @@ function neighbours(ids: ReadonlySet<string>): readonly string[] {
   if (numbers.length < ids.size) return [];
   numbers.sort((a, b) => a - b);
   return [(numbers.at(-1) ?? 0) + 1, (numbers[0] ?? 0) - 1].filter((id) => id > 0).map(String);
-}
-
-function isPageSize(rows: number): boolean {
-  return PAGE_SIZES.has(rows) || rows % 500 === 0;
 }

@@ -1,4 +1,7 @@
-/** With a test contact: what a create answers, and how long it takes until a search or a list shows it. */
+/**
+ * Creates a test contact and checks what the create answers, and how long it takes until a search or a list shows the
+ * contact.
+ */
 import { idOf } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import type { Look } from '../caller.ts';
@@ -11,7 +14,7 @@ const SECOND = 1_000;
 const MANY_ROWS = 1_000;
 
 export const writeContact: Probe = {
-  name: 'what a create answers, and when it is seen',
+  name: 'what a create answers, and when a read shows the record',
   gaps: ['write-answers', 'read-after-write'],
   run,
 };
@@ -23,9 +26,9 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   const look = await exam.calls.look('contacts.create', { body, prefix });
   stopIfKeyRefused(exam, look);
   if (!mayHaveWritten(look)) {
-    const does = 'rejects a row with the service’s own words';
-    const needs = 'a contact has to be creatable for the other tests; see what the service says of it';
-    const found = `the create was answered ${answerWords(look)}`;
+    const does = 'rejects a row with the message of the service';
+    const needs = 'the other tests need a contact that can be created; see the message of the service';
+    const found = `answer to the create: ${answerWords(look)}`;
     return [certain('write-answers', found, does, { about: 'contacts', needs })];
   }
   leave(exam, 'contacts');
@@ -53,7 +56,8 @@ async function find(exam: Examination): Promise<string | undefined> {
   const found = listFrom(search, 'contacts', exam.account)?.records.find(isOurs);
   if (found !== undefined) return idOf(found, 'contacts', dialect);
   if (search.outcome.status === 'applied') return undefined;
-  // Without a search that works, the list has to show it: on its first page, where that is the newest or the only one.
+  // If search does not work, the list has to show the contact. Its first page does if it has the newest records or is the only
+  // page.
   const many = await readAgain(exam, list, { ...list.query, [dialect.rowsPerPageParam]: MANY_ROWS });
   return idOf(many.found?.records.find(isOurs), 'contacts', dialect);
 }
@@ -61,25 +65,25 @@ async function find(exam: Examination): Promise<string | undefined> {
 function createAnswer({ account }: Examination, look: Look): Finding {
   const gap = 'write-answers';
   if (look.outcome.status !== 'applied') {
-    const does = 'in doubt after every create: settles it by reading back';
-    return certain(gap, `a create is answered ${answerWords(look)}`, does);
+    const does = 'treats the outcome of every create as unknown, and reads it back';
+    return certain(gap, `answer to a create: ${answerWords(look)}`, does);
   }
   const record = recordFrom(look, 'contacts', account);
-  const empty = look.body.trim() === '' ? 'nothing' : 'an envelope that tells no id';
+  const empty = look.body.trim() === '' ? 'nothing' : 'an envelope without an id';
   const what = record === undefined ? empty : Object.hasOwn(record, 'email') ? 'the record' : 'its id';
-  return certain(gap, `a create answers ${what}`, 'takes it for done, and finds ids by reading');
+  return certain(gap, `answer to a create: ${what}`, 'treats the create as applied, and finds ids by reading');
 }
 
 function lag({ account }: Examination, afterMs: number | undefined): Finding {
   const gap = 'read-after-write';
   const { name, settleMs } = account;
-  const does = `believes that a write is not there ${settleMs / SECOND} s after its answer was lost, not sooner (budget.settle)`;
-  const needs = `raise accounts.${name}.budget.settle above the time it takes`;
+  const does = `waits ${settleMs / SECOND} s after a lost answer before it concludes that a write was not applied (budget.settle)`;
+  const needs = `set accounts.${name}.budget.settle to more than the time it takes`;
   if (afterMs === undefined) {
-    const found = `a new contact was not seen within ${LONGEST_LAG_MS / SECOND} s`;
+    const found = `no read showed a new contact within ${LONGEST_LAG_MS / SECOND} s`;
     return likely(gap, found, does, LONGEST_LAG_MS >= settleMs ? { needs } : {});
   }
-  const when = afterMs < SECOND ? 'at once' : `within ${(afterMs / SECOND).toFixed(1)} s`;
-  const found = `a new contact is seen ${when} (${Math.round(afterMs)} ms)`;
+  const when = afterMs < SECOND ? 'immediately' : `within ${(afterMs / SECOND).toFixed(1)} s`;
+  const found = `a read shows a new contact ${when} (${Math.round(afterMs)} ms)`;
   return certain(gap, found, does, afterMs * 2 > settleMs ? { needs } : {});
 }

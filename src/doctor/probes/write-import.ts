@@ -1,6 +1,6 @@
 /**
- * Which body does customers/import take? The forms are tried one after the other with the test contact, and the list of
- * customers says which was applied, whatever the answers say.
+ * Which body does customers/import accept? The forms are tried one after the other with the test contact. Whatever the
+ * answers say, the list of customers shows which form was applied.
  */
 import { autoDialect, type Dialect, idOf, importBody, isJsonObject } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
@@ -16,19 +16,20 @@ const GAPS = ['import-body', 'import-or-create', 'import-mapping', 'import-link'
 type ImportBody = Dialect['importBody'];
 
 const FORMS: readonly ImportBody[] = [{ contact_id: '$id' }, { id: '$id' }, { contact_ids: ['$id'] }];
-/** Where a customer takes longer to be seen than this, it may have come from the form before. */
+/** If it takes longer than this until the list shows a customer, the previous form may have made it. */
 const QUICK_MS = 5_000;
 
 export const writeImport: Probe = { name: 'how contacts are imported', gaps: GAPS, run };
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const untried = (why: string) => [
-    unknown('import-body', `not tried: ${why}`, 'imports with the body of the settings'),
+    unknown('import-body', `not tried: ${why}`, 'imports with the body in the settings'),
   ];
   const { contactId } = exam.written;
-  if (contactId === undefined) return untried('the test contact was not seen, so there is no id to import');
+  if (contactId === undefined) return untried('no read showed the test contact, so there is no id to import');
   const list = await exam.list('customers');
-  if (list.found === undefined) return untried('the list of customers, which would show it, cannot be read');
+  if (list.found === undefined)
+    return untried('the list of customers cannot be read, so the result would not be visible');
 
   let prefix = list.prefix;
   const answers: string[] = [];
@@ -48,7 +49,7 @@ function formsFor(own: ImportBody): readonly ImportBody[] {
   return [own, ...FORMS.filter((form) => JSON.stringify(form) !== JSON.stringify(own))];
 }
 
-/** Under the other prefix, too, where the first has no such route; the contract lists the import apart. */
+/** Also tries the other prefix if the first has no such route, because the contract lists the import separately. */
 async function send(
   exam: Examination,
   form: ImportBody,
@@ -76,7 +77,7 @@ async function findCustomer(exam: Examination, list: ListSeen, contactId: string
   );
 }
 
-/** The customer that the list shows, and how its contact was imported. */
+/** The customer in the list, and how its contact was imported. */
 interface Shown {
   readonly list: ListSeen;
   readonly form: ImportBody;
@@ -87,9 +88,9 @@ interface Shown {
 function imported(exam: Examination, { list, form, prefix, customer }: Shown): readonly Finding[] {
   const { account, written } = exam;
   leave(exam, 'customers', idOf(customer, 'customers', account.dialect));
-  const found = `${JSON.stringify(form)} makes a customer`;
+  const found = `${JSON.stringify(form)} creates a customer`;
   const isOwn = JSON.stringify(form) === JSON.stringify(account.dialect.importBody);
-  const does = isOwn ? 'imports with it' : 'imports with it, once the setting says so';
+  const does = isOwn ? 'imports with it' : 'imports with it when the setting has this body';
   const setting = settingOf(account, 'dialect.importBody', form);
   const findings = [
     (written.lagMs ?? QUICK_MS) < QUICK_MS
@@ -104,7 +105,7 @@ function imported(exam: Examination, { list, form, prefix, customer }: Shown): r
   const more = { about: 'customers/import', setting: auto };
   return [
     ...findings,
-    certain('prefix', `${prefix}, unlike the lists`, 'finds the prefix for each operation by itself', more),
+    certain('prefix', `under ${prefix}, unlike the lists`, 'finds the prefix of each operation separately', more),
   ];
 }
 
@@ -113,8 +114,8 @@ function mapping(exam: Examination, customer: JsonObject): Finding {
     customer.full_name === testName(exam.marker) && 'full_name from the first and last name',
     customer.email === emailOf(exam) && 'email',
   ].filter((one) => one !== false);
-  const found = taken.length === 0 ? 'neither the name nor the e-mail came along' : `${inWords(taken)} came along`;
-  return certain('import-mapping', found, 'matches customers by what they say, not by what was sent');
+  const found = taken.length === 0 ? 'neither the name nor the e-mail was copied' : `copied: ${inWords(taken)}`;
+  return certain('import-mapping', found, 'matches customers by their actual content, not by what was sent');
 }
 
 function link(customer: JsonObject, contactId: string | undefined): Finding {
@@ -123,17 +124,17 @@ function link(customer: JsonObject, contactId: string | undefined): Finding {
   );
   const found =
     names.length === 0
-      ? 'a customer does not say which contact it came from'
-      : `${inWords(names)} of a customer is its contact`;
-  return certain('import-link', found, 'keeps its own links all the same');
+      ? 'a customer does not name its contact'
+      : `${inWords(names)} of a customer is the id of its contact`;
+  return certain('import-link', found, 'also keeps its own links');
 }
 
 function notImported(answers: readonly string[]): readonly Finding[] {
-  const does = 'tries the import, and creates customers from contacts where it is refused';
+  const does = 'tries the import, and creates customers from contacts if it is refused';
   const needs =
-    'set importWith: create in the syncs of this account, or ask its operator for the body of customers/import';
+    'set importWith: create in the syncs of this account, or ask the service’s operator for the body of customers/import';
   return [
-    likely('import-body', `no form made a customer: ${answers.join('; ')}`, does, { needs }),
+    likely('import-body', `no form created a customer: ${answers.join('; ')}`, does, { needs }),
     likely('import-or-create', 'the import did not work', does),
   ];
 }

@@ -1,4 +1,7 @@
-/** With a test task: is it open when it is new, which method completes it, and does its description keep hidden marks? */
+/**
+ * Creates a test task and checks whether it is open, which method completes it, and whether its description keeps
+ * hidden marks.
+ */
 import { flagOf, idOf, toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
@@ -22,13 +25,13 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   const look = await calls.look('tasks.create', { body, prefix: list.prefix });
   stopIfKeyRefused(exam, look);
   const untried = (why: string) => [
-    unknown(METHOD, `not tried: ${why}`, 'completes tasks by the method of the settings'),
+    unknown(METHOD, `not tried: ${why}`, 'completes tasks by the method in the settings'),
   ];
-  if (!mayHaveWritten(look)) return untried(`the task was refused with ${answerWords(look)}`);
+  if (!mayHaveWritten(look)) return untried(`answer to the create: ${answerWords(look)}`);
   leave(exam, 'tasks');
   const told = idOf(recordFrom(look, 'tasks', account), 'tasks', account.dialect);
   const id = told ?? (await lookFor(exam, patienceMs(exam), () => findTask(exam, list)))?.found;
-  if (id === undefined) return untried('the new task was not seen in the list');
+  if (id === undefined) return untried('the list did not show the new task');
   leave(exam, 'tasks', id);
   const read = async () => recordFrom(await getById(calls, 'tasks', list, toWireId(id)), 'tasks', account);
   const task = (await lookFor(exam, patienceMs(exam), read))?.found;
@@ -38,7 +41,7 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
 function freshTask(task: JsonObject | undefined, comment: string): readonly Finding[] {
   if (task === undefined) return [];
   const isCompleted = flagOf(task.isCompleted);
-  const state = isCompleted === undefined ? 'without a flag that can be read' : isCompleted ? 'completed' : 'open';
+  const state = isCompleted === undefined ? 'without a readable flag' : isCompleted ? 'completed' : 'open';
   const text = typeof task.description === 'string' ? task.description : '';
   const keeps = [text.includes(comment) && 'an HTML comment', text.includes(ZERO_WIDTH) && 'zero-width letters'].filter(
     Boolean,
@@ -46,7 +49,7 @@ function freshTask(task: JsonObject | undefined, comment: string): readonly Find
   const marks = keeps.length === 0 ? 'neither an HTML comment nor zero-width letters' : keeps.join(' and ');
   return [
     certain('completion-default', `a new task is ${state}`, 'reads the flag of each task'),
-    certain('hidden-marker', `a description keeps ${marks}`, 'leaves descriptions as they are'),
+    certain('hidden-marker', `a description keeps ${marks}`, 'does not change descriptions'),
   ];
 }
 
@@ -65,7 +68,7 @@ async function completion(
     const isDone = async () => flagOf((await read())?.isCompleted) || undefined;
     if ((await lookFor(exam, withinMs, isDone)) === undefined) continue;
     const setting = settingOf(exam.account, 'dialect.completeMethod', completeMethod);
-    const before = completeMethod === 'GET' ? '; a PUT does not' : '';
+    const before = completeMethod === 'GET' ? '; PUT does not' : '';
     const found = `${completeMethod} completes a task${before}`;
     return certain(METHOD, found, `completes tasks by ${completeMethod}`, { setting });
   }
@@ -73,7 +76,7 @@ async function completion(
   return likely(METHOD, `neither method completed it: ${answers.join('; ')}`, 'cannot complete tasks', { needs });
 }
 
-/** On the first page where lists begin with the newest, else on the last, which is found by doubling and halving. */
+/** On the first page if lists begin with the newest record, otherwise on the last, which is found by doubling and halving. */
 async function findTask(exam: Examination, list: ListSeen): Promise<string | undefined> {
   const { dialect } = exam.account;
   const page = async (number: number) => (await readAgain(exam, list, { [dialect.pageParam]: number })).found;

@@ -37,8 +37,8 @@ export interface Account {
   /** Which operations the key may use, as learnt from writes. */
   readonly permissions: Permissions;
   /**
-   * Takes a token of the key's retry budget before retrying a call that the service may have seen. `empty`: this key had
-   * too many retries lately, and the work is postponed.
+   * Takes a token of the key's retry budget before retrying a call that the service may have seen. `empty`: this key
+   * had too many retries recently, and the work is postponed.
    */
   takeRetry(): Promise<RetryTaken>;
   /** This process's figures for the key's budget. */

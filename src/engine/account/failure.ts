@@ -45,12 +45,12 @@ export class RetryLater extends Error {
   override readonly name = 'RetryLater';
   readonly inMs: number;
   /** Whether it counts as a failure, which a run tolerates only for a limited time. Waiting for the budget does not. */
-  readonly isTrouble: boolean;
+  readonly isFailure: boolean;
 
-  constructor(message: string, inMs: number, { isTrouble = true }: { isTrouble?: boolean } = {}) {
+  constructor(message: string, inMs: number, { isFailure = true }: { isFailure?: boolean } = {}) {
     super(message);
     this.inMs = inMs;
-    this.isTrouble = isTrouble;
+    this.isFailure = isFailure;
   }
 }
 
@@ -77,7 +77,7 @@ export function stopFor(
   const words = wordsOf(failure);
   switch (decision.status) {
     case 'retry':
-      return new RetryLater(`${operation}: ${words}`, decision.afterMs, { isTrouble: decision.isTrouble });
+      return new RetryLater(`${operation}: ${words}`, decision.afterMs, { isFailure: decision.isFailure });
     case 'settle':
       return new RetryLater(`${operation}: ${words}`, GAVE_UP_MS);
     case 'give-up': {

@@ -2,13 +2,13 @@
  * Determines which tenant of which service an account is when it is opened, before anything is sent for it. The name in
  * the settings is not enough, because the address or the key may have changed since the ledger was written.
  *
- * | address and key | then |
+ * | address and key | result |
  * |---|---|
  * | known for this account | it is the same tenant |
- * | known for another account | the two are one, and share everything |
- * | new, and nothing depends on the account | it is what the settings say now |
- * | known address, new key | the same tenant where known records are there, by their ids: the key was rotated |
- * | anything else | unclear: a person says which it is |
+ * | known for another account | both accounts are one tenant and share everything |
+ * | new, and nothing depends on the account | it follows the current settings |
+ * | known address, new key | the same tenant if known records exist under their ids: the key was rotated |
+ * | anything else | unclear: the operator decides |
  */
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
@@ -54,7 +54,7 @@ export async function identityOf(db: Queryable, origin: string, secret: string):
   return { origin, fingerprint: await fingerprintOf(db, secret) };
 }
 
-/** The account's scope, which the ledger uses from now on, or why it is unclear. */
+/** The account's scope, which the ledger uses from now on, or the reason why it is unclear. */
 export async function resolveScope(
   pool: pg.Pool,
   account: string,
@@ -72,7 +72,7 @@ export async function resolveScope(
     return { status: 'unclear', why: `its address and key belong to another known tenant, "${known}"` };
   }
   if (bound === undefined) return newcomer(pool, account, identity, found, recognise);
-  const isFirstLook = origins.length === 0; // by a ledger without identities
+  const isFirstLook = origins.length === 0; // written by a ledger without identities
   if (isFirstLook || (await isUnused(pool, bound))) {
     await inTransaction(pool, async (db) => {
       await dropIdentities(db, bound);
@@ -111,7 +111,7 @@ async function newcomer(
   }
   return inTransaction(pool, async (db): Promise<Resolved> => {
     await lockIdentities(db);
-    const { known, bound } = await whatIsKnown(db, account, identity); // another process may just have done it
+    const { known, bound } = await whatIsKnown(db, account, identity); // another process may have done it just now
     if (bound === undefined && known !== undefined) await bindAccount(db, account, known);
     if (known !== undefined && (bound ?? known) === known) return { status: 'known', scope: known };
     const scope = await newScope(db, account);
@@ -147,7 +147,7 @@ export function otherScope({ id, account, scope }: Run, now: string): LockstepEr
   return new LockstepError(
     'IDENTITY_CHANGED',
     `Run ${id} belongs to "${scope}", but account "${account}" is now "${now}". ` +
-      `End it with: lockstep runs cancel ${id}. Then start the sync or the load again.`,
+      `End it with: \`lockstep runs cancel ${id}\`. Then start the sync or the load again.`,
     { exitCode: 3 },
   );
 }
@@ -155,7 +155,7 @@ export function otherScope({ id, account, scope }: Run, now: string): LockstepEr
 /** The two commands that resolve an unclear identity. */
 export function waysOn(account: string): string {
   return (
-    `If it is the same tenant: lockstep accounts rebind ${account}. ` +
-    `If it is a different tenant: lockstep accounts fresh ${account}.`
+    `If it is the same tenant: \`lockstep accounts rebind ${account}\`. ` +
+    `If it is a different tenant: \`lockstep accounts fresh ${account}\`.`
   );
 }

@@ -17,7 +17,7 @@ export interface Permissions {
   refused(operation: OperationName, record: string): Forbidden;
 }
 
-/** After this many refused records in a row the operation counts as forbidden, even if it worked before. */
+/** After this many refused records in a row, the operation counts as forbidden, even if it worked before. */
 const MANY = 20;
 
 interface Known {

@@ -18,7 +18,7 @@ import type { Account } from './account.ts';
 import { RetryLater, stopFor } from './failure.ts';
 import { stopAfterRefusal } from './key-check.ts';
 
-/** A key without quota gets one such answer and waits as told. This many in a row are not caused by the rate. */
+/** A key without quota gets one such answer and waits as long as it asks. This many in a row are not caused by the rate. */
 export const LIMITED_IN_A_ROW = 20;
 const SLOW_DOWN_MS = 2_000;
 
@@ -60,9 +60,9 @@ function lastOf(operation: OperationName, failure: Failure): Exclude<RetryDecisi
   return last.status === 'suspend' ? { status: 'give-up', reason: 'GAVE_UP' } : last;
 }
 
-/** The error for a service that only answers "slow down". */
+/** The error for a service that answers every call with a rate limit. */
 export function nothingButLimited(what: string): RetryLater {
-  const words = `the service answered "slow down" ${LIMITED_IN_A_ROW} times in a row`;
+  const words = `the service answered with a rate limit ${LIMITED_IN_A_ROW} times in a row`;
   return new RetryLater(`${what}: ${words} (HTTP 429): check the key’s quota`, SLOW_DOWN_MS);
 }
 
@@ -88,7 +88,7 @@ async function untilApplied<T extends { status: 'applied' }>(
     if (outcome.status === 'limited') {
       if (++made.limited > LIMITED_IN_A_ROW) throw nothingButLimited(operation);
     } else {
-      if (!decision.isTrouble) throw stop;
+      if (!decision.isFailure) throw stop;
       if (attempt++ >= tries) throw stopFor(lastOf(operation, outcome), outcome, account, operation);
       const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
       if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);

@@ -23,9 +23,9 @@ export class Sample<T extends Named> {
     const leaving = this.#last.length > AT_ENDS ? this.#last.shift() : undefined;
     if (leaving === undefined) return;
     // Reservoir sampling: each record in the middle has the same chance to be kept.
-    const place = this.#passed < BETWEEN ? this.#passed : Math.floor(Math.random() * (this.#passed + 1));
+    const index = this.#passed < BETWEEN ? this.#passed : Math.floor(Math.random() * (this.#passed + 1));
     this.#passed++;
-    if (place < BETWEEN) this.#between[place] = leaving;
+    if (index < BETWEEN) this.#between[index] = leaving;
   }
 
   get records(): readonly T[] {

@@ -1,6 +1,6 @@
 /**
  * Tells when a service stops working and when it works again, once each. It looks at each service when it starts, and after
- * a call has failed; while a service is down it asks it now and then, so that its return is noticed without a run.
+ * a call has failed; while a service is down it asks it again and again, so that its return is noticed without a run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';

@@ -51,7 +51,7 @@ function drifted(account: string, runId: string, kind: Kind, drift: readonly str
     'DIALECT_DRIFTED',
     `The service of account "${account}" answers its list of ${kind} in a different form: ${drift.join('; ')}. ` +
       `Nothing was written based on it. If the new form is right, run ` +
-      `lockstep doctor --account ${account}, which learns it again (or set it under accounts.${account}.dialect), then resume with ` +
-      `lockstep runs resume ${runId}`,
+      `\`lockstep doctor --account ${account}\`, which learns it again (or set it under accounts.${account}.dialect), then resume with ` +
+      `\`lockstep runs resume ${runId}\``,
   );
 }

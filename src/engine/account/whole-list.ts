@@ -35,6 +35,8 @@ export interface WholeListRead {
   readonly scan: ScanReport | undefined;
   /** Number of records; undefined if the list came in pages. */
   readonly records: number | undefined;
+  /** Whether a page after them was empty: then there are no more. */
+  readonly hasEnd: boolean;
 }
 
 /** How many records of one answer are compared with each other (64 MB); later records are compared with these only. */
@@ -56,10 +58,10 @@ export async function readWholeList(
     if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
-  if (records === 0 || records > LARGEST_CAP) return { shape, scan: undefined, records };
-  const isPaged = await showsMore(account, operation, first, records, options);
-  if (!isPaged) return { shape, scan: undefined, records };
-  return { shape, scan: await scanPages(account, operation, records, options), records: undefined };
+  if (records === 0 || records > LARGEST_CAP) return { shape, scan: undefined, records, hasEnd: false };
+  const after = await lookAfter(account, operation, first, records, options);
+  if (after !== 'new records') return { shape, scan: undefined, records, hasEnd: after === 'no records' };
+  return { shape, scan: await scanPages(account, operation, records, options), records: undefined, hasEnd: true };
 }
 
 /** Records that share an id: refused, or compared with each other, which costs as much as reading them. */
@@ -109,22 +111,22 @@ class Ids {
   }
 }
 
-/** Whether there are more records than in the first answer, on page 2 or, if that is past the end, on page 1. */
-async function showsMore(
+/** What is after the first answer, on page 2 or, if that is past the end, on page 1. */
+async function lookAfter(
   account: Account,
   operation: OperationName,
   first: Ids,
   size: number,
   options: WholeListOptions,
-): Promise<boolean> {
+): Promise<Looked> {
   const isNew = (record: Json) => first.isNew(record);
   const look = (page: number) => lookAt(account, operation, { page, size, isNew }, options);
   const behind = await look(2);
-  if (behind === 'new records' || behind === 'nothing new') return behind === 'new records';
+  if (behind === 'new records' || behind === 'nothing new') return behind;
   // A refusal may be temporary; if a page were treated as absent, all its records would look missing.
   for (let tries = 1; ; tries++) {
     const next = await look(1);
-    if (next !== 'refused' || tries === REFUSALS_TO_BELIEVE) return next === 'new records';
+    if (next !== 'refused' || tries === REFUSALS_TO_BELIEVE) return next;
   }
 }
 

@@ -12,7 +12,7 @@ export function withoutId(
 ): RunFailed {
   return new RunFailed(
     'RECORD_WITHOUT_ID',
-    `${kind === 'order' ? 'An' : 'A'} ${kind} came without an id; ${whyNoId(record, `${kind}s`, account.dialect)}. ` +
-      `Set the name of the id member under accounts.${account.name}.dialect.idField.${kind}s.`,
+    `${kind === 'order' ? 'An' : 'A'} ${kind} has no id; ${whyNoId(record, `${kind}s`, account.dialect)}. ` +
+      `Set accounts.${account.name}.dialect.idField.${kind}s to the name of the id member.`,
   );
 }

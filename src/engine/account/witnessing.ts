@@ -2,13 +2,13 @@
  * Checks a list by records that must be in it. Paging shows that a list was read to its end; it does not show that the
  * service returned everything, or that the list belongs to the same tenant. Records of an earlier list show both.
  *
- * | a witness is | then |
+ * | a witness is | result |
  * |---|---|
- * | in the list, equal in a key | all is well |
+ * | in the list, equal in a key | nothing to do |
  * | in the list, with other keys | the id belongs to another record: many of these pause the run |
- * | missing, found by its id | the list is partial: what it lacks may be there |
+ * | missing, found by its id | the list is partial: records missing from it may exist |
  * | missing, not found by its id | it was removed: many of these pause the run |
- * | missing, and the service has no get | the list counts as partial |
+ * | missing, and the service has no look-up by id | the list counts as partial |
  */
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
@@ -138,7 +138,7 @@ function partialNote(
   const why =
     judged.status === 'hidden'
       ? `it does not contain ${record}, which the service returns by its id`
-      : `it no longer contains ${record}, and the service has no look-up by id. If the record was deleted: lockstep accounts rebind ${account.name}`;
+      : `it no longer contains ${record}, and the service has no look-up by id. If the record was deleted: \`lockstep accounts rebind ${account.name}\``;
   return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so none of them are created`;
 }
 

@@ -18,14 +18,14 @@ export type Written =
   | { readonly status: 'refused'; readonly httpStatus: number; readonly message: string }
   /** It may have been applied: a read has to show it. */
   | { readonly status: 'in-doubt'; readonly message: string }
-  /** Retried as often as makes sense, or an unknown outcome that no read can resolve: the operator decides. */
+  /** All sensible retries were made, or the outcome is unknown and no read can resolve it: the operator decides. */
   | { readonly status: 'given-up'; readonly message: string }
   /** Certainly not applied, to be sent later; `stop` is set if the whole run has to wait or end. */
   | { readonly status: 'not-now'; readonly stop: Stop | undefined };
 
 export interface WriteReport {
   readonly written: Written;
-  /** Number of calls, and how many got a "slow down" answer. */
+  /** Number of calls, and how many were answered with a rate limit. */
   readonly calls: number;
   readonly limited: number;
   /** HTTP status of the last answer, if there was one. */

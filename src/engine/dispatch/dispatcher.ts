@@ -15,7 +15,7 @@ import type { DispatchOptions, Ended, Sent, Source } from './source.ts';
 
 /** How often the dispatcher asks a source again that had no items or could not be sent to. */
 export const POLL_MS = 500;
-/** How long before the claim may belong to another process nothing is in flight. */
+/** Nothing is in flight this long before the claim may belong to another process. */
 const GUARD_MS = 5_000;
 /** Longer than any timeout: a longer call is aborted. */
 const LONGEST_CALL_MS = 330_000;
@@ -216,7 +216,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
       }
       this.#beingRecorded = 0;
       this.#recordings++;
-      this.#dispatch(); // or releases the items, if the source may not be sent to now
+      this.#dispatch(); // or releases the items if nothing may be sent now
       this.#bell.ring();
     }
     this.#recording = undefined;

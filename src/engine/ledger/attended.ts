@@ -1,4 +1,7 @@
-/** Which runs a process works on: every process notes its runs every few seconds, even while they wait. */
+/**
+ * Which runs a process works on: every process notes its runs every few seconds, even while they wait, and when it stops.
+ * The time in which no process works on a run is idle time: it waits for a person or a worker.
+ */
 import type { Queryable } from '../../storage/queryable.ts';
 
 const NOTED_EVERY_S = 3;
@@ -7,19 +10,35 @@ const UNATTENDED_S = 15;
 /** Failures before a pause of this length say nothing about the service now. */
 const FORGOTTEN_S = 60;
 
+/** SQL: milliseconds in which no process has worked on a run until now. */
+export const IDLE_SINCE_MS = `greatest(0, extract(epoch from
+  clock_timestamp() - coalesce(ended_at, attended_at, created_at)) * 1000)`;
+
 /** Notes that this process works on these runs. Failures from before a time without any process are forgotten. */
 export async function noteAttended(db: Queryable, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   await db.query(
     `with due as (
-       select id from ledger.runs where id = any($1) and status = 'running' and (attended_at is null
+       select id from ledger.runs where id = any($1) and status = 'running' and (attended_at is null or is_left
          or attended_at not between clock_timestamp() - $2 * interval '1 s' and clock_timestamp())
        for update skip locked
      )
-     update ledger.runs u set attended_at = clock_timestamp(),
+     update ledger.runs u set attended_at = clock_timestamp(), is_left = false,
+       idle_ms = idle_ms + case when is_left or coalesce(attended_at, created_at) < clock_timestamp() - $4 * interval '1 s'
+         then ${IDLE_SINCE_MS} else 0 end,
        trouble_since = case when attended_at > clock_timestamp() - $3 * interval '1 s' then trouble_since end
      from due where u.id = due.id`,
-    [runIds, NOTED_EVERY_S, FORGOTTEN_S],
+    [runIds, NOTED_EVERY_S, FORGOTTEN_S, UNATTENDED_S],
+  );
+}
+
+/** Notes that this process no longer works on these runs; another process that does notes it again. */
+export async function noteLeft(db: Queryable, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  await db.query(
+    `update ledger.runs set attended_at = clock_timestamp(), is_left = true
+     where id = any($1) and status = 'running' and attended_at is not null`,
+    [runIds],
   );
 }
 
@@ -27,7 +46,7 @@ export async function noteAttended(db: Queryable, runIds: readonly string[]): Pr
 export async function isAttended(db: Queryable, runId: string): Promise<boolean> {
   const found = await db.query(
     `select 1 from ledger.runs
-     where id = $1 and greatest(attended_at, created_at) > clock_timestamp() - $2 * interval '1 s'`,
+     where id = $1 and not is_left and greatest(attended_at, created_at) > clock_timestamp() - $2 * interval '1 s'`,
     [runId, UNATTENDED_S],
   );
   return found.rowCount !== 0;

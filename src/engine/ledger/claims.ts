@@ -130,7 +130,7 @@ export function isGone(name: string): boolean {
     const identity = workerIdentity.safeParse(JSON.parse(name));
     return identity.success && isDead(identity.data);
   } catch {
-    return false; // not a name that Lockstep made
+    return false; // not a name made by Lockstep
   }
 }
 
@@ -142,7 +142,7 @@ function isDead(worker: WorkerIdentity): boolean {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
   const started = startOf(worker.pid);
-  return started !== undefined && worker.started !== '' && started !== worker.started; // the pid was given to another
+  return started !== undefined && worker.started !== '' && started !== worker.started; // the pid now belongs to another process
 }
 
 /** Identifies the scope of pids: containers and cloned machines may share a host name but not their pids. */

@@ -174,7 +174,7 @@ export async function violationsFoundBy(db: Queryable, runIds: readonly string[]
   return found.rows;
 }
 
-/** An audit that has left debts unpaid, because it failed or the list was not complete, is tried again after this time. */
+/** An audit that left debts unpaid, because it failed or the list was incomplete, is retried after this time. */
 const NEXT_TRY_MINUTES = 10;
 
 /** The lists of these accounts that have due debts: one account of each scope. */

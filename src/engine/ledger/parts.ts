@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { endRun } from './runs.ts';
 
 /** How long calls of the run or its parts have failed without a success; undefined if none failed. */
-export async function troubleOf(db: Queryable, id: string): Promise<number | undefined> {
+export async function failingFor(db: Queryable, id: string): Promise<number | undefined> {
   const found = await db.query<{ ms: number | null }>(
     `select (extract(epoch from clock_timestamp() - min(trouble_since)) * 1000)::float8 as ms from ledger.runs
      where (id = $1 or part_of = $1) and status = 'running'`,

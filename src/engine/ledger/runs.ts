@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { IDLE_SINCE_MS } from './attended.ts';
 import { forgetReads, thinOut } from './forget.ts';
 
 export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
@@ -39,9 +40,13 @@ export interface Run {
   readonly limited: number;
   readonly errorCode: string | undefined;
   readonly error: string | undefined;
-  readonly troubleSince: Date | undefined;
+  readonly failingSince: Date | undefined;
   readonly createdAt: Date;
   readonly endedAt: Date | undefined;
+  /** When a process last noted that it works on the run; undefined if none has. */
+  readonly attendedAt: Date | undefined;
+  /** How long no process worked on the run, until `attendedAt`. */
+  readonly idleMs: number;
 }
 
 export interface NewRun {
@@ -62,7 +67,8 @@ export interface NewRun {
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
-  trouble_since as "troubleSince", created_at as "createdAt", ended_at as "endedAt"`;
+  trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
+  attended_at as "attendedAt", idle_ms as "idleMs"`;
 
 /**
  * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same
@@ -98,7 +104,7 @@ export async function startRun(
        where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
       [run.sync, run.scope ?? run.account, run.resource],
     );
-    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise it ended in between: try again
+    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise that run ended in between: try again
   }
 }
 
@@ -106,31 +112,23 @@ export async function startRun(
 export async function readRun(db: Queryable, id: string): Promise<Run> {
   const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
   if (!found.rows[0]) {
-    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". List the runs with: lockstep runs`, {
+    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". List the runs with: \`lockstep runs\``, {
       exitCode: 2,
     });
   }
   return toRun(found.rows[0]);
 }
 
-/** The newest runs first. */
-export async function listRuns(db: Queryable, limit: number): Promise<readonly Run[]> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs order by created_at desc limit $1`, [limit]);
-  return found.rows.map(toRun);
-}
-
-/** The newest runs of a sync first, without dry runs. */
-export async function runsOf(db: Queryable, sync: string, limit: number): Promise<readonly Run[]> {
-  const found = await db.query(
-    `select ${COLUMNS} from ledger.runs where sync = $1 and not dry_run order by created_at desc limit $2`,
-    [sync, limit],
-  );
-  return found.rows.map(toRun);
-}
-
 /** Every running run. */
-export async function runningRuns(db: Queryable): Promise<readonly Run[]> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs where status = 'running' order by created_at`);
+export function runningRuns(db: Queryable): Promise<readonly Run[]> {
+  return runsWhere(db, `status = 'running'`);
+}
+
+/** Runs that fulfil an SQL condition, the oldest first. */
+export async function runsWhere(db: Queryable, condition: string, values: readonly unknown[] = []): Promise<Run[]> {
+  const found = await db.query(`select ${COLUMNS} from ledger.runs where ${condition} order by created_at`, [
+    ...values,
+  ]);
   return found.rows.map(toRun);
 }
 
@@ -198,11 +196,11 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
 }
 
 /** Starts or ends the run's failure period; returns its start on this process's clock. */
-export async function markTrouble(db: Queryable, id: string, inTrouble: boolean): Promise<Date | undefined> {
+export async function markFailing(db: Queryable, id: string, isFailing: boolean): Promise<Date | undefined> {
   const marked = await db.query<{ lastedMs: number | null }>(
     `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, clock_timestamp()) end
      where id = $1 returning (extract(epoch from clock_timestamp() - trouble_since) * 1000)::float8 as "lastedMs"`,
-    [id, inTrouble],
+    [id, isFailing],
   );
   const lastedMs = marked.rows[0]?.lastedMs ?? undefined;
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
@@ -246,7 +244,8 @@ async function cancelParts(db: Queryable, id: string): Promise<void> {
 /** Pauses a running run for the operator to check; `resumeRun` resumes it. */
 export async function pauseRun(db: Queryable, id: string, why: { code: string; message: string }): Promise<void> {
   await db.query(
-    `update ledger.runs set status = 'paused', error_code = $2, error = $3 where id = $1 and status = 'running'`,
+    `update ledger.runs set status = 'paused', error_code = $2, error = $3, attended_at = clock_timestamp()
+     where id = $1 and status = 'running'`,
     [id, why.code, why.message],
   );
 }
@@ -257,7 +256,7 @@ export async function pauseRun(db: Queryable, id: string, why: { code: string; m
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(
     `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null,
-       attended_at = clock_timestamp()
+       attended_at = clock_timestamp(), is_left = false, idle_ms = idle_ms + ${IDLE_SINCE_MS}
      where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
        and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
          and other.status in ('running', 'paused')
@@ -274,7 +273,7 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
  */
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
-    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has taken its place')
+    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has replaced it')
      where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
     [run.id, run.scope, run.resource],
   );
@@ -282,7 +281,7 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   if (ids.length > 0) await forgetReads(db, ids);
 }
 
-/** Readable, sortable by time, not all digits and without a colon (BullMQ job ids are built from it). */
+/** A readable id that sorts by time. It is not all digits and has no colon, because BullMQ job ids are built from it. */
 function newRunId(): string {
   const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
   return `run-${stamp}-${randomBytes(3).toString('hex')}`;
@@ -291,6 +290,6 @@ function newRunId(): string {
 type RunRow = { [K in keyof Run]: Run[K] | null };
 
 function toRun(row: RunRow): Run {
-  // Safe: the columns are NOT NULL but for those whose null becomes undefined here.
+  // Safe: the columns are NOT NULL, except those whose null becomes undefined here.
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as unknown as Run;
 }

@@ -70,7 +70,7 @@ export async function bindAccount(db: Queryable, name: string, scope: string): P
   );
 }
 
-/** Assigns an identity to a scope; from then on it belongs to no other scope. */
+/** Assigns an identity to a scope; it then belongs to no other scope. */
 export async function addIdentity(db: Queryable, scope: string, { origin, fingerprint }: Identity): Promise<void> {
   await db.query(
     `insert into ledger.identities (origin, fingerprint, scope) values ($1, $2, $3)

@@ -43,7 +43,7 @@ export async function ledgerNow(pool: pg.Pool): Promise<Date> {
     const setByMs = wasSetBy(readings.get(pool), reading) || Math.min(0, row.seenAgoMs + NOTICED_MS);
     if (setByMs !== 0) {
       await pool.query(`select ledger.move_times($1, $2 * interval '1 ms')`, [row.timesSet, setByMs]);
-      readings.delete(pool); // another process may have been first
+      readings.delete(pool); // another process may have moved them first
       continue;
     }
     readings.set(pool, reading);

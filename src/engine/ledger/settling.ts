@@ -6,8 +6,8 @@ import type { Run } from './runs.ts';
 import { sendAgain, settleRows } from './transitions.ts';
 
 /**
- * SQL: so many acknowledged rows are missing from the list that the list is not reliable. A service may lose a call now
- * and then; if a tenth and at least three are missing, the list is only a part.
+ * SQL: whether so many acknowledged rows are missing from the list that it is not reliable. A service may occasionally
+ * lose a call; if a tenth and at least three are missing, the list is incomplete.
  */
 export const LACKS_MUCH = (missing: string, found: string): string =>
   `(${missing} > 0 and (${found} = 0 or (${missing} >= 3 and ${missing} * 10 >= ${found})))`;

@@ -40,7 +40,7 @@ export async function suspensionOf(db: Queryable, scope: string): Promise<Suspen
 
 export type Probe =
   | { readonly status: 'open' }
-  /** Suspended, and a process has tried the key lately. */
+  /** Suspended, and a process has tried the key recently. */
   | { readonly status: 'suspended'; readonly probeInMs: number }
   /** Suspended, and the caller has to try the key with the refused operation. */
   | { readonly status: 'probe'; readonly operation: string };

@@ -156,7 +156,7 @@ export interface LastState {
 
 const LAST_STATE = `task_id as "taskId", parent_id as "parentId", version, hash, state`;
 
-/** Those of these tasks that were missed this many times in a row, in their last state. */
+/** The tasks among these that were missed this many times in a row, in their last state. */
 export async function missedAtLeast(
   db: Queryable,
   { scope, sync }: TaskScope,

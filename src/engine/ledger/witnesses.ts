@@ -26,13 +26,13 @@ export async function knownRecords(
   const found = await db.query<Witness & { kind: Resource | 'tasks' }>(
     `select * from (
        select resource as kind, record_id as id, keys,
-         row_number() over (partition by resource order by hashtext(record_id)) as place
+         row_number() over (partition by resource order by hashtext(record_id)) as nth
        from ledger.witnesses where scope = $1
        union all
        select 'tasks', task_id, jsonb_build_object('title', lower(state->>'title')), row_number() over (order by hashtext(task_id))
        from (select distinct on (task_id) task_id, state from ledger.tasks
          where scope = $1 and kind = 'task' and not is_gone and state->>'title' <> '' order by task_id, version desc) t
-     ) known order by place, kind limit $2`,
+     ) known order by nth, kind limit $2`,
     [scope, most],
   );
   return found.rows.map(({ kind, id, keys }) => ({ kind, id, keys }));

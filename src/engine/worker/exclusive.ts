@@ -9,7 +9,7 @@ export interface Exclusive {
   transaction<T>(work: (db: pg.PoolClient) => Promise<T>): Promise<T>;
 }
 
-/** Does `work` unless another process is doing it or takes over: then this job is idle. */
+/** Does `work` unless another process is doing it or takes it over; then this job is idle. */
 export async function exclusively(
   { pool, run, worker, account, log }: JobContext<unknown>,
   work: (exclusive: Exclusive) => Promise<JobResult>,

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { backendOf, FORGET, MAX_CONCURRENCY_ON_POSTGRES, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep';
-/** A worker that stops answering loses its job after this long; the ledger's claims block its late writes. */
+/** A worker that does not respond loses its job after this time. The ledger's claims block its late writes. */
 const LOCK_MS = 30_000;
 
 /** Jobs with a lower number run first. */
@@ -89,7 +89,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
         concurrency: redis ? concurrency : Math.min(concurrency, MAX_CONCURRENCY_ON_POSTGRES),
         lockDuration: LOCK_MS,
         stalledInterval: LOCK_MS,
-        maxStalledCount: 1_000, // the ledger decides when a run has failed, never the queue
+        maxStalledCount: 1_000, // the ledger, not the queue, decides when a run has failed
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       };

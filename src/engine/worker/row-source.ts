@@ -24,7 +24,10 @@ export function rowSource(
   const ttlMs = claimTtlMs(account.timeoutMs);
   let limitedInARow = 0;
 
-  /** One congestion answers all calls in flight with "slow down"; many more in a row are not caused by the rate. */
+  /**
+   * When a limit is reached, all calls in flight get a rate limit as the answer. Many more in a row are not caused by
+   * the rate.
+   */
   function afterLimited({ calls, limited }: SentRow): Stop | undefined {
     if (calls === 0) return undefined;
     limitedInARow = limited === calls ? limitedInARow + limited : 0;

@@ -12,9 +12,9 @@ import type { Accounts } from '../account/accounts.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
 import { mayUse, suspend } from '../account/suspension.ts';
-import { noteAttended } from '../ledger/attended.ts';
+import { noteAttended, noteLeft } from '../ledger/attended.ts';
 import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
-import { addNote, endRun, markTrouble, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
+import { addNote, endRun, markFailing, movePhase, pauseRun, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import { resumeWaiting } from '../ledger/waiting.ts';
 import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
@@ -111,6 +111,10 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     for (const run of runs) await enqueue(run);
   }
 
+  async function leaveRuns(): Promise<void> {
+    await noteLeft(pool, isEveryRun ? (await runningRuns(pool)).map(({ id }) => id) : [...attended]);
+  }
+
   async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
     await ledgerNow(pool); // a job relies on the elapsed time
     const run = await readRun(pool, payload.runId);
@@ -118,16 +122,16 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
-    if (!job.waitsInPlace) return goOn(run, await perform(job, run, signal));
+    if (!job.waitsInPlace) return onPerformed(run, await perform(job, run, signal));
     const ending = async (working: Promise<Performed>) => {
-      const processed = await goOn(run, await working);
+      const processed = await onPerformed(run, await working);
       if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
     };
     const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, signal), ending);
-    return performed === 'parked' ? { status: 'over' } : goOn(run, performed); // parked: the next check queues its next job
+    return performed === 'parked' ? { status: 'over' } : onPerformed(run, performed); // parked: the next check queues its next job
   }
 
-  /** The only place that catches what a job throws and turns it into a value. */
+  /** The only code that catches what a job throws and turns it into a value. */
   async function perform(job: Job, run: Run, signal: AbortSignal): Promise<Performed> {
     try {
       const account = await needs.accounts.open(run.account);
@@ -139,10 +143,10 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     }
   }
 
-  async function goOn(run: Run, performed: Performed): Promise<Processed> {
+  async function onPerformed(run: Run, performed: Performed): Promise<Processed> {
     if (performed.status === 'stopped') return onStop(run, performed.stop);
     if (performed.status === 'broke-off') return onDefect(run, performed.error);
-    if (run.troubleSince) await markTrouble(pool, run.id, false);
+    if (run.failingSince) await markFailing(pool, run.id, false);
     switch (performed.status) {
       case 'again':
         return performed;
@@ -163,8 +167,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 
   async function onStop(run: Run, stop: Stop | LockstepError): Promise<Processed> {
     if (stop instanceof RetryLater) {
-      if (!stop.isTrouble) return { status: 'again', inMs: stop.inMs };
-      return inTrouble(run, stop.message, {
+      if (!stop.isFailure) return { status: 'again', inMs: stop.inMs };
+      return onFailure(run, stop.message, {
         code: 'SERVICE_AWAY',
         inMs: stop.inMs,
         patienceMs: needs.patienceMs(run.account),
@@ -182,7 +186,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       return { status: 'over' };
     }
     // A missing secret, a record without an id: a retry does not fix these.
-    const then = stop instanceof OperationForbidden ? ` Then: lockstep runs resume ${run.id}` : '';
+    const then = stop instanceof OperationForbidden ? ` Then: \`lockstep runs resume ${run.id}\`` : '';
     await failRun(run, { code, message: `${message}${then}` });
     return { status: 'over' };
   }
@@ -192,21 +196,21 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   function onDefect(run: Run, error: unknown): Promise<Processed> {
-    log.error({ err: error, run: run.id }, 'a job broke off');
+    log.error({ err: error, run: run.id }, 'a job was interrupted by an error');
     const patienceMs = Math.min(needs.patienceMs(run.account), DEFECT_PATIENCE_MS);
-    return inTrouble(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
+    return onFailure(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
   }
 
   /** Retries with growing pauses during an outage, and fails the run once it has lasted too long. */
-  async function inTrouble(
+  async function onFailure(
     run: Run,
     message: string,
     { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
   ): Promise<Processed> {
-    const since = await markTrouble(pool, run.id, true);
+    const since = await markFailing(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
     if (lastedMs > patienceMs) {
-      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: lockstep runs resume ${run.id}`;
+      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: \`lockstep runs resume ${run.id}\``;
       await failRun(run, { code, message: `${message}. ${tried}` });
       return { status: 'over' };
     }
@@ -231,6 +235,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
         await looking;
         await working.close(); // also aborts the signal of parked jobs
         await parking.empty();
+        await leaveRuns().catch(() => undefined); // with the database gone, the notes end by themselves
       })();
       return closing;
     },

@@ -6,7 +6,7 @@ import { dispatch } from '../dispatch/dispatcher.ts';
 import type { Ended } from '../dispatch/source.ts';
 import { claimTtlMs } from '../ledger/claims.ts';
 import { isAnyToSend } from '../ledger/rows.ts';
-import { markTrouble } from '../ledger/runs.ts';
+import { markFailing } from '../ledger/runs.ts';
 import type { JobContext, JobResult } from './job.ts';
 import { rowSource, type SendRow } from './row-source.ts';
 
@@ -26,7 +26,7 @@ export async function sendReady(context: JobContext<unknown>, send: SendRow, nex
     return sent;
   });
   if (ended.status === 'stopped') {
-    if (isAnswering) await markTrouble(pool, run.id, false); // a service that fails now and then is not down
+    if (isAnswering) await markFailing(pool, run.id, false); // a service that fails occasionally is not down
     return ended;
   }
   if (ended.status === 'more' || ended.status === 'lost') return { status: 'again', inMs: 0 };
@@ -36,7 +36,7 @@ export async function sendReady(context: JobContext<unknown>, send: SendRow, nex
 /** Sends the run's ready rows for a while. */
 export function sendRows(context: JobContext<unknown>, send: SendRow): Promise<Ended<Stop>> {
   const { account, signal, log } = context;
-  // As many as the budget allows in two seconds: a slow key does not hold rows it cannot send.
+  // As many rows as the budget allows in two seconds, so a slow key does not hold rows that it cannot send.
   const ahead = Math.max(1, Math.min(MOST_AHEAD, Math.ceil(account.ratePerSecond * 2)));
   return dispatch(rowSource(context, send), {
     ttlMs: claimTtlMs(account.timeoutMs),

@@ -10,7 +10,7 @@ export const SENDER_PATIENCE_MS = 2_000;
 /** A row's result, and what it means for the run. */
 export interface SentRow {
   readonly result: Attempt;
-  /** Number of calls, and how many got a "slow down" answer. */
+  /** Number of calls, and how many were answered with a rate limit. */
   readonly calls: number;
   readonly limited: number;
   /** Why no more rows are sent for now. */

@@ -1,6 +1,6 @@
 /**
- * Applies one report: reads the item itself if possible, settles each task that is linked with it, and returns what has to be
- * written about it, in one transaction. After a crash it is repeated safely: completing a task twice has the effect of
+ * Applies one report: reads the item itself if possible, settles each task that is linked with it, and returns the
+ * changes to write, in one transaction. After a crash it is repeated safely: completing a task twice has the effect of
  * completing it once, and a task that already has the item's state is only recorded.
  */
 import type pg from 'pg';
@@ -44,11 +44,11 @@ type Ended = { readonly status: 'ended' } & ReportEnd;
 
 type Keep = (db: Queryable) => Promise<void>;
 
-/** What is to be written about a report: `keeps` first, each of a task that was settled. */
+/** The changes to write for a report: first `keeps`, one for each settled task. */
 export type ReportOutcome = { readonly report: Report } & (
   | { readonly status: 'ended'; readonly end: ReportEnd; readonly keeps: readonly Keep[] }
   | { readonly status: 'put-off'; readonly wait: PutOff; readonly keeps: readonly Keep[] }
-  /** It was processed, and not applied. */
+  /** It was processed, but not applied. */
   | { readonly status: 'unsent' }
 );
 
@@ -150,7 +150,7 @@ async function scopesOf(db: Queryable, syncs: readonly TasksSync[]): Promise<rea
   return scopes;
 }
 
-/** Of several tasks, the verdict that is most important to show. */
+/** For several tasks, the most important verdict to show. */
 const BY_WEIGHT: readonly ReportVerdict[] = ['sent-back', 'taken', 'not-taken', 'kept', 'same'];
 
 function wholeOf(settled: readonly Settled[]): ReportEnd {

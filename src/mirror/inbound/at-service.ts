@@ -96,7 +96,7 @@ const NO_BUDGET: Later = {
 export function laterFor(error: unknown): Later {
   const detail = messageOf(error);
   if (error instanceof RetryLater)
-    return { status: 'later', reason: 'SERVICE_AWAY', detail, isSpent: error.isTrouble, afterMs: error.inMs };
+    return { status: 'later', reason: 'SERVICE_AWAY', detail, isSpent: error.isFailure, afterMs: error.inMs };
   if (error instanceof KeyRefused)
     return { status: 'later', reason: error.code, detail, isSpent: false, afterMs: KEY_REFUSED_MS };
   if (error instanceof LockstepError)

@@ -5,7 +5,7 @@
  * The decision depends on that alone, not on the order in which Lockstep learned of it: an echo of our own delivery, a call
  * that arrives late or twice, and a scan that has not run yet do not change it.
  *
- * | the item, against its last seen or sent state | the task, against the state sent to the item | what follows |
+ * | the item, compared with its last seen or sent state | the task, compared with the state sent to the item | result |
  * |---|---|---|
  * | has moved     | has not moved | `take`: the task follows the item |
  * | has not moved | has moved     | `keep`: nothing now; the delivery that waits, or the next scan, updates the item |

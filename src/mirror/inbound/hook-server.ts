@@ -41,7 +41,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
     if (known) return known;
     const opening = targets.open(name);
     opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // the next call tries again: the secret may be there by then
+    opening.catch(() => opened.delete(name)); // the next call tries again: the secret may be available by then
     return opening;
   };
   const app: FastifyInstance = Fastify({
@@ -77,16 +77,16 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
 
 function answerErrors(app: FastifyInstance): void {
   app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ status: 'refused', reason: 'there is no such page' }),
+    reply.code(404).send({ status: 'refused', reason: 'this page does not exist' }),
   );
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { statusCode = 500 } = error;
     if (statusCode < 500) return reply.code(statusCode).send({ status: 'refused', reason: error.message });
-    request.log.error({ err: error, path: request.routeOptions.url }, 'a call could not be taken');
+    request.log.error({ err: error, path: request.routeOptions.url }, 'a call could not be received');
     return reply
       .code(503)
       .header('retry-after', '30')
-      .send({ status: 'refused', reason: 'not now: send it again later' });
+      .send({ status: 'refused', reason: 'temporarily unavailable: send the call again later' });
   });
 }
 

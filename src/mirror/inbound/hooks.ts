@@ -34,7 +34,7 @@ const NOT_ACCEPTED: Answer = {
   body: {
     status: 'refused',
     reason:
-      'no target of this name takes this call, or its signature is not right: the log of lockstep start --verbose says why',
+      'no target with this name accepts this call, or its signature is wrong: the log of lockstep start --verbose has the reason',
   },
 };
 const NOT_ACCEPTED_AFTER_MS = 150;
@@ -50,29 +50,29 @@ export function addHooks(app: FastifyInstance, needs: HookNeeds): void {
 
 async function receive({ pool, names, target }: HookNeeds, name: string, request: FastifyRequest): Promise<Answer> {
   const notAccepted = (why: string): Answer => {
-    request.log.debug({ target: name, why }, 'a call from outside is not accepted');
+    request.log.debug({ target: name, why }, 'an incoming call is not accepted');
     return NOT_ACCEPTED;
   };
   if (!names().includes(name)) return notAccepted('the settings have no target of that name');
   const call: HookRequest = { headers: headersOf(request), body: bodyOf(request) };
   try {
     const { readHook } = await target(name);
-    if (readHook === undefined) return notAccepted('this target takes no calls');
+    if (readHook === undefined) return notAccepted('this target does not accept calls');
     const verdict = await readHook(call, new Date());
     if (verdict.status === 'refused') {
       return verdict.httpStatus === 401 ? notAccepted(verdict.reason) : refused(verdict.httpStatus, verdict.reason);
     }
     await keepHook(pool, name, verdict.items, digestOf(call, verdict.id));
-    // Most vendors show it in their list of deliveries: 0 tells the person who sets up the webhook that it is about something else.
+    // Most vendors show it in their list of deliveries: 0 means that the call was about something else.
     return { httpStatus: 200, body: { status: 'accepted', items: verdict.items.length } };
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;
-    request.log.error({ target: name, err: error }, 'a call from outside could not be checked');
+    request.log.error({ target: name, err: error }, 'an incoming call could not be checked');
     return NOT_ACCEPTED;
   }
 }
 
-/** Covers only what the sender has signed: everything else can be changed when a call is repeated. */
+/** Covers only the parts that the sender has signed, because all other parts can be changed when a call is repeated. */
 function digestOf({ body }: HookRequest, id = ''): string {
   return createHash('sha256').update(JSON.stringify(id)).update(body).digest('base64url');
 }

@@ -38,7 +38,7 @@ export async function keepReports(
   source: 'hook' | 'read',
 ): Promise<void> {
   const distinct = new Map(items.filter(({ itemId }) => isUsable(itemId)).map((item) => [item.itemId, item]));
-  // Always in the same order, so that two callers wait for one another without a deadlock.
+  // Always in the same order, so that two callers cannot deadlock.
   const kept = [...distinct.values()].sort((a, b) => (a.itemId < b.itemId ? -1 : 1));
   await db.query(
     `insert into ledger.item_reports as r (target, item_id, is_completed, status, source, state)
@@ -58,7 +58,7 @@ export async function keepReports(
   );
 }
 
-/** Deletes the record of calls that came in long ago. */
+/** Deletes the records of calls that were received long ago. */
 export async function pruneHooks(db: Queryable): Promise<void> {
   await db.query(`delete from ledger.hooks_seen where seen_at < clock_timestamp() - interval '${REMEMBERED}'`);
 }

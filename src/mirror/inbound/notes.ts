@@ -1,4 +1,4 @@
-/** Notes from between the runs of a sync are added to its next run, because people look at runs. */
+/** Notes that arise between the runs of a sync are added to its next run, because people look at runs. */
 import { addNote, type Run } from '../../engine/ledger/runs.ts';
 import type { TaskScope } from '../../engine/ledger/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -19,5 +19,5 @@ export async function tellNotes(db: Queryable, run: Run): Promise<void> {
   );
   const notes = taken.rows.toSorted((a, b) => a.id - b.id).map(({ note }) => note);
   for (const note of notes.slice(0, MOST_TOLD)) await addNote(db, run.id, note);
-  if (notes.length > MOST_TOLD) await addNote(db, run.id, `and ${notes.length - MOST_TOLD} more of that kind`);
+  if (notes.length > MOST_TOLD) await addNote(db, run.id, `and ${notes.length - MOST_TOLD} more notes`);
 }

@@ -6,7 +6,7 @@
  * |---|---|---|
  * | a delivery waits or is on its way | left to the delivery, or a report if the item has moved | left to the delivery |
  * | it has moved since it was last seen or sent a state | a report | repaired |
- * | it has not moved | repaired by a reconcile, otherwise left | repaired |
+ * | it has not moved | repaired by a reconcile, otherwise left unchanged | repaired |
  */
 import type pg from 'pg';
 import { z } from 'zod';
@@ -126,8 +126,10 @@ export function readBackNotes(
   name: string,
   { read, wanted, diverged, divergedCount, reported, missing, missingCount, stopped }: Counted,
 ): readonly string[] {
-  const words = [`${name}: ${divergedCount} of ${read} items had diverged${named(diverged, divergedCount)}`];
-  if (reported > 0) words.push(`${name}: ${reported} of ${read} items have changed there`);
+  const words = [
+    `${name}: ${divergedCount} of ${read} items differed from their tasks${named(diverged, divergedCount)}`,
+  ];
+  if (reported > 0) words.push(`${name}: ${reported} of ${read} items have changed at the target`);
   if (missingCount > 0)
     words.push(
       `${name}: ${missingCount} linked items were not found${named(missing, missingCount)}; their links are kept`,

@@ -9,9 +9,9 @@ import { deliveryId, queueDeliveries } from '../outbox/outbox.ts';
 import { replay } from '../outbox/replay.ts';
 
 /**
- * Must be called in a transaction. It sends the version that is known now, never an older one. If that version came from the
- * target itself, or from before the target was configured, it never was a delivery to this target, and becomes one. The task
- * gets a row in the run, which is settled by the outcome.
+ * Must be called in a transaction. It sends the version that is known now, never an older one. If that version came
+ * from the target itself, or from before the target was configured, it was never delivered to this target, and a
+ * delivery is created. The task gets a row in the run, which is settled by the outcome.
  */
 export async function repairItem(
   db: Queryable,

@@ -31,13 +31,15 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     if (known) return known;
     const opening = needs.targets.open(name);
     opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // the next report tries again: the secret may be there by then
+    opening.catch(() => opened.delete(name)); // the next report tries again: the secret may be available by then
     return opening;
   }
 
   async function prune(): Promise<void> {
     while (!signal.aborted) {
-      await pruneHooks(pool).catch((error: unknown) => log.warn({ err: error }, 'old calls could not be forgotten'));
+      await pruneHooks(pool).catch((error: unknown) =>
+        log.warn({ err: error }, 'records of old calls could not be deleted'),
+      );
       await clock.wait(PRUNE_MS, signal);
     }
   }

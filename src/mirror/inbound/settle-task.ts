@@ -1,6 +1,6 @@
 /**
- * Compares one task with its item: reads the task at the service, chooses (choose.ts), and updates the task if it follows the
- * item. The changes to the ledger are returned, to be written together with the report's end.
+ * Compares one task with its item: reads the task at the service, chooses (choose.ts), and updates the task if it
+ * follows the item. The changes to the ledger are returned, and written together with the end of the report.
  */
 import type pg from 'pg';
 import type { TaskState } from '../../contract/target.ts';
@@ -44,7 +44,7 @@ const GUARD_MS = 20_000;
 export async function settleTask(settling: Settling): Promise<Settled> {
   const { pool, report, item, since, task } = settling;
   if (task.kind !== 'task') {
-    const detail = `${nameOf(task)} is no task: the service has no call that completes a ${task.kind}`;
+    const detail = `${nameOf(task)} is not a task: the service has no call that completes a ${task.kind}`;
     return { status: 'settled', verdict: 'not-taken', reason: 'ONLY_TASKS', detail };
   }
   const sides = await readSides(pool, report, task, since);
@@ -95,7 +95,7 @@ async function bringIn(settling: Settling, account: Account, note?: string): Pro
     case 'missing':
       return notThere(settling);
     case 'refused': {
-      const detail = `the service refused to make ${nameOf(task)} ${word(item.isCompleted)}: ${written.detail}`;
+      const detail = `the service refused to set ${nameOf(task)} to ${word(item.isCompleted)}: ${written.detail}`;
       const keep = (db: Queryable) => leaveNote(db, task, `${report.target}: ${report.itemId}: ${detail}`);
       return { status: 'settled', verdict: 'not-taken', reason: 'REFUSED_BY_SERVICE', detail, keep };
     }
@@ -112,7 +112,7 @@ function taken(settling: Settling, note?: string): Settled {
   return {
     status: 'settled',
     verdict: 'taken',
-    detail: note ?? `${nameOf(task)} is ${word(item.isCompleted)}, as ${report.itemId} is`,
+    detail: note ?? `${nameOf(task)} is ${word(item.isCompleted)}, like ${report.itemId}`,
     async keep(db) {
       await noteTaken(db, settling);
       if (note !== undefined) await leaveNote(db, task, note);
@@ -121,9 +121,10 @@ function taken(settling: Settling, note?: string): Settled {
 }
 
 /**
- * The target that the change came from does not receive it, unless that target may have been sent another state meanwhile: a
- * delivery that waits, is on its way, or has arrived since the read would otherwise have the last word. If the item cannot
- * be read, a call may be older than a delivery that arrived before it. Then the target receives its own state, and that ends it.
+ * The target that the change came from does not receive it, unless that target may have been sent another state
+ * meanwhile: a delivery that waits, is on its way, or has arrived since the read would otherwise overwrite it. If the
+ * item cannot be read, the call may be older than a delivery that arrived before it. Then the target receives its own
+ * state, and nothing more follows.
  */
 async function noteTaken(db: Queryable, { report, item, since, task, sync }: Settling): Promise<void> {
   const state = await lockState(db, task);
@@ -196,8 +197,8 @@ function conflictNote({ report, item, task, sync }: Settling, here: boolean): st
   const there = `${report.itemId} is ${word(item.isCompleted)} at ${report.target}`;
   const rule =
     sync.options.onConflict === 'target'
-      ? `the task is made ${word(item.isCompleted)} (onConflict: target)`
-      : `the item is made ${word(here)} (onConflict: service)`;
+      ? `the task is set to ${word(item.isCompleted)} (onConflict: target)`
+      : `the item is set to ${word(here)} (onConflict: service)`;
   return `both sides have changed: ${nameOf(task)} is ${word(here)} here, and ${there}; ${rule}`;
 }
 
@@ -217,7 +218,7 @@ function taskGone(task: LinkedTask): Settled {
 }
 
 function notThere({ report, task, item }: Settling): Settled {
-  const detail = `the service does not find ${nameOf(task)}, which ${report.itemId} wants ${word(item.isCompleted)}`;
+  const detail = `the service does not find ${nameOf(task)}, which should be ${word(item.isCompleted)} like ${report.itemId}`;
   const keep = (db: Queryable) => leaveNote(db, task, `${report.target}: ${detail}`);
   return { status: 'settled', verdict: 'not-taken', reason: 'TASK_MISSING', detail, keep };
 }

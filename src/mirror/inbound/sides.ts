@@ -22,13 +22,13 @@ export interface Sides {
   /** The item's state when it was last read or last sent one, whichever is later. Undefined: neither has happened. */
   readonly lastSeen: boolean | undefined;
   /**
-   * States that it may have been sent since, by deliveries whose arrival is unknown: tried without an answer, given up, or
-   * superseded when they may have been on their way.
+   * States that it may have been sent since then by deliveries whose arrival is unknown: deliveries that were tried
+   * without an answer, given up, or superseded when they may have been on their way.
    */
   readonly maybeTold: readonly boolean[];
 }
 
-/** The known earlier state of an item that is now in this state; a state that we may have sent ourselves is no move. */
+/** The known earlier state of an item that is now in this state; a state that we may have sent ourselves is not a move. */
 export function stateBefore({ lastSeen, maybeTold }: Sides, isCompleted: boolean): boolean | undefined {
   return maybeTold.includes(isCompleted) ? isCompleted : lastSeen;
 }
@@ -73,7 +73,7 @@ export async function readSides(
   { scope, sync, kind, id }: LinkedTask,
   since: Since,
 ): Promise<Sides> {
-  // -> and not ->>, which fails where another member holds a character that Postgres has no text for.
+  // -> and not ->>, which fails if another member has a character that Postgres cannot store as text.
   const found = await db.query<{
     version: number | null;
     state: TaskState | null;

@@ -28,7 +28,7 @@ export function reportSource(needs: ReportSourceNeeds): Source<Held, Report, Rep
     } catch (error) {
       // A defect is not retried at once.
       log.error({ err: error, target: report.target, item: report.itemId }, 'a report could not be applied');
-      const detail = 'a defect in Lockstep: the log of the worker says where';
+      const detail = 'a defect in Lockstep: see the log of the worker';
       const wait = { afterMs: HOLD_MS, reason: 'BROKE_OFF', detail, isSpent: false };
       return { outcome: { report, status: 'put-off', wait, keeps: [] } };
     }

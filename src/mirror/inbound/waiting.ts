@@ -10,7 +10,7 @@ export interface Report {
   readonly isCompleted: boolean;
   readonly status: string;
   readonly source: 'hook' | 'read';
-  /** While it waited, another report contradicted it: the item has to be read. */
+  /** Another report contradicted it while it waited, so the item has to be read. */
   readonly hasMoved: boolean;
   /** By the database's clock, exactly. */
   readonly reportedAt: string;
@@ -22,8 +22,9 @@ export interface Report {
 }
 
 /**
- * `same`: both sides agreed; `taken`: the task follows the item; `kept`: the task keeps its state, and the item will follow
- * it; `sent-back`: the same, by a delivery of its own; `not-taken`: there was nothing to do, or nothing could be done.
+ * `same`: both sides agreed; `taken`: the task follows the item; `kept`: the task keeps its state, and the item will
+ * follow it; `sent-back`: like `kept`, but with a delivery queued for it; `not-taken`: there was nothing to do, or
+ * nothing could be done.
  */
 export type ReportVerdict = 'same' | 'taken' | 'kept' | 'sent-back' | 'not-taken';
 
@@ -31,7 +32,7 @@ export interface ReportEnd {
   readonly verdict: ReportVerdict;
   readonly reason?: string | undefined;
   readonly detail?: string | undefined;
-  /** A state that the item certainly had, and when; absent if the item was not read. */
+  /** A state that the item certainly had, with its time; absent if the item was not read. */
   readonly seen?: { readonly isCompleted: boolean; readonly at: string } | undefined;
 }
 
@@ -130,8 +131,8 @@ export interface PutOff {
 }
 
 /**
- * Puts it off for at least this long. A newer report that has arrived meanwhile is not delayed further. Returns false, and
- * does nothing, if it is not held.
+ * Postpones it for at least this long. A newer report that has arrived meanwhile is not delayed further. Returns false,
+ * and does nothing, if it is not held.
  */
 export async function putOff(db: Queryable, report: Report, wait: PutOff): Promise<boolean> {
   const { target, itemId, hold, revision } = report;

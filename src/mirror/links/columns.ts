@@ -29,7 +29,7 @@ function listed(words: string): readonly string[] {
   return words.split(/,\s+/);
 }
 
-/** A name that fits both: it is used for the field that no other column fills, the task first. */
+/** A name that fits both fields: it is used for the field that no other column fills, first for the task. */
 const EITHER = 'id';
 
 /** Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_LINK_COLUMN, exit code 2. */
@@ -74,8 +74,11 @@ function missing({ names, isGiven }: Header, found: ReadonlyMap<LinkField, LinkC
     const remedy = 'Add a first line with task_id and item_id, or name the columns: --map task_id=1 --map item_id=2';
     return refuse('CSV_NO_LINK_COLUMN', `${need}, but the file has no header. ${remedy}.`);
   }
-  const remedy = `Say which column it is, as in --map ${fields[0]}=Column`;
-  return refuse('CSV_NO_LINK_COLUMN', `${need}, but none of the columns ${listColumns(names)} looks so. ${remedy}.`);
+  const remedy = `Name the column, as in --map ${fields[0]}=Column`;
+  return refuse(
+    'CSV_NO_LINK_COLUMN',
+    `${need}, but none of the columns ${listColumns(names)} looks like it. ${remedy}.`,
+  );
 }
 
 const NOUNS: Readonly<Record<LinkField, string>> = { task_id: 'task (task_id)', item_id: 'item (item_id)' };

@@ -14,7 +14,7 @@ export interface LinkImport {
   readonly target: string;
   /** In batches, in the order of the file. */
   readonly rows: AsyncIterable<readonly LinkRow[]>;
-  /** Replaces existing links that differ; otherwise such rows are refused. */
+  /** Replaces existing links that differ. Otherwise rows with a different link are refused. */
   readonly isReplacing: boolean;
   readonly isDryRun: boolean;
   /** How many of the refused rows to return. */
@@ -23,13 +23,13 @@ export interface LinkImport {
 
 export interface ImportedLinks {
   readonly rows: number;
-  /** They add up to the rows. `same`: linked already, or by an earlier row. */
+  /** Their sum is the number of rows. `same`: already linked, also by an earlier row. */
   readonly counts: Readonly<Record<LinkVerdict, number>>;
   /** Other tasks whose item is now linked with a task of the file. */
   readonly unlinked: number;
   /** Tasks of good rows that no sync of the scope has seen, if a sync has seen any task. */
   readonly unseen: number;
-  /** The first ones, in the order of the file. */
+  /** The first refused rows, in the order of the file. */
   readonly refused: readonly RefusedLink[];
 }
 
@@ -49,7 +49,7 @@ export async function importLinks(pool: pg.Pool, request: LinkImport): Promise<I
     );
     for await (const batch of request.rows) await stage(db, batch);
     await db.query('analyze read_links');
-    // Other writers of links wait for these few moments: what is decided stays true until it is written.
+    // Other writers of links wait for this short time, so each decision stays true until it is written.
     if (!request.isDryRun) await db.query('lock table ledger.links in share row exclusive mode');
     await refuseContradictions(db, { of: 'source_id', other: 'item_id', code: 'TASK_TWICE' });
     await refuseContradictions(db, { of: 'item_id', other: 'source_id', code: 'ITEM_TWICE' });
@@ -132,7 +132,7 @@ async function unlinkedBy(db: Queryable, { scope, target }: LinkImport): Promise
 
 /** Deletes replaced links first, so that tasks can swap their items. */
 async function write(db: Queryable, { scope, target }: LinkImport): Promise<void> {
-  const place = [scope, linkKind(target)];
+  const scopeAndKind = [scope, linkKind(target)];
   for (const [column, read] of [
     ['source_id', 'source_id'],
     ['record_id', 'item_id'],
@@ -140,13 +140,13 @@ async function write(db: Queryable, { scope, target }: LinkImport): Promise<void
     await db.query(
       `delete from ledger.links l using read_links r
        where l.scope = $1 and l.kind = $2 and l.${column} = r.${read} and r.verdict = 'replaced'`,
-      place,
+      scopeAndKind,
     );
   }
   await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id)
      select $1, $2, source_id, item_id, '' from read_links where verdict in ('new', 'replaced')`,
-    place,
+    scopeAndKind,
   );
 }
 

@@ -13,7 +13,10 @@ import { itemsNamedBy } from './named-items.ts';
 const MOST_NAMED = 5;
 const LEDGER_PAUSE_MS = 1_000;
 
-/** As the target delivers it; with `itemId` where the item was found by the task's text. `runId`: who gets the link. */
+/**
+ * Delivers like the target, and returns `itemId` if the item was found by the task's text. `runId`: the run that the
+ * link belongs to.
+ */
 export type Linker = (
   target: Target,
   delivery: Delivery,
@@ -38,10 +41,10 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
     if (own !== undefined) return target.deliver({ ...delivery, itemId: own.itemId }, how); // linked after it was claimed
     if (linked[0] !== undefined) return taken(itemId, linked[0].source);
     const outcome = await target.deliver({ ...delivery, itemId }, how);
-    // Any other outcome does not tell whether the item exists.
+    // Other outcomes do not show whether the item exists.
     if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
-    // Linked now and not with the outcome: the next task that names the item must see whose it is. If this fails, the link is
-    // still written with the outcome.
+    // Linked immediately and not with the outcome, because the next task that names the item must see its link. If this fails,
+    // the link is still written with the outcome.
     await keepItemLinks(db, name, [{ scope: account, task, itemId, runId: how.runId }]).catch(() => undefined);
     return { ...outcome, itemId };
   };
@@ -86,7 +89,7 @@ async function linksOf(
     );
     return { status: 'read', linked: found.rows };
   } catch (error) {
-    // The target is not at fault: nothing is sent for a moment, and no attempt is spent.
+    // This is not a failure of the target: sending pauses for a moment, and no attempt is spent.
     const detail = `whether ${itemId} is linked with another task could not be read: ${messageOf(error)}`;
     return { status: 'later', reason: 'LEDGER_AWAY', detail, retryAfterMs: LEDGER_PAUSE_MS, isLimited: true };
   }
@@ -95,13 +98,13 @@ async function linksOf(
 function ambiguous({ id, task }: Delivery, named: readonly string[]): DeliveryOutcome {
   const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : '';
   const which = `${named.slice(0, MOST_NAMED).join(', ')}${more}`;
-  const remedy = `link it with one (lockstep links import), then: lockstep deliveries replay --id ${id}`;
+  const remedy = `link it with one (\`lockstep links import\`), then: \`lockstep deliveries replay --id ${id}\``;
   const detail = `The text of ${sourceIdOf(task)} names several items, so it is unclear which one is meant: ${which}; ${remedy}`;
   return { status: 'skipped', reason: 'LINK_AMBIGUOUS', detail };
 }
 
 function taken(itemId: string, other: string): DeliveryOutcome {
-  const remedy = 'name the item in the text of one task only, or say whose it is with lockstep links import --replace';
-  const detail = `The text names ${itemId}, which is linked with ${other} already; ${remedy}`;
+  const remedy = 'name the item in the text of one task only, or link it with `lockstep links import --replace`';
+  const detail = `The text names ${itemId}, which is already linked with ${other}; ${remedy}`;
   return { status: 'skipped', reason: 'LINK_TAKEN', detail };
 }

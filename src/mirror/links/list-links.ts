@@ -14,11 +14,11 @@ export interface ListedLink {
   readonly task: string;
   readonly itemId: string;
   readonly linkedAt: Date;
-  /** The run whose delivery came to the item; null where a person has linked them. */
+  /** The run whose delivery reached the item; null if a person made the link. */
   readonly run: string | null;
 }
 
-/** The newest first, and how many there are in all. `limit` is at least 1. */
+/** The newest first, and the total number. `limit` is at least 1. */
 export async function listLinks(
   db: Queryable,
   { target, scope }: LinkFilter,
@@ -35,7 +35,7 @@ export async function listLinks(
   return { links: found.rows.map(({ total, ...link }) => link), total: found.rows[0]?.total ?? 0 };
 }
 
-/** The item that the task was linked with; undefined where there was none. */
+/** The item that the task was linked with; undefined if there was none. */
 export async function removeLink(
   db: Queryable,
   { target, scope, source }: { readonly target: string; readonly scope: string; readonly source: string },

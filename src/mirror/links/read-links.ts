@@ -25,7 +25,7 @@ const MAX_CHARS = 255;
 /** Invisible characters, which no task's id contains. */
 const UNSEEN = /[\p{C}\p{Z}]/u;
 
-/** `task:12` from `12` or `task:12`, and also `subtask:12` and `card:7`; undefined if the text names no task. */
+/** `task:12` from `12` or `task:12`, and also `subtask:12` and `card:7`; undefined if the text does not name a task. */
 export function parseSource(text: string): string | undefined {
   const [, kind, id] = /^(?:([a-z]+):)?(.+)$/i.exec(text) ?? [];
   if (id === undefined || id.length > MAX_CHARS || UNSEEN.test(id)) return undefined;
@@ -58,11 +58,11 @@ export function readLink(row: TextRow, { width, columns, naming }: LinkReader): 
   return bad('ITEM_INVALID', { cell: item.cell, example: naming.example });
 }
 
-/** The one item that the cell names, by the target's own naming; undefined if it names none, or anything else beside it. */
+/** The one item that the cell names, by the target's own naming; undefined if it names no item, or contains anything else. */
 export function itemIdIn(cell: string, { itemsIn, sign, prefix }: ItemNaming): string | undefined {
   const isAddress = /^https?:\/\/\S+$/i.test(cell);
   const bare = cell.replace(new RegExp(`^${sign}:\\s*`), '');
-  // A repository of its own is left out: #12, or 12 alone.
+  // The settings' own repository may be left out: #12, or only 12.
   const isAllOf = (itemId: string) =>
     itemId.toLowerCase() === bare.toLowerCase() || itemId.endsWith(`#${bare.replace(/^#/, '')}`);
   const [itemId, ...others] = isAddress ? itemsIn(cell) : itemsIn(`${prefix}${bare}`).filter(isAllOf);

@@ -20,7 +20,10 @@ const MOST_AHEAD = 400;
 
 export interface DeliveringNeeds extends Pick<DeliverySourceNeeds, 'pool' | 'worker' | 'runs' | 'log' | 'onAttempt'> {
   readonly targets: {
-    /** Closed with the rest. Rejects if the target cannot be used, for example because a secret is missing. */
+    /**
+     * It is closed together with the dispatcher. Rejects if the target cannot be used, for example because a secret is
+     * missing.
+     */
     open(name: string): Promise<Target>;
     concurrencyOf(name: string): number;
   };

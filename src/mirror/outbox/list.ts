@@ -33,7 +33,9 @@ export interface ListedDelivery {
   readonly detail: string | null;
   readonly attempts: number;
   readonly createdAt: Date;
-  /** The time of the next attempt; null once it has ended. */
+  /** An older delivery of the same task to the same target, which has to end first. */
+  readonly heldBy: string | null;
+  /** The earliest time of the next attempt, or of the next attempt of what holds it; null once it has ended. */
   readonly dueAt: Date | null;
   readonly endedAt: Date | null;
 }
@@ -46,7 +48,15 @@ export interface ShownDelivery extends Omit<ListedDelivery, 'title'> {
 
 const COLUMNS = `d.id, d.target, d.scope as account, d.sync, d.run_id as run, d.kind || ':' || d.task_id as source, d.task,
   d.sequence, d.event, d.state, d.verdict, d.reason, d.detail, d.attempts, d.created_at as "createdAt",
-  case when d.state <> 'ended' then d.due_at end as "dueAt", d.ended_at as "endedAt"`;
+  older.id as "heldBy", d.ended_at as "endedAt",
+  case when d.state <> 'ended' then greatest(coalesce(older.due_at, d.due_at), t.blocked_until) end as "dueAt"`;
+
+/** SQL: deliveries `d`, each with the state of its target and the delivery that has to end before it. */
+const FROM = `ledger.deliveries d left join ledger.target_states t on t.target = d.target
+  left join lateral (select o.id, o.due_at from ledger.deliveries o
+    where d.state = 'waiting' and o.target = d.target and o.scope = d.scope and o.sync = d.sync and o.kind = d.kind
+      and o.task_id = d.task_id and o.sequence < d.sequence and o.state <> 'ended'
+    order by o.sequence limit 1) older on true`;
 
 /** The newest first. */
 export async function listDeliveries(
@@ -56,7 +66,7 @@ export async function listDeliveries(
 ): Promise<readonly ListedDelivery[]> {
   const { sql, values } = conditionOf(filter);
   const found = await db.query<Omit<ListedDelivery, 'title'> & { readonly task: TaskState }>(
-    `select ${COLUMNS} from ledger.deliveries d where ${sql}
+    `select ${COLUMNS} from ${FROM} where ${sql}
      order by d.created_at desc, d.target, d.id limit $${values.length + 1}`,
     [...values, limit],
   );
@@ -66,7 +76,7 @@ export async function listDeliveries(
 /** Undefined if there is no delivery of this id. */
 export async function showDelivery(db: Queryable, id: string): Promise<ShownDelivery | undefined> {
   const found = await db.query<ShownDelivery>(
-    `select ${COLUMNS}, d.seen_at as "seenAt", d.answer from ledger.deliveries d where d.id = $1`,
+    `select ${COLUMNS}, d.seen_at as "seenAt", d.answer from ${FROM} where d.id = $1`,
     [id],
   );
   return found.rows[0];

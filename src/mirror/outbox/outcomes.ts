@@ -15,7 +15,7 @@ export interface Outcome {
 export type Written =
   /** `left`: locked by a transaction that has queued newer deliveries of their tasks; write them again. */
   | { readonly status: 'written'; readonly left: ReadonlySet<string> }
-  /** The claim was taken over, with everything that was sent under it. */
+  /** The claim was taken over, together with all deliveries sent under it. */
   | { readonly status: 'claim-lost' };
 
 /**
@@ -57,7 +57,7 @@ export async function writeOutcomes(
   return found?.isHeld ? { status: 'written', left: new Set(found.left) } : { status: 'claim-lost' };
 }
 
-/** As the statement reads it; what is absent is null there. */
+/** In the form that the statement reads; absent values are null. */
 function toRow({ id, decision, answer }: Outcome) {
   const isSent = decision.status === 'ended' || decision.status === 'again';
   return {

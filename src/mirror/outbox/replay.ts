@@ -17,9 +17,9 @@ export interface ReplayHow {
 }
 
 /**
- * Makes the matching ended deliveries wait again, due now and with no attempt spent. A superseded delivery is included only
- * if it was asked for by its id or by that verdict. A delivery that is not its task's newest is sent only to targets that
- * receive events; for any other target it ends as superseded.
+ * Makes the matching ended deliveries wait again, due now and with no attempt spent. A superseded delivery is included
+ * only if the filter names its id or the verdict `superseded`. A delivery that is not its task's newest is sent only to
+ * targets that receive events; for any other target it ends as superseded.
  */
 export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayHow): Promise<Replayed> {
   const { sql, values } = matching(filter, how);

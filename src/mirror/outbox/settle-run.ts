@@ -51,12 +51,12 @@ export async function deliveryNotes(db: Queryable, runId: string): Promise<reado
     [runId],
   );
   return found.rows.map(({ target, words, disabled }) => {
-    const remedy = `; it is disabled (${disabled}): fix the cause, then run: lockstep deliveries enable ${target}`;
+    const remedy = `; it is disabled (${disabled}): fix the cause, then run: \`lockstep deliveries enable ${target}\``;
     return `${target}: ${words}${disabled === null ? '' : remedy}`;
   });
 }
 
-/** The worst outcome decides: what needs a person comes before what succeeded. */
+/** The worst outcome decides: outcomes that need a person come before successes. */
 const VERDICT = `case min(rank)
     when 1 then 'review' when 2 then 'review'
     when 3 then case when bool_or(event = 'created') then 'created' else 'updated' end

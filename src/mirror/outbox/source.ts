@@ -28,7 +28,7 @@ import { blockTarget, disableTarget, noteAnswering, noteFailing, standingOf } fr
 
 export const TTL_MS = 30_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** How often the ledger is read for what other processes have found out about the target. */
+/** How often the ledger is read for what other processes have recorded about the target. */
 const STANDING_MS = 500;
 
 export interface DeliverySourceNeeds {
@@ -66,10 +66,10 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
   #openFailures = 0;
   #openAtMs = Number.NEGATIVE_INFINITY;
   #heldUntilMs = Number.NEGATIVE_INFINITY;
-  /** What the target has said and the ledger does not have yet. */
+  /** Statements of the target that the ledger does not have yet. */
   #isDisabled = false;
   #askAgainAtMs = Number.NEGATIVE_INFINITY;
-  /** The ledger may say so, for all processes. */
+  /** Whether the ledger may record this for all processes. */
   #isFailing = true;
 
   constructor(needs: DeliverySourceNeeds) {
@@ -165,12 +165,12 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
       if (this.#target === undefined) throw new Error('unreachable: there is no claim before the target is open');
       return await this.#linker(this.#target, delivery, { signal, runId });
     } catch (error) {
-      log.error({ err: error, target, delivery: delivery.id }, 'a delivery broke off');
-      return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: the log of the worker says where' };
+      log.error({ err: error, target, delivery: delivery.id }, 'a delivery was interrupted by an error');
+      return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: see the log of the worker' };
     }
   }
 
-  /** Reads what other processes have found out: deliveries claimed ahead are released if they cannot be sent. */
+  /** Reads what other processes have recorded. Deliveries claimed ahead are released if they cannot be sent. */
   async #askStanding(now: Date | undefined): Promise<void> {
     const { pool, target, clock } = this.#needs;
     const standing = await standingOf(pool, target, now);

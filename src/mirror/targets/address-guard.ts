@@ -36,10 +36,10 @@ const IPV4: readonly Range[] = [
 /** Addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo) are all refused: write such an address as IPv4. */
 const IPV6: readonly Range[] = [
   ['::1', 128, 'this machine'],
-  ['::ffff:0:0', 96, 'an IPv4 address in disguise'],
-  ['64:ff9b::', 96, 'an IPv4 address in disguise'],
-  ['2002::', 16, 'an IPv4 address in disguise'],
-  ['2001::', 32, 'an IPv4 address in disguise'],
+  ['::ffff:0:0', 96, 'an IPv4 address inside an IPv6 address'],
+  ['64:ff9b::', 96, 'an IPv4 address inside an IPv6 address'],
+  ['2002::', 16, 'an IPv4 address inside an IPv6 address'],
+  ['2001::', 32, 'an IPv4 address inside an IPv6 address'],
   ['2001::', 23, 'reserved'],
   ['2001:db8::', 32, 'for documentation'],
   ['3fff::', 20, 'for documentation'],
@@ -53,7 +53,7 @@ const REFUSED = {
   ipv4: IPV4.map((range) => checked(range, 'ipv4')),
   ipv6: IPV6.map((range) => checked(range, 'ipv6')),
 };
-/** The whole public range of IPv6; everything else, such as ::a.b.c.d, is refused without a name for it. */
+/** The whole public range of IPv6; every other address, such as ::a.b.c.d, is refused as not public. */
 const PUBLIC_IPV6 = blockList('2000::', 3, 'ipv6');
 
 /** The kind of a forbidden address; undefined for a public one. */
@@ -61,7 +61,7 @@ export function addressProblem(ip: string): string | undefined {
   // A zone, as in fe80::1%eth0, names an interface, not an address; isIP accepts it, and a BlockList does not.
   const address = ip.split('%', 1)[0] ?? '';
   const version = isIP(address);
-  if (version === 0) return 'no address';
+  if (version === 0) return 'not an address';
   const family = version === 4 ? 'ipv4' : 'ipv6';
   const range = REFUSED[family].find(({ list }) => list.check(address, family));
   if (range !== undefined) return range.what;

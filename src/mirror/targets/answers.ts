@@ -16,11 +16,11 @@ export interface Head {
 }
 
 export type Answered =
-  /** Any status: 3xx, 4xx and HTML too. `text` is whole. */
+  /** An answer with any status, including 3xx, 4xx and HTML. `text` is complete. */
   | ({ readonly status: 'answered'; readonly text: string } & Head)
-  /** The body did not arrive, or only in part. */
+  /** The body is missing or incomplete. */
   | ({ readonly status: 'cut-off'; readonly failure: TargetFailure } & Head)
-  /** Nothing was sent, or nothing came back. */
+  /** Nothing was sent, or no answer arrived. */
   | { readonly status: 'failed'; readonly failure: TargetFailure };
 
 const MAX_EXCERPT_LENGTH = 300;
@@ -70,7 +70,7 @@ const STOPPED: Readonly<Record<string, string>> = { timeout: 'TIMEOUT', 'too-lar
 /** The call was sent, and no whole answer arrived. */
 function unknown(error: unknown, label: string): TargetFailure {
   if (codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW') {
-    return { status: 'later', reason: 'TOO_LARGE', detail: `${label}: answers with more headers than are read` };
+    return { status: 'later', reason: 'TOO_LARGE', detail: `${label}: the answer has more headers than allowed` };
   }
   const reason = (error instanceof StoppedError ? STOPPED[error.reason] : undefined) ?? 'BROKEN_OFF';
   return { status: 'later', reason, detail: `${label}: ${whyUnknown(error).words}` };

@@ -53,8 +53,8 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
       });
       if (asked.status !== 'ok') return asked;
       if (asked.value.isWhole) return { status: 'ok', value: asked.value.found };
-      // The list has no order to stop by: creating without having read all of it could create a second item.
-      const detail = `Asana: more than ${MAX_PAGES * PER_PAGE} tasks of project ${project} changed within 30 days, too many to look for one that exists already: give this target a project of its own`;
+      // The list has no order, so it has to be read completely: otherwise a second item could be created.
+      const detail = `Asana: more than ${MAX_PAGES * PER_PAGE} tasks of project ${project} changed within 30 days, too many to search for an existing one: use a separate project for this target`;
       return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
     },
     add(delivery) {
@@ -69,11 +69,11 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
     name: 'Asana',
     noun: 'Asana task',
     ...ASANA,
-    tokenRemedy: "check this target's token: it was revoked, or its account is no member of the project",
+    tokenRemedy: "check this target's token: it was revoked, or its account is not a member of the project",
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    place: `project as ${project}`,
+    container: `project ${project}`,
     settleMs: 60_000,
   });
 }

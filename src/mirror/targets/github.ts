@@ -88,13 +88,16 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
       'x-github-api-version': '2022-11-28',
     }),
     itemsBy,
-    place: `repository as ${owner}/${repo}`,
+    container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
     readHook: hookReader(githubHook, settings.hookSecret, needs),
   });
 }
 
-/** `status` tells "closed (not_planned)" from "closed (completed)": both are closed, and neither is written again. */
+/**
+ * `status` distinguishes "closed (not_planned)" from "closed (completed)". Both count as closed, and neither is written
+ * again.
+ */
 function toItem(itemId: string, { state, state_reason }: z.output<typeof issue>): ItemState {
   const why = state === 'closed' && typeof state_reason === 'string' ? ` (${state_reason})` : '';
   return { itemId, isCompleted: state === 'closed', status: `${state}${why}` };

@@ -17,7 +17,7 @@ export interface TargetNeeds {
   readonly now?: () => Date;
 }
 
-/** Shorter words of the header, such as Bearer, may occur in any answer. */
+/** Shorter words of the header, such as Bearer, are not secret and may occur in any answer. */
 const MIN_TOKEN_LENGTH = 8;
 
 interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {

@@ -17,8 +17,8 @@ export interface Hook<Payload> {
 }
 
 /**
- * Calls without a time of sending are remembered for seven days (reports/inbox.ts), so that none is taken in twice; an
- * older one may have been forgotten. Vendors let people send a call again for three days at most.
+ * Calls without a time of sending are remembered for seven days (inbox.ts), so that none is stored twice; an older call
+ * may no longer be remembered. Vendors let people send a call again for at most three days.
  */
 const MAX_AGE_MS = 6 * 24 * 60 * 60 * 1000;
 
@@ -38,12 +38,12 @@ export function hookReader<Payload>(
     const verified = verify(request, key, now);
     if (verified.status === 'refused') return verified;
     const json = jsonOf(request.body);
-    if (json === undefined) return refused(400, 'the body is no JSON: choose the content type application/json');
+    if (json === undefined) return refused(400, 'the body is not JSON: choose the content type application/json');
     const read = payload.safeParse(json);
     // Genuine, but about something else that the vendor sends too: the vendor must not send it again.
     if (!read.success) return { status: 'accepted', items: [] };
     const at = happenedAt(read.data)?.getTime() ?? now.getTime();
-    if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it tells of something that is more than six days old');
+    if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it reports something that is more than six days old');
     return { status: 'accepted', items: itemsOf(read.data, request) };
   };
 }

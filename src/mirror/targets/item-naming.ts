@@ -4,7 +4,7 @@ import type { SettingsOf, TargetSettings } from '../../settings/target.ts';
 export interface ItemNaming {
   /** What an item is linked by, for people: "owner/repo#12". */
   readonly linkedBy: string;
-  /** How people link a task with an item. */
+  /** How people link a task with an item, as part of a message. */
   readonly howToLink: string;
   /** What a cell may put before a bare id, with a colon. */
   readonly sign: string;
@@ -37,7 +37,7 @@ export function itemNamingOf(target: TargetSettings): ItemNaming | undefined {
   }
 }
 
-/** A name must not leave its place in a path: `..` is not a repository. */
+/** A name must not change the path of the call: `..` is not a repository. */
 const OWNER = '[A-Za-z\\d][\\w-]{0,99}';
 const REPO = '(?!\\.{1,2}(?![\\w.-]))[\\w.-]{1,100}';
 const NUMBER = '\\d{1,9}';
@@ -109,7 +109,7 @@ const ASANA_ADDRESS = '0/(?:search/)?\\d+/|1/\\d+/(?:project/\\d+/|inbox/\\d+/|h
 
 /** Tasks by their addresses, old and new, and as `ASANA: 12`. */
 export const ASANA: ItemNaming = {
-  ...named('ASANA', 'the number that ends its address', '1204567890123456'),
+  ...named('ASANA', 'the number at the end of its address', '1204567890123456'),
   isItemId: (itemId) => /^\d{1,30}$/.test(itemId),
   itemsIn: (text) =>
     distinct(
@@ -123,7 +123,7 @@ const TODOIST_ADDRESS =
 
 /** Tasks by their addresses, old and new, and as `TODOIST: id`. */
 export const TODOIST: ItemNaming = {
-  ...named('TODOIST', 'the id that ends its address', '6X7rM8997g3RQmvh'),
+  ...named('TODOIST', 'the id at the end of its address', '6X7rM8997g3RQmvh'),
   isItemId: (itemId) => /^[\dA-Za-z]{1,40}$/.test(itemId),
   itemsIn: (text) =>
     distinct(text, new RegExp(`(?:${TODOIST_ADDRESS}|TODOIST:\\s*)(?<id>[\\dA-Za-z]{5,40})(?![\\w-])`, 'g')),
@@ -137,7 +137,7 @@ export function serviceNaming({ account }: Pick<SettingsOf<'service'>, 'account'
     sign: 'TASK',
     prefix: `${account}#`,
     example: '12',
-    linkedBy: 'the id that the service gives it',
+    linkedBy: 'its id at the service',
     howToLink: `name it in the text of the task as ${account}#12, or import links`,
     isItemId: (itemId) => /^[\w-]{1,64}$/.test(itemId),
     itemsIn: (text) => distinct(text, pattern),

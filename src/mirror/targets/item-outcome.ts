@@ -66,7 +66,7 @@ export function waitOf({ headers }: Pick<Head, 'headers'>, nowMs: number): numbe
 
 /** A 2xx with an unexpected body. */
 export function unreadable(reply: Reply, call: string): TargetFailure {
-  const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the JSON it should be';
+  const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the expected JSON';
   return {
     status: 'later',
     reason: 'UNREADABLE',

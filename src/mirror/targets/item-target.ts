@@ -22,7 +22,7 @@ export type Asked<T> = { readonly status: 'ok'; readonly value: T } | Missing | 
 type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
 /** `to`: the new state of the item, for people. */
 export type Written = Asked<{ readonly to: string; readonly note?: string }> | Skipped;
-export type Placed<Item> =
+export type ItemFound<Item> =
   | { readonly status: 'ok'; readonly value: Item; readonly isNew?: boolean }
   | Missing
   | Skipped
@@ -34,7 +34,7 @@ export interface Items<Item> {
   /** For an item that is not in the wanted state. */
   write(item: Item, wanted: Wanted, delivery: Delivery): Promise<Written>;
   /** The item of a task without a link: created once, however often it is called. */
-  findOrCreate(delivery: Delivery): Promise<Placed<Item>>;
+  findOrCreate(delivery: Delivery): Promise<ItemFound<Item>>;
 }
 
 export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'linkedBy' | 'isItemId' | 'howToLink'> {
@@ -59,15 +59,15 @@ export function itemTarget<Item extends ItemState>(
       const items = await system.open(context);
       if ('status' in items) return items;
       const { itemId } = delivery;
-      const placed: Placed<Item> =
+      const found: ItemFound<Item> =
         itemId === undefined ? await items.findOrCreate(delivery) : await read(system, items, itemId);
-      if (placed.status === 'missing') {
+      if (found.status === 'missing') {
         await system.forgetCreated(delivery);
-        return itemMissing(system, placed);
+        return itemMissing(system, found);
       }
-      if (placed.status !== 'ok') return placed;
-      const outcome = await align(system, items, delivery, placed.value);
-      return itemId === undefined ? withLink(system, outcome, placed.value, placed.isNew) : outcome;
+      if (found.status !== 'ok') return found;
+      const outcome = await align(system, items, delivery, found.value);
+      return itemId === undefined ? withLink(system, outcome, found.value, found.isNew) : outcome;
     },
 
     async readItem(itemId, context): Promise<ItemRead> {
@@ -87,8 +87,8 @@ function whyNothingToDo<Item extends ItemState>(
   { task, event, itemId }: Delivery,
 ): DeliveryOutcome | undefined {
   if (task.isGone || event === 'gone') {
-    const left = itemId === undefined ? `no ${noun} is linked with it` : `${itemId} was left as it is`;
-    const detail = `The ${task.kind} is no longer at the service and ${left}: close the ${noun} by hand if it is not needed any more`;
+    const left = itemId === undefined ? `no ${noun} is linked with it` : `${itemId} was not changed`;
+    const detail = `The ${task.kind} is no longer at the service and ${left}: close the ${noun} by hand if it is no longer needed`;
     return { status: 'skipped', reason: 'TASK_GONE', detail };
   }
   if (itemId !== undefined || settings.create) return undefined;
@@ -102,7 +102,7 @@ async function read<Item extends ItemState>(
   itemId: string,
 ): Promise<Asked<Item>> {
   if (isItemId(itemId)) return items.read(itemId);
-  const detail = `"${itemId}" is no ${noun}: link it by ${linkedBy}`;
+  const detail = `"${itemId}" does not name a ${noun}: link it by ${linkedBy}`;
   return { status: 'refused', reason: 'ITEM_ID_INVALID', detail };
 }
 

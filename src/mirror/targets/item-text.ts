@@ -1,4 +1,4 @@
-/** Title and text of a created item: the task's own, as plain text. Pure. */
+/** Title and text of a created item, from the task, as plain text. Pure. */
 import type { TaskState } from '../../contract/target.ts';
 
 const MAX_TITLE = 250;
@@ -40,7 +40,7 @@ function plainText(html: string): string {
     .trim();
 }
 
-/** Decodes HTML character references, by name or number; a reference to no character stays unchanged. */
+/** Decodes HTML character references, by name or number; an invalid reference stays unchanged. */
 export function decodeEntities(text: string): string {
   const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi;
   return text.replaceAll(reference, (entity, ...found: (string | undefined)[]) => {

@@ -86,7 +86,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Targ
     message,
     headersOf: (token) => ({ authorization: `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}` }),
     itemsBy,
-    place: `project as ${project}, or no issue type of that name in it`,
+    container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
     readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
   });
@@ -116,11 +116,11 @@ function noTransition(itemId: string, wanted: Wanted, names: StatusNames, all: r
   const known = all.map((each) => `${each.name} → ${each.to.name}`).join(', ') || 'none';
   const remedy =
     "add one to the workflow, allow this account to use it, or name another status in the target's settings";
-  const detail = `${itemId}: no transition leads to ${to} from where it is (there is: ${known}); ${remedy}`;
+  const detail = `${itemId}: no transition leads from its current status to ${to} (available: ${known}); ${remedy}`;
   return { status: 'refused', reason: 'NO_TRANSITION', detail };
 }
 
-/** In the Atlassian Document Format, which has no empty text: an empty description is omitted. */
+/** In the Atlassian Document Format, which does not allow an empty text, so an empty description is omitted. */
 function documentOf(text: string) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) return {};

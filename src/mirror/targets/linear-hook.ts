@@ -16,11 +16,11 @@ const payload = z.object({
   action: z.literal('update'),
   type: z.literal('Issue'),
   data: z.object({ identifier: z.string(), state: z.object({ name: z.string(), type: z.string() }) }),
-  /** What the changed fields were before. */
+  /** The previous values of the changed fields. */
   updatedFrom: z.object({ stateId: z.string() }),
 });
 
-/** Canceled and duplicate are final, too: a completed task does not overrule a person who chose one of them. */
+/** Canceled and duplicate are final too: a completed task does not override a person who chose one of them. */
 export function isClosedType(type: string): boolean {
   return type === 'completed' || type === 'canceled' || type === 'duplicate';
 }
@@ -33,7 +33,7 @@ export const linearHook: Hook<z.output<typeof payload>> = {
     const read = sentAt.safeParse(jsonOf(request.body));
     if (!read.success) return refused('the body has no webhookTimestamp');
     const isFresh = Math.abs(read.data.webhookTimestamp - now.getTime()) <= TOLERANCE_MS;
-    return isFresh ? verified : refused('webhookTimestamp is more than five minutes away from the clock here');
+    return isFresh ? verified : refused('webhookTimestamp differs by more than five minutes from this machine’s clock');
   },
   happenedAt: () => undefined, // the time of sending is checked with the signature
   itemsOf: ({ data: { identifier, state } }) => [

@@ -104,7 +104,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
     // A personal key is sent without a prefix; only an OAuth token has Bearer before it.
     headersOf: (token) => ({ authorization: token }),
     itemsBy,
-    place: `team with the key ${team}`,
+    container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
     readHook: hookReader(linearHook, settings.hookSecret, needs),
@@ -121,12 +121,12 @@ async function read(ask: Ask, itemId: string): Promise<Asked<LinearIssue>> {
 }
 
 function notDone(what: string): TargetFailure {
-  return { status: 'refused', reason: 'REJECTED', detail: `Linear did not ${what}: it answers success: false` };
+  return { status: 'refused', reason: 'REJECTED', detail: `Linear did not ${what}: it answered success: false` };
 }
 
 /** The states of Linear's teams, remembered for ten minutes: which state of a team a wanted state means. */
 interface LinearStates {
-  /** The state of the team that `wanted` means. */
+  /** The team's state for `wanted`. */
   stateFor(ask: Ask, teamId: string, wanted: Wanted): Promise<Asked<State>>;
   /** Called after a state was refused, because the states may have changed. */
   forget(teamId: string): void;
@@ -160,6 +160,6 @@ function choose(states: readonly State[], wanted: Wanted): State | undefined {
 
 function noState(states: readonly State[], wanted: Wanted): TargetFailure {
   const known = states.map(({ name, type }) => `${name} (${type})`).join(', ') || 'none';
-  const detail = `Linear: the team has no state that is ${describeWanted(wanted)} (there is: ${known}); add one, or name another in the target's columns`;
+  const detail = `Linear: the team has no state that is ${describeWanted(wanted)} (available: ${known}); add one, or name another in the target's columns`;
   return { status: 'refused', reason: 'NO_STATE', detail };
 }

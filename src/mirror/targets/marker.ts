@@ -1,5 +1,5 @@
 /**
- * Markers by which the item created for a task is found again, whether or not its creation was answered. A task always has
+ * Markers by which the item created for a task is found again, even if its creation was not answered. A task always has
  * the same marker. Our choice: of all vendors, only Linear lets the creator choose the id of an item.
  */
 import { createHash } from 'node:crypto';

@@ -28,7 +28,7 @@ export interface TargetsNeeds {
   readonly creationsOf: (target: string) => CreationLog;
 }
 
-/** Of a type that is reached by HTTP, with a budget of its own. */
+/** A target that is reached by HTTP and has its own budget. */
 type HttpTarget = Exclude<TargetSettings, { type: 'postgres' | 'service' }>;
 
 export interface OpenTargets {
@@ -40,7 +40,7 @@ export interface OpenTargets {
   close(): Promise<void>;
 }
 
-/** How long a call waits for its target's budget; after that, it is put off with all other calls to that target. */
+/** How long a call waits for its target's budget; after that, the call and all other calls to that target are postponed. */
 const PATIENCE_MS = 10_000;
 
 export function openTargets(given: TargetsNeeds): OpenTargets {
@@ -50,7 +50,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
   function settingsOf(name: string): TargetSettings {
     const target = settings[name];
     if (target) return target;
-    throw new LockstepError('TARGET_UNKNOWN', `The settings name no target "${name}".`, { exitCode: 2 });
+    throw new LockstepError('TARGET_UNKNOWN', `The settings have no target "${name}".`, { exitCode: 2 });
   }
 
   function budgetOf({ name, budget }: HttpTarget): Budget {

@@ -1,7 +1,8 @@
 /**
- * What an error of a Postgres means for a delivery. Pure. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * What an error of a Postgres means for a delivery. Pure. Codes:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  *
- * The messages are Postgres' own: they name hosts, users, tables and values of the row, and never the password.
+ * The messages are from Postgres. They name hosts, users, tables and values of the row, but never the password.
  */
 import { codeOf, messageOf } from '../../base/errors.ts';
 import type { DeliveryOutcome } from '../../contract/target.ts';
@@ -44,7 +45,10 @@ function refusal(code: string, { name, schema, create }: TaskTable): Omit<Kind, 
     case TABLE_MISSING:
       return { reason: 'TABLE_MISSING', remedy: `set createTable: true for this target, or run: ${create}` };
     case '3F000':
-      return { reason: 'TABLE_MISSING', remedy: `create schema ${schema} first: Lockstep creates its table only` };
+      return {
+        reason: 'TABLE_MISSING',
+        remedy: `create schema ${schema} first, because Lockstep creates only its table`,
+      };
     case '42703':
       return { reason: 'COLUMN_MISSING', remedy: `add it to ${name}, or name another table and set createTable: true` };
     case '42P10':
@@ -58,11 +62,11 @@ function refusal(code: string, { name, schema, create }: TaskTable): Omit<Kind, 
   }
 }
 
-/** Without an SQL state the cause is the network, the driver, or a defect of ours. */
+/** Without an SQL state the cause is the network, the driver, or a defect in Lockstep. */
 function ofConnection(error: unknown, said: string, url: string): Kind {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) throw error;
   if (/SSL|TLS|certificate/i.test(said)) {
-    return { status: 'later', reason: 'TLS', remedy: `set sslmode in ${url} to what it offers` };
+    return { status: 'later', reason: 'TLS', remedy: `set sslmode in ${url} to a mode that the server supports` };
   }
   return { status: 'later', reason: /time(d )?out/i.test(said) ? 'TIMEOUT' : 'UNREACHABLE' };
 }

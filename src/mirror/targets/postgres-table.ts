@@ -9,8 +9,8 @@ export interface TaskTable {
   /** Creates the table if it is missing, but not its schema. Short enough for a message. */
   readonly create: string;
   /**
-   * Writes one task unless the same or a newer state of it is there; `values` in the order of `rowOf`. Returns one row:
-   * `written` is the number of rows written, `sequence` is what was there before.
+   * Writes one task unless the table has the same or a newer state of it; `values` in the order of `rowOf`. Returns one
+   * row: `written` is the number of rows written, `sequence` is the stored one before.
    */
   readonly upsert: string;
 }
@@ -93,7 +93,7 @@ export function localTime(text: string | undefined): string | null {
   const atUtc = new Date(`${day}T${time.length === 5 ? `${time}:00` : time}Z`);
   // Node reads February 30 as a day in March.
   if (parts === null || Number.isNaN(atUtc.getTime()) || !atUtc.toISOString().startsWith(day)) return null;
-  if (day.startsWith('0000')) return null; // there is no such year in Postgres
+  if (day.startsWith('0000')) return null; // Postgres has no such year
   return offset === undefined ? `${day} ${time}` : asUtc(`${day}T${time}${withColon(offset)}`);
 }
 

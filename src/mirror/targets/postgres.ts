@@ -38,7 +38,8 @@ export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<Targe
         const { written, sequence } = await unlessAborted(signal, () => write(pools.at(url), table, row, settings));
         return written === 0 ? already(delivery, table, sequence) : delivered(delivery, table, row);
       } catch (error) {
-        if (signal.aborted) return { status: 'later', reason: 'ABORTED', detail: 'Postgres: broken off by a shutdown' };
+        if (signal.aborted)
+          return { status: 'later', reason: 'ABORTED', detail: 'Postgres: interrupted by a shutdown' };
         return postgresFailure(error, table, settings.url.where);
       }
     },
@@ -54,7 +55,7 @@ async function readUrl({ url: ref }: SettingsOf<'postgres'>, readSecret: TargetN
     maskedUrl(url);
     return url;
   } catch (error) {
-    const detail = `${ref.where} is no postgres://user:password@host:5432/database; characters such as #, / and @ in the password have to be percent-encoded`;
+    const detail = `${ref.where} is not of the form postgres://user:password@host:5432/database; characters such as #, / and @ in the password have to be percent-encoded`;
     return { ...secretUnread(error), reason: 'URL_INVALID', detail };
   }
 }
@@ -86,14 +87,14 @@ async function upsert(pool: pg.Pool, table: TaskTable, { values }: TaskRow): Pro
 
 function delivered({ sequence }: Delivery, { name }: TaskTable, { unreadable }: TaskRow): DeliveryOutcome {
   const dates = unreadable.map((text) => JSON.stringify(text.slice(0, 40))).join(' and ');
-  const note = dates === '' ? '' : `; ${dates} cannot be read as a date and is null there`;
+  const note = dates === '' ? '' : `; ${dates} is not a valid date and is stored as null`;
   return { status: 'delivered', detail: `${name}: state ${sequence}${note}` };
 }
 
 function already({ sequence }: Delivery, { name }: TaskTable, there: string | null): DeliveryOutcome {
   // Null: another process writes the row at this moment.
   const found = there === null ? 'a newer state' : `state ${there}`;
-  return { status: 'already', detail: `${name} has ${found} of it, and this is ${sequence}` };
+  return { status: 'already', detail: `${name} already has ${found}, and this is state ${sequence}` };
 }
 
 /** One pool at a time: opened at first use, and again if the address has changed. */

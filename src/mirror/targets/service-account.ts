@@ -1,4 +1,4 @@
-/** The account that is a target: the parts that are needed, and what a failed call to it means for a delivery. */
+/** The account of a target: the parts that are needed, and what a failed call means for a delivery. */
 import type { RetryTaken } from '../../client/budget/budget.ts';
 import type { Client } from '../../client/call/client.ts';
 import type { Dialect } from '../../client/call/dialect.ts';
@@ -22,10 +22,10 @@ export interface ServiceAccount {
 }
 
 const MAX_WORDS = 300;
-/** The wait if the budget's store is unavailable, or if a pause names no time. */
+/** The wait if the budget's store is unavailable, or if the service asks for a pause without a time. */
 const SOON_MS = 2_000;
 
-/** `REJECTED`: the service refused this very call, and nothing changed there. */
+/** `REJECTED`: the service refused this call, and nothing changed there. */
 export async function serviceFailure(
   failure: Failure,
   operation: OperationName,
@@ -51,7 +51,7 @@ export async function serviceFailure(
   }
 }
 
-/** Waiting for a token spends no attempt, and neither does waiting for the breaker. */
+/** Waiting for a token or for the breaker spends no attempt. */
 const LIMITS: ReadonlySet<string> = new Set(['BUDGET', 'HELD_BACK']);
 const NOT_SENT = {
   budget: 'BUDGET',
@@ -73,7 +73,7 @@ function notSent(
   return { status: 'later', reason, detail, ...limit };
 }
 
-/** A service may refuse one task with the same message or status as a refused key: a read tells which it is. */
+/** A service may refuse one task with the same message or status as a refused key. A read shows which it is. */
 async function afterKeyRefused(
   failure: Extract<Failure, { status: 'refused' }>,
   detail: string,
@@ -83,7 +83,7 @@ async function afterKeyRefused(
   const answer = answerOf(failure);
   if (key.status === 'accepted') return { status: 'refused', reason: 'REJECTED', detail, ...answer };
   if (key.status === 'unclear') return { status: 'later', reason: 'KEY_UNCLEAR', detail, ...answer };
-  const remedy = `put the right key where ${account.keySource} says it is, then enable the target`;
+  const remedy = `correct the key (${account.keySource}), then enable the target`;
   return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${remedy}`, ...answer };
 }
 

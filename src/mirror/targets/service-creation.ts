@@ -57,7 +57,7 @@ export interface CreationNeeds {
 
 /** A list of this age shows what was created before it began; the log has everything created since. */
 const FRESH_MS = 3_000;
-/** The time between the record of a creation and its last byte. */
+/** The longest time between the record of a creation and its last byte. */
 const SEND_WITHIN_MS = 30_000;
 /** The list is read only after the creations on their way have ended, so that one read shows them all. */
 const GATHER_MS = 5_000;
@@ -78,7 +78,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
       return list.status === 'read' ? (inList(list, marker, account) ?? list) : list;
     }
 
-    /** Undefined: the service has accepted it, and has not returned its id. */
+    /** Undefined: the service has accepted it, but did not return its id. */
     async function send(): Promise<Created | undefined> {
       const last = await log.lastOf(delivery);
       const whyNot = last && (await whyNotAgain(last));
@@ -100,11 +100,11 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
         await log.forget(delivery, at);
         return failure;
       }
-      const detail = `${failure.detail}; the task may have been created, and is looked for before another one is`;
+      const detail = `${failure.detail}; the task may have been created, so Lockstep searches for it before it creates another one`;
       return { status: 'later', reason: failure.reason, detail, retryAfterMs: mayArriveWithinMs(account) };
     }
 
-    /** For an earlier creation: its task, or why no other one is sent now. Undefined: it created nothing. */
+    /** The result of an earlier creation: its task, or why no other one is sent now. Undefined: it created nothing. */
     async function whyNotAgain({ agoMs, isTaken }: LoggedCreation): Promise<Created | undefined> {
       const waitMs = mayArriveWithinMs(account) - agoMs;
       if (waitMs > 0) return unseen(account, waitMs);
@@ -115,7 +115,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
         if (before?.fingerprint === list.fingerprint) return isTaken ? notShown(account, marker) : undefined;
         before = list;
       }
-      const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so it is unclear what is missing`;
+      const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so it is unclear which tasks are missing`;
       return { status: 'later', reason: 'LIST_UNSTEADY', detail };
     }
 
@@ -180,12 +180,12 @@ function bodyOf({ kind, id, title, description, startDate, endDate, isCompleted 
 }
 
 function unseen({ name }: ServiceAccount, retryAfterMs: number): TargetFailure {
-  const detail = `A task was or may have been created in account ${name}, and its list does not show it yet; no other one is created meanwhile`;
+  const detail = `A task was or may have been created in account ${name}, and its list does not show it yet; no other task is created until it does`;
   return { status: 'later', reason: 'CREATED_UNSEEN', detail, retryAfterMs: Math.ceil(retryAfterMs) };
 }
 
 function notShown({ name }: ServiceAccount, marker: string): TargetFailure {
-  const detail = `Account ${name} has taken the task, and its list shows none whose description ends with ${marker}: no other one is created; look for it there and link it by hand`;
+  const detail = `Account ${name} accepted the task, but its list has no task whose description ends with ${marker}. No other task is created: find it there and link it by hand`;
   return { status: 'refused', reason: 'CREATED_NOT_SHOWN', detail };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reads an account's whole list of tasks once, for the markers in it: the only way to find what a create has made, because it
- * returns no id. A caller cannot choose the size of the pages, so a task may move from one page to another while they are
- * read. A read that does not show a task proves nothing; where absence matters, two reads have to agree.
+ * Reads an account's whole list of tasks once, for the markers in it: the only way to find what a create has made,
+ * because it returns no id. The size of the pages cannot be chosen, so a task may move from one page to another while
+ * they are read. A read that does not show a task proves nothing; if absence matters, two reads have to agree.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -97,7 +97,7 @@ async function readPage(account: ServiceAccount, page: number, signal: AbortSign
 function toListed(record: Json, { name, dialect }: ServiceAccount): Listed {
   const id = idOf(record, 'tasks', dialect);
   if (id === undefined || !isJsonObject(record)) {
-    const detail = `A task of account ${name} has no id that is recognised: name its member under accounts.${name}.dialect.idField.tasks`;
+    const detail = `A task of account ${name} has no known id: set accounts.${name}.dialect.idField.tasks to the member with the id`;
     throw new ReadFailed({ status: 'refused', reason: 'RECORD_WITHOUT_ID', detail });
   }
   const texts = Object.values(record).filter((value) => typeof value === 'string');
@@ -105,7 +105,7 @@ function toListed(record: Json, { name, dialect }: ServiceAccount): Listed {
 }
 
 function endless({ name }: ServiceAccount, what: string): TargetFailure {
-  const detail = `The list of tasks of account ${name} has no end: it gives ${what}, so it is unknown which tasks are missing`;
+  const detail = `The list of tasks of account ${name} does not end (it returns ${what}), so it is unknown which tasks are missing`;
   return { status: 'later', reason: 'LIST_ENDLESS', detail };
 }
 

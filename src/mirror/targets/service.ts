@@ -43,7 +43,7 @@ interface ServiceItem extends ItemState {
 }
 
 const LOOK_AFTER_MS = [0, 1_000, 3_000];
-/** After this wait a call is put off, with all other calls to this account. */
+/** After this wait, the call and all other calls to this account are postponed. */
 const PATIENCE_MS = 30_000;
 
 export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds): Target {
@@ -106,7 +106,7 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
     async deliver(delivery, context) {
       const outcome = await deliver(delivery, context).catch((error: unknown): DeliveryOutcome => {
         if (!context.signal.aborted) throw error;
-        const detail = `account ${settings.account}: broken off by a shutdown`;
+        const detail = `account ${settings.account}: interrupted by a shutdown`;
         return { status: 'later', reason: 'ABORTED', detail };
       });
       if (outcome.status === 'disabled') wasRefused = true;
@@ -130,7 +130,7 @@ async function readItem(
   if (outcome.status !== 'applied') return serviceFailure(outcome, 'tasks.get', account);
   const record = recordIn(outcome.content, account.dialect, 'tasks');
   if (record === undefined || idOf(record, 'tasks', account.dialect) !== itemId) {
-    return { status: 'missing', detail: `tasks.get of account ${account.name} answers no task ${itemId}` };
+    return { status: 'missing', detail: `tasks.get of account ${account.name} does not return task ${itemId}` };
   }
   const read = readTask(record, account.dialect);
   if (read.status !== 'read') {

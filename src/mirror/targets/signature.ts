@@ -21,7 +21,7 @@ const TOLERANCE_S = 5 * 60;
 
 /**
  * The key of a secret: the base64 after whsec_, otherwise the bytes of the text itself. `where` names its setting.
- * Throws TARGET_SECRET_SHORT and TARGET_SECRET_INVALID (no base64 after whsec_), exit code 2.
+ * Throws TARGET_SECRET_SHORT and TARGET_SECRET_INVALID (not base64 after whsec_), exit code 2.
  */
 export function signingKey(secret: string, where: string): Buffer {
   const refuse = (code: string, why: string) =>
@@ -32,11 +32,11 @@ export function signingKey(secret: string, where: string): Buffer {
     );
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : undefined;
   if (encoded !== undefined && !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) {
-    throw refuse('TARGET_SECRET_INVALID', `is no base64 after ${PREFIX}`);
+    throw refuse('TARGET_SECRET_INVALID', `is not base64 after ${PREFIX}`);
   }
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
   if (key.length >= MIN_KEY_BYTES) return key;
-  throw refuse('TARGET_SECRET_SHORT', `has ${key.length} bytes, and less than ${MIN_KEY_BYTES} can be guessed`);
+  throw refuse('TARGET_SECRET_SHORT', `has ${key.length} bytes, but needs at least ${MIN_KEY_BYTES}`);
 }
 
 /** The three headers of a delivery, signed with each of `keys`: two during a rotation, so the receiver can accept either. */
@@ -57,21 +57,21 @@ export function verifyStandardWebhook({ headers, body }: HookRequest, keys: read
   if (!id || !seconds || !signatures) {
     return refused('one of the headers webhook-id, webhook-timestamp and webhook-signature is missing');
   }
-  if (!/^\d{1,12}$/.test(seconds)) return refused('the header webhook-timestamp is no number of seconds');
+  if (!/^\d{1,12}$/.test(seconds)) return refused('the header webhook-timestamp is not a number of seconds');
   if (Math.abs(Math.floor(now.getTime() / 1000) - Number(seconds)) > TOLERANCE_S) {
-    return refused('the header webhook-timestamp is more than five minutes away from the clock here');
+    return refused('the header webhook-timestamp differs by more than five minutes from this machine’s clock');
   }
   const expected = keys.map((key) => sign(id, seconds, body, key));
   const given = signatures.split(' ').flatMap((one) => (one.startsWith('v1,') ? [one.slice('v1,'.length)] : []));
   const isGenuine = given.some((signature) => expected.some((ours) => isSame(ours, signature)));
-  return isGenuine ? { status: 'genuine' } : refused('the signature is not right');
+  return isGenuine ? { status: 'genuine' } : refused('the signature is wrong');
 }
 
 /** Verifies a call with a shared secret in the header x-lockstep-secret: for systems that cannot sign. */
 export function verifySharedSecret({ headers }: HookRequest, secret: string): Verified {
   const given = headers['x-lockstep-secret'];
   if (given === undefined) return refused('the header x-lockstep-secret is missing');
-  return isSame(given, secret) ? { status: 'genuine' } : refused('the header x-lockstep-secret is not right');
+  return isSame(given, secret) ? { status: 'genuine' } : refused('the header x-lockstep-secret is wrong');
 }
 
 /** Verifies a call with the HMAC-SHA256 of its body in this header, in hexadecimal digits after `prefix`. */
@@ -83,14 +83,14 @@ export function verifyBodyDigest(
   const given = headers[header];
   if (given === undefined) return refused(`the header ${header} is missing`);
   const expected = `${prefix}${createHmac('sha256', secret).update(body).digest('hex')}`;
-  return isSame(given, expected) ? { status: 'genuine' } : refused('the signature is not right');
+  return isSame(given, expected) ? { status: 'genuine' } : refused('the signature is wrong');
 }
 
 function sign(id: string, seconds: string, body: string | Buffer, key: Buffer): string {
   return createHmac('sha256', key).update(`${id}.${seconds}.`).update(body).digest('base64');
 }
 
-/** In a time that reveals nothing about the texts or their lengths. */
+/** Takes a time that reveals nothing about the texts or their lengths. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }

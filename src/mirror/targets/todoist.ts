@@ -65,7 +65,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
       const completed = await findCompleted(calls, itemId, now());
       if (completed.status !== 'ok') return completed;
       if (completed.value) return { status: 'ok', value: itemOf(itemId, true) };
-      return { ...asked, detail: `${asked.detail}; nor was it completed within three months` };
+      return { ...asked, detail: `${asked.detail}; and it was not completed within three months` };
     },
     async write({ itemId, recurs }, wanted, delivery) {
       if (wanted.status !== 'completed') {
@@ -74,10 +74,10 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
       const close = { method: 'POST', path: `${TASKS}/${itemId}/close` } as const;
       if (recurs === undefined) return calls.ask(close, moved('completed'));
       if (delivery.event === 'changed') {
-        const detail = `${itemId} recurs (${recurs}) and is always open: it was moved on when its ${delivery.task.kind} was completed, and a change of the text does not move it again`;
+        const detail = `${itemId} recurs (${recurs}) and is always open: it was moved to its next date when its ${delivery.task.kind} was completed, and a change of the text does not move it again`;
         return { status: 'skipped', reason: 'RECURRING', detail };
       }
-      const note = `it recurs (${recurs}), so closing it only moved it on`;
+      const note = `it recurs (${recurs}), so closing it only moved it to its next date`;
       return calls.ask({ ...close, headers: once(`close/${delivery.id}`) }, moved('open on its next date', note));
     },
     async find(delivery) {
@@ -110,7 +110,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    place: project === undefined ? 'inbox' : `project as ${project}`,
+    container: project === undefined ? 'inbox' : `project ${project}`,
     settleMs: 60_000,
   });
 }

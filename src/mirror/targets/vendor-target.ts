@@ -10,14 +10,14 @@ import type { SecretRef } from '../../settings/fields.ts';
 import { type Calls, connect, type TargetNeeds } from './item-calls.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
-import { type Asked, type ItemSystem, type Items, itemTarget, type Missing, type Placed } from './item-target.ts';
+import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
   /** The headers of every call, made from the token. */
   headersOf(token: string): Readonly<Record<string, string>>;
   itemsBy(calls: Calls): VendorItems<Item>;
-  /** Where items are created, in the settings' words: "project as ABC". */
-  readonly place: string;
+  /** Where items are created, for messages: "project ABC". */
+  readonly container: string;
   /** How long an item may exist before `find` shows it. */
   readonly settleMs: number;
   readonly readHook?: Target['readHook'];
@@ -47,21 +47,21 @@ export function vendorTarget<Item extends ItemState>(
   /** By account, kind and id of the task. Avoids the vendor's search, which may lag behind. */
   const created = new Map<string, string>();
 
-  async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<Placed<Item>> {
+  async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<ItemFound<Item>> {
     const known = created.get(keyOf(delivery));
     if (known !== undefined) return items.read(known);
     const found = await items.find(delivery);
-    if (found.status === 'missing') return placeMissing(vendor, found);
+    if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
     if (found.value !== undefined) return { status: 'ok', value: found.value };
     const added = await items.add(delivery);
-    if (added.status === 'missing') return placeMissing(vendor, added);
+    if (added.status === 'missing') return containerMissing(vendor, added);
     if (added.status !== 'ok') return mayHaveHappened(added) ? afterSettling(vendor, added) : added;
     remember(created, keyOf(delivery), added.value);
     const item = await items.read(added.value);
     if (item.status === 'ok') return { ...item, isNew: true };
     if (item.status !== 'missing') return item;
-    const detail = `${added.value} was created and is not shown yet`;
+    const detail = `${added.value} was created, but the list does not show it yet`;
     return { status: 'later', reason: 'NOT_SHOWN_YET', detail, retryAfterMs: vendor.settleMs };
   }
 
@@ -82,8 +82,11 @@ export function vendorTarget<Item extends ItemState>(
   return { ...itemTarget(system), itemsIn, ...(readHook && { readHook }), close: () => needs.caller.close() };
 }
 
-function placeMissing<Item extends ItemState>({ name, place }: Vendor<Item>, { detail }: Missing): TargetFailure {
-  const remedy = `${name} has no such ${place}, or the token may not see it`;
+function containerMissing<Item extends ItemState>(
+  { name, container }: Vendor<Item>,
+  { detail }: Missing,
+): TargetFailure {
+  const remedy = `${name} has no ${container}, or the token may not see it`;
   return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
 }
 
@@ -92,7 +95,7 @@ function afterSettling<Item extends ItemState>(
   failure: TargetFailure,
 ): TargetFailure {
   if (failure.status !== 'later') return failure;
-  const detail = `${failure.detail}; the ${noun} may have been created, and is looked for before another one is`;
+  const detail = `${failure.detail}; the ${noun} may have been created, so Lockstep searches for it before it creates another one`;
   return { ...failure, detail, retryAfterMs: Math.max(failure.retryAfterMs ?? 0, settleMs) };
 }
 

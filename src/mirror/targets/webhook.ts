@@ -75,14 +75,14 @@ function outcomeOf({ httpStatus, headers }: Head, name: string): DeliveryOutcome
   const says = `the receiver answers HTTP ${httpStatus}`;
   if (httpStatus >= 200 && httpStatus < 300) return { status: 'delivered' };
   if (httpStatus === 410) {
-    const detail = `${says}: it wants no more deliveries; give targets.${name} its new address, or take it out`;
+    const detail = `${says}: it accepts no more deliveries; set targets.${name}.url to its new address, or remove the target`;
     return { status: 'disabled', reason: 'GONE', detail };
   }
   const wait = waitOf({ headers }, Date.now());
   if (httpStatus === 429) return limited(says, wait);
   const later = { status: 'later', ...(wait !== undefined && { retryAfterMs: wait }) } as const;
   if (httpStatus >= 300 && httpStatus < 400) {
-    const detail = `${says}, a redirect, which is never followed: give targets.${name}.url the address it leads to`;
+    const detail = `${says}, a redirect, which is never followed: set targets.${name}.url to the address that it leads to`;
     return { ...later, reason: 'REDIRECTED', detail };
   }
   if (httpStatus === 408 || httpStatus >= 500) return { ...later, reason: 'SERVER_ERROR', detail: says };
@@ -90,15 +90,15 @@ function outcomeOf({ httpStatus, headers }: Head, name: string): DeliveryOutcome
 }
 
 function remedyOf(httpStatus: number, name: string): string {
-  if (httpStatus === 401 || httpStatus === 403) return `: has it the secret that targets.${name}.secret names?`;
-  if (httpStatus === 404 || httpStatus === 405) return `: is targets.${name}.url right?`;
+  if (httpStatus === 401 || httpStatus === 403) return `: check that it has the secret in targets.${name}.secret`;
+  if (httpStatus === 404 || httpStatus === 405) return `: check targets.${name}.url`;
   return '';
 }
 
 function readItems({ body }: HookRequest): HookVerdict {
   const refused = (reason: string) => ({ status: 'refused', httpStatus: 400, reason }) as const;
   const parsed = jsonOf(body);
-  if (parsed === undefined) return refused('the body is no JSON');
+  if (parsed === undefined) return refused('the body is not JSON');
   const about = aboutTask.safeParse(parsed);
   if (!about.success) return { status: 'accepted', items: [] };
   const task = hookTask.safeParse(about.data.data.task);

@@ -24,16 +24,16 @@ const MAX_DEPTH = 4;
 /** `isDone` decides by a column's name whether its cards are completed. */
 export function cardsOf(content: unknown, pipelineId: string, isDone: (column: string) => boolean): ReadCards {
   const found = membersNamed(content, COLUMNS);
-  if (found === undefined) return { status: 'unreadable', why: `holds no columns; ${membersOf(content)}` };
+  if (found === undefined) return { status: 'unreadable', why: `has no columns; ${membersOf(content)}` };
   const columns = found.list.filter(isJsonObject);
   const placed = cardsInColumns(columns) ?? cardsBeside(found.owner, columns);
   if (placed === undefined && columns.length > 0) {
-    return { status: 'unreadable', why: `holds columns and no cards; of the first column, ${membersOf(columns[0])}` };
+    return { status: 'unreadable', why: `has columns but no cards; for the first column, ${membersOf(columns[0])}` };
   }
   const cards: TaskState[] = [];
   for (const { card, column } of placed ?? []) {
     const id = idUnder(card, CARD_IDS);
-    if (id === undefined) return { status: 'unreadable', why: `holds a card without an id; ${membersOf(card)}` };
+    if (id === undefined) return { status: 'unreadable', why: `has a card without an id; ${membersOf(card)}` };
     cards.push({
       kind: 'card',
       id,
@@ -105,6 +105,6 @@ function idUnder(object: JsonObject, names: readonly string[]): string | undefin
 }
 
 function membersOf(value: unknown): string {
-  if (!isJsonObject(value)) return isJsonArray(value) ? 'it is a list' : 'it is no object';
+  if (!isJsonObject(value)) return isJsonArray(value) ? 'it is a list' : 'it is not an object';
   return `its members are ${Object.keys(value).slice(0, 12).join(', ') || 'none'}`;
 }

@@ -79,7 +79,7 @@ export async function keepMissing(
   const { run } = watching;
   if (missing.length === 0) return;
   if (!run.dryRun) await missedOnce(db, run, kind, missing);
-  const times = run.dryRun ? MISSED_FOR_GOOD - 1 : MISSED_FOR_GOOD; // a dry run does not count itself
+  const times = run.dryRun ? MISSED_FOR_GOOD - 1 : MISSED_FOR_GOOD; // a dry run does not count as a scan
   const gone = (await missedAtLeast(db, run, kind, missing, times)).filter(({ taskId }) => isAbsent(taskId));
   if (gone.length === 0) return;
   await keepChanges(db, watching, kind, gone.map(toGone), { isSilent: false });

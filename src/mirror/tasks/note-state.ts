@@ -10,7 +10,7 @@ import { toVersion } from './watching.ts';
 export type Noted =
   /** For all targets other than the one it came from. */
   | { readonly status: 'noted'; readonly event: TaskEvent; readonly version: number }
-  /** There is nothing to send. */
+  /** Nothing has to be sent. */
   | { readonly status: 'unchanged' };
 
 /** Records that the task is in this state now, because of the target `origin`; undefined: a read has shown the state. */

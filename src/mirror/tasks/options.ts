@@ -2,6 +2,6 @@
 import { z } from 'zod';
 import { tasksOptions as inSettings } from '../../settings/schema-sync.ts';
 
-export const tasksOptions = z.object({ ...inSettings.shape, targets: z.array(z.string()) });
+export const tasksRunOptions = z.object({ ...inSettings.shape, targets: z.array(z.string()) });
 
-export type TasksOptions = z.infer<typeof tasksOptions>;
+export type TasksOptions = z.infer<typeof tasksRunOptions>;

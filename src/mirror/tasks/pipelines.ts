@@ -77,7 +77,7 @@ async function readPipeline(
     });
     const read = cardsOf(answer.content, id, (column) => done.has(column.trim().toLowerCase()));
     if (read.status === 'read') return { ...read, readAtMs };
-    const message = `The service's answer to pipelines.get for pipeline ${id} ${read.why}. Lockstep recognises columns (or stages, lists, lanes) that hold cards, or cards beside them that name their column. Leave pipelines out of the options of sync "${run.sync}" to go on without them.`;
+    const message = `The service's answer to pipelines.get for pipeline ${id} ${read.why}. Lockstep recognises columns (or stages, lists, lanes) that contain cards, or cards beside them that name their column. To continue without pipelines, remove pipelines from the options of sync "${run.sync}".`;
     throw new RunFailed('SERVICE_UNREADABLE', message);
   } catch (error) {
     if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };

@@ -1,4 +1,7 @@
-/** Reads lists of tasks, subtasks and pipelines: every record in a known shape, or an error that says what to set. */
+/**
+ * Reads lists of tasks, subtasks and pipelines: returns every record in a known shape, or an error that names the
+ * setting to change.
+ */
 import { listIn, whyNoRecords } from '../../client/call/decode.ts';
 import type { Kind } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
@@ -54,8 +57,8 @@ export function stateOf(
       const value = JSON.stringify(read.value).slice(0, 60);
       throw new RunFailed(
         'SERVICE_UNREADABLE',
-        `A ${kind} of the service of account "${account.name}" says ${read.member}: ${value}, which Lockstep cannot read as completed or open: ` +
-          'expected true or false, 1 or 0, or a word such as done or open. Nothing was delivered because of it.',
+        `A ${kind} of the service of account "${account.name}" has ${read.member}: ${value}, which Lockstep cannot read as completed or open: ` +
+          'expected true or false, 1 or 0, or a word such as done or open. Nothing was delivered.',
       );
     }
     default:
@@ -65,10 +68,12 @@ export function stateOf(
 
 function noList({ name, dialect }: Account, operation: OperationName, kind: Kind, content: unknown): RunFailed {
   const why = whyNoRecords(content, dialect, kind);
-  const idField = `Name the member that holds the id under accounts.${name}.dialect.idField.${kind}, or, `;
+  const listPath = `set accounts.${name}.dialect.listPath.${kind} to the path of the list.`;
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service's answer to ${operation} holds no list of ${kind} that Lockstep recognises${why ? `; ${why}` : ''}. ` +
-      `${why ? `${idField}if these are not the ${kind}, where` : 'Name where'} the list stands under accounts.${name}.dialect.listPath.${kind}.`,
+    `The service's answer to ${operation} has no list of ${kind} that Lockstep recognises${why ? `; ${why}` : ''}. ` +
+      (why
+        ? `Set accounts.${name}.dialect.idField.${kind} to the name of the id member. If these are not the ${kind}, ${listPath}`
+        : `To fix this, ${listPath}`),
   );
 }

@@ -118,7 +118,7 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
       },
     });
     if (result.status !== 'again') {
-      const reason = 'reason' in result ? result.reason : 'its end was not found';
+      const reason = 'reason' in result ? result.reason : 'the end of the list was not found';
       return { proof: 'unproven', reason, seen, missing: [], pages };
     }
     const missing = await scan.missing(seen);
@@ -141,6 +141,6 @@ export function lookUpsFor(pages: number): number {
 }
 
 function endless(): RunFailed {
-  const message = `The list of tasks has given more than ${MAX_TASKS} tasks and has not come to an end: the service makes them up, or answers other ones for ever. Nothing was taken for gone.`;
+  const message = `The list of tasks has more than ${MAX_TASKS} tasks and does not end: the service may return invented or changing tasks. No task was treated as gone.`;
   return new RunFailed('LIST_ENDLESS', message);
 }

@@ -9,7 +9,7 @@ import type { Watching } from './watching.ts';
  * Begins the scan, or begins it again: the changes that an interrupted scan has written stay valid, and keep their rows.
  * Returns the function that assigns the ordinals after theirs.
  */
-export async function beginScan(exclusive: Exclusive, runId: string): Promise<Watching['takePlaces']> {
+export async function beginScan(exclusive: Exclusive, runId: string): Promise<Watching['takeOrdinals']> {
   return exclusive.transaction(async (db) => {
     await db.query('update ledger.runs set rows_seen = 0, unchanged = 0 where id = $1', [runId]);
     let next = await nextNumber(db, runId);

@@ -12,8 +12,8 @@ import { taskHash, toTaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
 /**
- * What earlier scans have seen of the list: `in part` if none of them was complete. Then a task that is new to the ledger may
- * be one that was missed, so only changes of known tasks are delivered.
+ * What earlier scans have seen of the list: `in part` if none of them was complete. Then a task that is new to the
+ * ledger may have been missed before, so only changes of known tasks are delivered.
  */
 export type Baseline = 'none' | 'in part' | 'whole';
 
@@ -74,7 +74,7 @@ export async function scanTasks(
   });
   await recordProgress(pool, run.id, { scan: list.proof });
   await addNote(pool, run.id, `scan of tasks ${list.proof}: ${list.reason}`);
-  if (unsaid > 0) await addNote(pool, run.id, 'some tasks do not say whether they are completed, and count as open');
+  if (unsaid > 0) await addNote(pool, run.id, 'some tasks have no completion flag, and count as open');
   const late = lookedUp.size === 0 ? await missedBefore(context, list) : [];
   if (late.length > 0) await lookUp(late, list.seen);
   return {

@@ -48,11 +48,11 @@ export async function scanSubtasks(
       await keepSubtasks(watching, parent, answer, { isSilent: isBaseline(parent, options) });
     }
   }
-  if (asked > 0) await addNote(pool, run.id, `asked for the subtasks of ${asked} tasks`);
+  if (asked > 0) await addNote(pool, run.id, `read the subtasks of ${asked} tasks`);
   if (refusal !== undefined) await addNote(pool, run.id, `not all subtasks could be read: ${refusal.message}`);
 }
 
-/** The subtasks of a task that was never asked for them are as old as the task. */
+/** The first read subtasks of a task count as being as old as the task. */
 function isBaseline({ wasAsked, isNew }: ParentTask, { backfill }: TasksOptions): boolean {
   return !wasAsked && !isNew && !backfill;
 }

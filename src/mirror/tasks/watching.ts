@@ -34,7 +34,7 @@ export interface Watching {
   readonly exclusive: Exclusive;
   readonly enqueue: Enqueue;
   /** Returns the first of this many ordinals among the run's rows. */
-  readonly takePlaces: (count: number) => number;
+  readonly takeOrdinals: (count: number) => number;
   /** Seen subtasks and cards, by their names in the run's rows. */
   readonly seen: Set<string>;
 }
@@ -42,7 +42,10 @@ export interface Watching {
 export interface SeenAt {
   /** When the read that showed them began, on the performance.now() scale: versions written since are newer. */
   readonly readAtMs: number;
-  /** Part of the baseline: stored, and no change; `new`: only tasks that were not known are. */
+  /**
+   * Whether the tasks are part of the baseline: stored, but not a change. `new`: only tasks that were not known are
+   * part of it.
+   */
   readonly isSilent: boolean | 'new';
 }
 
@@ -97,9 +100,9 @@ function checkSameTasks(
   const [task] = others;
   throw new RunPaused(
     'IDENTITY_UNCLEAR',
-    `Of ${known.size} known tasks on a page of account "${account}", ${others.length} are other tasks than before: ` +
+    `${others.length} of ${known.size} known tasks on a page of account "${account}" are now different tasks: ` +
       `task ${task?.id} was "${known.get(task?.id ?? '')?.said?.[0] ?? ''}" and is "${task?.title}". It may be another tenant, or ` +
-      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then go on with: lockstep runs resume ${id}`,
+      `a service that was restored from a backup. Nothing was sent. ${waysOn(account)} Then resume with: \`lockstep runs resume ${id}\``,
   );
 }
 
@@ -122,7 +125,7 @@ export interface Happened {
 /** Inside a transaction: writes versions, and queues deliveries of the versions that were written. */
 export async function keepChanges(
   db: Queryable,
-  watching: Pick<Watching, 'run' | 'enqueue' | 'takePlaces'>,
+  watching: Pick<Watching, 'run' | 'enqueue' | 'takeOrdinals'>,
   kind: TaskKind,
   changes: readonly Happened[],
   { isSilent }: { isSilent: boolean },
@@ -149,10 +152,10 @@ export function toVersion({ task, hash, version }: Omit<Happened, 'event'>): New
 /** A row for each change: without a verdict until its deliveries are settled, or in a dry run with the expected one. */
 async function keepRows(
   db: Queryable,
-  { run, takePlaces }: Pick<Watching, 'run' | 'takePlaces'>,
+  { run, takeOrdinals }: Pick<Watching, 'run' | 'takeOrdinals'>,
   changes: readonly Happened[],
 ): Promise<void> {
-  const first = takePlaces(changes.length);
+  const first = takeOrdinals(changes.length);
   await addRows(
     db,
     run.id,

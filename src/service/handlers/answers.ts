@@ -1,4 +1,4 @@
-/** What the caller receives for what the store did, alike for every kind of record. */
+/** Turns results of the store into answers, in the same way for every kind of record. */
 import { absent, found, invalid, type Result } from '../result.ts';
 import { kinds, type StoredKind } from '../store/kinds.ts';
 import type { Page } from '../store/lists.ts';
@@ -27,7 +27,7 @@ export function written(records: Records, kind: StoredKind, id: number): Result 
   return { status: 'written', kind, id, read: () => records.get(kind, id) };
 }
 
-/** `link`: the parent that the caller named. */
+/** `link`: the id of the parent in the request. */
 function resultOf(records: Records, kind: StoredKind, outcome: Outcome, link: number | undefined): Result {
   switch (outcome.status) {
     case 'written':
@@ -35,7 +35,7 @@ function resultOf(records: Records, kind: StoredKind, outcome: Outcome, link: nu
     case 'absent':
       return absent(kind, outcome.id);
     case 'no-parent': {
-      // The field that names the missing parent is to blame, so this is a bad body and not an absent record.
+      // The cause is the field with the id of the missing parent, so this is an invalid body and not an absent record.
       const parent = kind === 'order' ? 'customer' : 'task';
       return invalid(kinds[kind].link?.column ?? 'body', `no ${parent} ${link} in this workspace`);
     }

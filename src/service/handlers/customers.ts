@@ -15,7 +15,7 @@ export const customerHandlers = ({ importForm, importTwice }: Choices) =>
         case 'absent':
           return absent('contact', contactId);
         case 'exists-already':
-          return { status: 'refused', httpStatus: 409, message: `contact ${contactId} is a customer already` };
+          return { status: 'refused', httpStatus: 409, message: `contact ${contactId} is already a customer` };
         default:
           return outcome satisfies never;
       }

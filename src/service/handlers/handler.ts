@@ -1,4 +1,4 @@
-/** What every handler is given and gives: one typed call of the contract, and a tagged result. */
+/** The interface of every handler: it receives one typed call of the contract and returns a tagged result. */
 import type { z } from 'zod';
 import type { OperationName, operations } from '../../contract/operations.ts';
 import type { ImportForm } from '../import-body.ts';
@@ -23,7 +23,7 @@ export interface Call<N extends OperationName> {
 export type Handler<N extends OperationName> = (call: Call<N>) => Promise<Result>;
 export type Handlers = { readonly [N in OperationName]: Handler<N> };
 
-/** The choices that reach into handlers; everything else about the wire is the dialect's. */
+/** The choices that affect handlers; the dialect makes all other choices about answers. */
 export interface Choices {
   readonly paging: Paging;
   readonly importForm: ImportForm | undefined;

@@ -4,7 +4,7 @@ import { created, got, listed, updated } from './answers.ts';
 import type { Handlers } from './handler.ts';
 
 const EXACT_DIGITS = 15;
-const TOO_LONG = `a JSON number is exact to ${EXACT_DIGITS} digits only`;
+const TOO_LONG = `a JSON number is exact only up to ${EXACT_DIGITS} digits`;
 
 export const orderHandlers = {
   async 'orders.create'({ body, records }) {
@@ -22,7 +22,7 @@ export const orderHandlers = {
   'orders.getall': ({ records }) => listed(records, 'order', 'all'),
 } satisfies Partial<Handlers>;
 
-/** True for an amount with more digits than a JSON number carries without rounding: money is refused, never rounded. */
+/** True for an amount with more digits than a JSON number can represent exactly. Money is refused, never rounded. */
 function isTooLong(amount: number | undefined): boolean {
   return amount !== undefined && Number(amount.toPrecision(EXACT_DIGITS)) !== amount;
 }

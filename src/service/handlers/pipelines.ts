@@ -1,4 +1,4 @@
-/** Pipelines, the moving of a card, and comments: those on contacts and on cards share one path. */
+/** Pipelines, moving a card, and comments. Comments on contacts and on cards share one path. */
 import { CARD_MODULE, CONTACT_MODULE } from '../../contract/records.ts';
 import { absent, found, invalid, type Result } from '../result.ts';
 import type { Call, Handlers } from './handler.ts';
@@ -28,7 +28,7 @@ export const pipelineHandlers = {
   'contacts.comment': addComment,
 } satisfies Partial<Handlers>;
 
-/** `module_type` decides whether the comment is a contact's or a card's. */
+/** `module_type` decides whether the comment belongs to a contact or a card. */
 async function addComment({ body, records }: Call<'pipelines.comment' | 'contacts.comment'>): Promise<Result> {
   const { comment_text: text, module_type: type, module_id: id } = body;
   if (type !== CONTACT_MODULE && type !== CARD_MODULE) {

@@ -27,7 +27,8 @@ export const subtaskHandlers = {
   },
   async 'subtasks.update'({ params, body, records }) {
     const { id, ...fields } = body;
-    if (id === undefined) return invalid('id', 'the path names the task only, so the body has to name the subtask');
+    if (id === undefined)
+      return invalid('id', 'the path has only the id of the task, so the body needs the id of the subtask');
     return updated(records, 'subtask', id, { fields, link: params.task_id, naturalKey: body.item_name });
   },
   async 'subtasks.getall'({ params, records }) {

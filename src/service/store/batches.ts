@@ -1,6 +1,6 @@
 /**
- * Group commit: what is asked for while one batch is being worked is the next batch, so that many requests at once share
- * a statement and its commit. There are no timers: a request alone waits for nothing.
+ * Group commit: requests that arrive while a batch is being processed form the next batch, so concurrent requests share
+ * a statement and its commit. There are no timers: a single request does not wait.
  */
 import { codeOf } from '../../base/errors.ts';
 
@@ -10,14 +10,14 @@ interface Asked<Item, Outcome> {
   reject(error: unknown): void;
 }
 
-/** Bounds the size of a statement: a request's body may be a megabyte. */
+/** Limits the size of a statement, because a request's body may be a megabyte. */
 const MAX_ITEMS = 100;
 
 /**
- * Gives a function of one item that is worked by `work` together with others. `work` does all of its items or none, and
- * gives their outcomes in order. Where Postgres refuses a batch for the values in it, it is halved until only the items
- * to blame get the error. Any other error is every item's: whether the batch was committed may be unknown then, so that
- * no item may be written again.
+ * Returns a function of one item, which `work` processes together with others. `work` processes all of its items or
+ * none, and returns their outcomes in order. If Postgres refuses a batch because of its values, the batch is halved
+ * until only the invalid items get the error. Any other error is given to every item: it may be unknown whether the
+ * batch was committed, so no item may be written again.
  */
 export function batched<Item, Outcome>(
   work: (items: readonly Item[]) => Promise<readonly Outcome[]>,
@@ -35,7 +35,7 @@ export function batched<Item, Outcome>(
     try {
       const outcomes = await work(batch.map(({ item }) => item));
       // as: there is one outcome for each item.
-      for (const [place, { resolve }] of batch.entries()) resolve(outcomes[place] as Outcome);
+      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
       if (batch.length > 1 && isRefusal(error)) {
         const half = batch.length >> 1;

@@ -1,11 +1,11 @@
-/** Comments on contacts and on cards; the API can add them, and shows a card's with its pipeline. */
+/** Comments on contacts and on cards. The API can add them, and shows a card's comments with its pipeline. */
 import { CARD_MODULE, CONTACT_MODULE } from '../../contract/records.ts';
 import type { TenantDb } from './tenant-db.ts';
 import { creating, type IdRow } from './writes.ts';
 
 export type CommentedModule = typeof CONTACT_MODULE | typeof CARD_MODULE;
 
-/** Writes the comment and gives its id; undefined where the contact or card does not exist in the tenant. */
+/** Writes the comment and returns its id; undefined if the tenant has no such contact or card. */
 export async function addComment(
   db: TenantDb,
   module: { readonly type: CommentedModule; readonly id: number },

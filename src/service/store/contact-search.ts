@@ -1,21 +1,21 @@
 /**
- * What a contact is found by: the contract's four fields, folded when they are written, so that a search does not depend
- * on the database's locale (the embedded one knows ASCII only, its letters' case and where a word begins).
+ * The text by which a contact is found: the contract's four fields, folded when they are written, so that a search does
+ * not depend on the database's locale (the embedded database knows only ASCII letters and words).
  */
 import type { Filter } from './lists.ts';
 
 const SEARCHED = ['first_name', 'last_name', 'email', 'phone'] as const;
 
 /**
- * Of a term, so many characters are looked up in the index: each more takes longer and seldom rules out more. Digits, such
- * as a phone number's, rule out more than letters.
+ * This many characters of a term are looked up in the index. Each further character takes longer and seldom excludes
+ * more. Digits, such as in phone numbers, exclude more than letters.
  */
 const LETTERS = 12;
 const DIGITS = 7;
 
 /**
- * In lower case and composed (é as one character), so that neither makes a difference to a search; accents do. Other than
- * ASCII's, each character becomes X and its code point in six letters A to P: ASCII, and no longer found as anything else.
+ * In lower case and composed form (é as one character), so that a search ignores both; accents are kept. Each non-ASCII
+ * character becomes X and its code point in six letters A to P, which is ASCII and matches nothing else.
  */
 function fold(text: string): string {
   return text
@@ -29,7 +29,7 @@ function asLetters(character: string): string {
   return `X${digits.replace(/./g, (digit) => 'ABCDEFGHIJKLMNOP'.charAt(Number.parseInt(digit, 16)))}`;
 }
 
-/** The searched ones among `fields`, folded; a null (no phone) stays null. */
+/** The searched fields among `fields`, folded; a null (no phone) stays null. */
 export function foldedContact(fields: Readonly<Record<string, unknown>>): Record<string, string | null> {
   const folded: Record<string, string | null> = {};
   for (const name of SEARCHED) {
@@ -40,10 +40,10 @@ export function foldedContact(fields: Readonly<Record<string, unknown>>): Record
   return folded;
 }
 
-/** Contacts with `term` in a field, or in first and last name together. The index gives candidates, which are compared. */
+/** Contacts with `term` in a field, or in first and last name together. The index returns candidates, which are then compared. */
 export function containing(term: string): Filter {
   const folded = fold(term);
-  const at = folded.indexOf('@'); // many addresses share what comes after it
+  const at = folded.indexOf('@'); // many addresses share the part after it
   const telling = at === -1 ? folded : folded.slice(0, Math.max(at, LETTERS));
   const tail = telling.slice(-DIGITS);
   const lookedUp = /\d/.test(tail) ? tail : telling.slice(-LETTERS);

@@ -10,7 +10,7 @@ export type Imported =
 /** What a second import of the same contact does: makes a second customer, or nothing. */
 export type ImportTwice = 'create' | 'refuse';
 
-/** Imports all of the contacts or, if one of them is absent from the tenant, none. */
+/** Imports all of the contacts, or none if the tenant does not have one of them. */
 export async function importContacts(
   db: TenantDb,
   contactIds: readonly number[],
@@ -19,7 +19,7 @@ export async function importContacts(
   const wanted = [...new Set(contactIds)];
   if (twice === 'create') return importAll(db, wanted);
   return db.transaction(async (inside): Promise<Imported> => {
-    await inside.query(lockSql, [wanted]); // two imports of one contact at once: the second waits and sees the first
+    await inside.query(lockSql, [wanted]); // of two concurrent imports of one contact, the second waits and sees the first
     const existing = await inside.query(existingSql, [wanted]);
     return existing.length > 0 ? { status: 'exists-already' } : importAll(inside, wanted);
   });
@@ -39,7 +39,7 @@ const fieldsSql = `jsonb_strip_nulls(jsonb_build_object(
   'picture_url', nullif(fields->>'picture_url', '')
 ))`;
 
-/** An item is a list of contacts' ids; an id that is absent leaves its whole list out. */
+/** An item is a list of contact ids. If one id does not exist, its whole list is left out. */
 const importSql = creating(
   'customer',
   { contact_id: 'contact_id', fields: fieldsSql },

@@ -1,14 +1,14 @@
 /**
- * Lists, as JSON text made by Postgres: one page, or everything in batches. The items come joined by commas and without
- * brackets, ready to stand in an answer, so that a million records are neither parsed nor held here.
+ * Lists, as the JSON text that is stored with each record: one page, or everything in batches. The items are joined by
+ * commas, without brackets, ready to be put into an answer, so a million records are neither parsed nor held in memory here.
  */
 import { kinds, type StoredKind } from './kinds.ts';
 import type { SqlId, TenantDb } from './tenant-db.ts';
 
-/** How lists show the store; the honest service shows everything, oldest first. */
+/** Which records lists show, and in which order. By default a list shows everything, oldest first. */
 export interface ListView {
   readonly order: 'oldest' | 'newest' | 'unstable';
-  /** Hides what was created less than so long ago. */
+  /** Hides records that were created within this time. */
   readonly lagMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface Page {
   readonly size: number;
 }
 
-/** A condition over a row `r`; `sql` is given the parameters that stand for `values`, such as `$5`. */
+/** A condition over a row `r`. `sql` receives the parameters of `values`, such as `$5`. */
 export interface Filter {
   readonly sql: (...parameters: string[]) => string;
   readonly values: readonly unknown[];
@@ -26,41 +26,47 @@ export interface Filter {
 
 const BATCH_ROWS = 1_000;
 
-/** Records that change places do so within neighbourhoods of so many ids. */
+/** In an unstable order, records change positions within groups of this many ids. */
 const NEIGHBOURHOOD = 50;
 
-/** One page's items. Skips over an index only, so that a far page costs little more than the first. */
+/** The items of one page. Earlier rows are skipped in an index, so a distant page costs little more than the first. */
 export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page, view: ListView): Promise<string> {
-  const { table, json } = kinds[kind];
-  const order = ordering(view, '$4');
+  const { key, direction } = ordering(view, '$4');
+  const listed = `from ${kinds[kind].table} where tenant_id = $1 ${lagging(view)}`;
+  const order = `order by ${key} ${direction}`;
   const [row] = await db.query<{ items: string | null }>(
-    `select string_agg(${json}, ',' order by ${order('r.id')}) as items
+    `select string_agg(json, ',') as items
      from (
-       select s.id from ${table} s where s.tenant_id = $1 ${lagging('s', view)} order by ${order('s.id')} limit $2 offset $3
-     ) shown
-     join ${table} r on r.tenant_id = $1 and r.id = shown.id`,
+       select json ${listed} and (${key}) ${direction === 'asc' ? '>=' : '<='} (
+         select ${key} ${listed} ${order} limit 1 offset $3
+       )
+       ${order} limit $2
+     ) shown`,
     [size, page * size, ...salt(view)],
   );
   return row?.items ?? '';
 }
 
-/** All items, in batches by id: what was committed when the reading began is in it, and no connection is held between batches. */
+/**
+ * All items, in batches by id. The list has everything that was committed when the read began, and no connection is
+ * held between batches.
+ */
 export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filter?: Filter): AsyncGenerator<string> {
-  const { table, json } = kinds[kind];
   const down = view.order === 'newest';
+  const { key, direction } = ordering(view, '$4');
   const salts = salt(view);
   const values = [...salts, ...(filter?.values ?? [])];
-  const parameters = values.map((_, place) => `$${4 + place}`).slice(salts.length);
+  const parameters = values.map((_, index) => `$${4 + index}`).slice(salts.length);
   const condition = filter === undefined ? '' : `and ${filter.sql(...parameters)}`;
   const sql = `
-    select string_agg(${json}, ',' order by ${ordering(view, '$4')('r.id')}) as items,
-           ${down ? 'min' : 'max'}(r.id) as last, count(*)::int as rows
+    select string_agg(json, ',' order by ${key} ${direction}) as items,
+           ${down ? 'min' : 'max'}(id) as last, count(*)::int as rows
     from (
-      select * from ${table} r
-      where r.tenant_id = $1 and r.id ${down ? '<' : '>'} $2 ${lagging('r', view)} ${condition}
-      order by r.id ${down ? 'desc' : 'asc'} limit $3
+      select id, json from ${kinds[kind].table} r
+      where tenant_id = $1 and id ${down ? '<' : '>'} $2 ${lagging(view)} ${condition}
+      order by id ${down ? 'desc' : 'asc'} limit $3
     ) r`;
-  const read = filter === undefined ? db.query<Batch> : db.planned<Batch>; // how much it matches decides on the index
+  const read = filter === undefined ? db.query<Batch> : db.planned<Batch>; // the number of matches decides which index is used
   let from: SqlId = down ? '9223372036854775807' : '0';
   for (;;) {
     const [batch]: Batch[] = await read(sql, [from, BATCH_ROWS, ...values]);
@@ -77,17 +83,17 @@ interface Batch {
   rows: number;
 }
 
-function ordering(view: ListView, salt: string): (id: string) => string {
-  if (view.order === 'oldest') return (id) => id;
-  if (view.order === 'newest') return (id) => `${id} desc`;
-  return (id) => `${id} / ${NEIGHBOURHOOD}, hashint8extended(${id}, ${salt})`;
+/** The key and direction of a list's order. `salt`: the parameter that makes an unstable order change each time. */
+function ordering({ order }: ListView, salt: string): { readonly key: string; readonly direction: 'asc' | 'desc' } {
+  if (order === 'unstable') return { key: `id / ${NEIGHBOURHOOD}, hashint8extended(id, ${salt})`, direction: 'asc' };
+  return { key: 'id', direction: order === 'newest' ? 'desc' : 'asc' };
 }
 
-/** Another one for every reading, so that an unstable order differs from the last. */
-function salt(view: ListView): number[] {
-  return view.order === 'unstable' ? [Math.floor(Math.random() * 2 ** 31)] : [];
+/** Different for every read, so that an unstable order changes each time. */
+function salt({ order }: ListView): number[] {
+  return order === 'unstable' ? [Math.floor(Math.random() * 2 ** 31)] : [];
 }
 
-function lagging(row: string, view: ListView): string {
-  return view.lagMs === 0 ? '' : `and ${row}.created_at <= clock_timestamp() - ${view.lagMs} * interval '1 ms'`;
+function lagging({ lagMs }: ListView): string {
+  return lagMs === 0 ? '' : `and created_at <= clock_timestamp() - ${lagMs} * interval '1 ms'`;
 }

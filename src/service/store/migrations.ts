@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { migrate, readMigrations } from '../../storage/migrate.ts';
 
-/** Creates or updates the service's tables; a running service is not needed for it. */
+/** Creates or updates the service's tables; the service does not have to run. */
 export async function migrateService(pool: pg.Pool): Promise<void> {
   await migrate(pool, 'service', await readMigrations(new URL('migrations/', import.meta.url)));
 }

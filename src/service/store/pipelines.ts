@@ -1,11 +1,11 @@
-/** Pipelines with their columns and cards, as JSON text, and the moving of a card. */
+/** Reads pipelines with their columns and cards as JSON text, and moves cards. */
 import type { SqlId, TenantDb } from './tenant-db.ts';
 import { logged } from './writes.ts';
 
 export interface CardMove {
   readonly cardId: number;
   readonly columnId: number;
-  /** Place among the column's cards from 0; past the end, or absent: last. */
+  /** Position among the column's cards, from 0. Past the end, or absent: last. */
   readonly position?: number;
 }
 
@@ -39,7 +39,7 @@ export async function cardJson(db: TenantDb, id: number): Promise<string | undef
 /** Moves the card within its pipeline and renumbers the cards it passes. */
 export function moveCard(db: TenantDb, move: CardMove): Promise<Moved> {
   return db.transaction(async (inside): Promise<Moved> => {
-    // One move at a time in a pipeline: two at once would number the cards of a column twice.
+    // Only one move at a time in a pipeline: two concurrent moves would number the cards of a column twice.
     const [pipeline] = await inside.query<{ id: SqlId }>(
       `select p.id from service.cards r
        join service.columns c on c.tenant_id = $1 and c.id = r.column_id

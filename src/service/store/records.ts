@@ -1,6 +1,6 @@
 /**
- * One tenant's records: the accessor that every request goes through, bound to the tenant of its API key. There is no
- * other way from a handler to the database, and no method takes a tenant.
+ * One tenant's records: the accessor that every request goes through, bound to the tenant of its API key. Handlers have
+ * no other access to the database, and no method takes a tenant.
  */
 import type pg from 'pg';
 import { addComment, type CommentedModule, commentJson } from './comments.ts';
@@ -13,13 +13,13 @@ import { type ItemRow, tenantDb } from './tenant-db.ts';
 import { create, type Outcome, update, type Write } from './writes.ts';
 
 /**
- * JSON text is the record as the API shows it; a list's items are joined by commas. A record of another tenant is
- * `absent` or undefined, exactly as one that never was.
+ * JSON text is the record as the API shows it; the items of a list are joined by commas. A record of another tenant is
+ * `absent` or undefined, exactly like one that never existed.
  */
 export interface Records {
   readonly tenantId: number;
   create(kind: StoredKind, write: Write): Promise<Outcome>;
-  /** Changes the given fields only. */
+  /** Changes only the given fields. */
   update(kind: StoredKind, id: number, write: Write): Promise<Outcome>;
   get(kind: StoredKind, id: number): Promise<string | undefined>;
   page(kind: StoredKind, page: Page): Promise<string>;
@@ -28,7 +28,7 @@ export interface Records {
   /** Contacts whose name, e-mail or phone contains `term`. */
   searchContacts(term: string): AsyncIterable<string>;
   importContacts(contactIds: readonly number[], twice: ImportTwice): Promise<Imported>;
-  /** The new comment's id; undefined where the contact or card is absent. */
+  /** The new comment's id; undefined if the contact or card does not exist. */
   addComment(module: { type: CommentedModule; id: number }, text: string): Promise<number | undefined>;
   comment(id: number): Promise<string | undefined>;
   pipelines(): Promise<string>;
@@ -37,7 +37,7 @@ export interface Records {
   moveCard(move: CardMove): Promise<Moved>;
 }
 
-/** Kept as long as the service runs, so that requests at the same time share statements. */
+/** Kept while the service runs, so that concurrent requests share statements. */
 export function records(pool: pg.Pool, tenantId: number, view: ListView): Records {
   const db = tenantDb(pool, tenantId);
   return {
@@ -62,10 +62,9 @@ export function records(pool: pg.Pool, tenantId: number, view: ListView): Record
   };
 }
 
-/** `offset 0` keeps the look-up by key whatever Postgres knows of the table when it makes the plan. */
-const getSql = perKind((kind) => {
-  const { table, json } = kinds[kind];
-  return `
+/** `offset 0` forces the look-up by key, whatever statistics Postgres has when it makes the plan. */
+const getSql = perKind(
+  (kind) => `
     select at, json from jsonb_array_elements($2::jsonb) with ordinality as sent (wanted, at),
-      lateral (select ${json} as json from ${table} r where r.tenant_id = $1 and r.id = wanted::bigint offset 0) found`;
-});
+      lateral (select json from ${kinds[kind].table} where tenant_id = $1 and id = wanted::bigint offset 0) found`,
+);

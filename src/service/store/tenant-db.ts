@@ -1,28 +1,28 @@
 /**
- * The only way from a request to the database: every statement is run with the tenant's id as its first parameter.
+ * The only access of a request to the database: every statement has the tenant's id as its first parameter.
  *
- * A statement that forgets `$1` is refused by Postgres (it takes fewer parameters than it is given), so asking without a
- * tenant fails loudly instead of answering with everyone's records.
+ * A statement that forgets `$1` is refused by Postgres (it takes fewer parameters than it is given), so a query without
+ * a tenant fails instead of returning the records of all tenants.
  */
 import type pg from 'pg';
 import { inTransaction } from '../../storage/transaction.ts';
 import { batched } from './batches.ts';
 
-/** A bigint as pg gives it: a number from our own pools (database/pool.ts), text from another's. */
+/** A bigint as pg returns it: a number from our own pools (src/storage/pool.ts), text from other pools. */
 export type SqlId = number | string;
 
 export interface TenantDb {
   readonly tenantId: number;
   /** Rows of a statement whose `$1` is the tenant and whose `$2 …` are `values`; prepared once per connection. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** As `query`, but planned for these values: where they decide which plan is quick. */
+  /** Like `query`, but planned for these values. Use it if the values decide which plan is fast. */
   planned<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /**
-   * Rows of one item of a statement that takes many: `$2` is a JSON array of items, and each row names its item's place
-   * in a column `at`, from 1. Items that are asked for at the same time share a statement (batches.ts).
+   * The rows of one item of a statement for many items: `$2` is a JSON array of items, and each row has the position of
+   * its item in the column `at`, from 1. Concurrent items share a statement (batches.ts).
    */
   each<Row extends ItemRow>(sql: string, item: unknown): Promise<Row[]>;
-  /** Runs `work` in one transaction; rolls back and throws what it threw. */
+  /** Runs `work` in one transaction. If it throws, rolls back and throws the same error. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
 }
 
@@ -70,12 +70,12 @@ function statements(connection: pg.Pool | pg.PoolClient, tenantId: number): Omit
     tenantId,
     query,
     planned,
-    // as: the caller says what its statement gives, as for `query`.
+    // as: the caller knows the columns of its statement, as for `query`.
     each: <Row extends ItemRow>(sql: string, item: unknown) => batchesOf(sql)(item) as Promise<Row[]>,
   };
 }
 
-const names = new Map<string, string>(); // bounded: the statements of this room, none made from a request
+const names = new Map<string, string>(); // bounded: only the statements of this room, none of which is made from a request
 
 function statementName(sql: string): string {
   const known = names.get(sql);

@@ -8,16 +8,16 @@ import { kinds, perKind, type StoredKind } from './kinds.ts';
 import type { ItemRow, SqlId, TenantDb } from './tenant-db.ts';
 
 export interface Write {
-  /** As the commit log names it. Default: the kind's own, such as `orders.create`. */
+  /** The name in the commit log. Default: that of the kind, such as `orders.create`. */
   readonly operation?: string;
   readonly fields: Readonly<Record<string, unknown>>;
   /** Value of the kind's link column, such as an order's `client_id`. */
   readonly link?: number;
-  /** What the caller calls the record, for the commit log: an order's `order_id`, a contact's e-mail. */
+  /** The caller's name for the record, for the commit log: an order's `order_id`, a contact's e-mail. */
   readonly naturalKey?: string;
 }
 
-/** What became of a write; `no-parent`: the linked record does not exist in the tenant. */
+/** The outcome of a write. `no-parent`: the tenant does not have the linked record. */
 export type Outcome = { readonly status: 'written' | 'absent'; readonly id: number } | { readonly status: 'no-parent' };
 
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -33,8 +33,8 @@ export function create(db: TenantDb, kind: StoredKind, write: Write): Promise<Ou
 }
 
 /**
- * Changes the fields that are given and leaves the others. `link` moves the record to another parent, except for a
- * subtask, where it says whose subtask it has to be.
+ * Changes only the given fields. `link` moves the record to another parent; for a subtask, it is the task that the
+ * subtask has to belong to.
  */
 export function update(db: TenantDb, kind: StoredKind, id: number, write: Write): Promise<Outcome> {
   const values = [write.operation ?? `${kind}s.update`, write.naturalKey ?? null, id, JSON.stringify(write.fields)];
@@ -55,7 +55,7 @@ async function unlessOrphan(write: () => Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-/** A new record of an item; an item without one wrote nothing. */
+/** The new record of an item. An item without a row wrote nothing. */
 export interface IdRow extends ItemRow {
   readonly id: SqlId;
 }
@@ -63,9 +63,9 @@ export interface IdRow extends ItemRow {
 const ITEMS = 'select item, at from jsonb_array_elements($2::jsonb) with ordinality as sent (item, at)';
 
 /**
- * The statement for `TenantDb.each` that writes new records and their commits, and gives an `IdRow` for each. An item has
- * `operation` and `naturalKey`; `values` says by column how the record is made of it. `items` gives the items, and their
- * place `at`, where not every one is to be written or one makes many records.
+ * The statement for `TenantDb.each` that writes new records and their commits, and gives an `IdRow` for each. An item
+ * has `operation` and `naturalKey`; `values` has the SQL for each column. `items` selects the items and their position
+ * `at`, if some items are not written or one item makes several records.
  */
 export function creating(kind: string, values: Readonly<Record<string, string>>, items = ITEMS): string {
   const table = `service.${kind}s`;
@@ -82,7 +82,7 @@ export function creating(kind: string, values: Readonly<Record<string, string>>,
     select at, id from sent`;
 }
 
-/** Wraps a write that returns ids, with `$1` the tenant, `$2` the operation and `$3` the natural key. */
+/** Wraps a write that returns ids; `$1` is the tenant, `$2` the operation and `$3` the natural key. */
 export function logged(write: string, kind: string, naturalKey = '$3::text'): string {
   return `
     with written as (${write}),

@@ -1,6 +1,6 @@
 /**
- * How a result looks on the wire, in one place: the envelope around it, where a list stands in it, what a create answers
- * and what an error looks like. The defaults are our choices; the handlers know nothing of any of this.
+ * The form of all answers: the envelope, the path of a list, the answer to a create, and errors. The defaults are our
+ * choices. The handlers do not depend on any of this.
  */
 import { STATUS_CODES } from 'node:http';
 import { failed, succeeded } from '../../contract/envelope.ts';
@@ -11,7 +11,7 @@ import { recordForm } from './record-form.ts';
 export interface Answer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whole, or in chunks of text where a list may be long. */
+  /** The whole text, or chunks of text if a list may be long. */
   readonly body: string | AsyncIterable<string>;
 }
 
@@ -129,7 +129,7 @@ function framed([before, after]: Frame, content: string): string {
   return before + content + after;
 }
 
-/** The first chunk holds the first batch, so that a list whose reading fails at once is an error and no torn 200. */
+/** The first chunk contains the first batch, so a list whose read fails at once is an error and not an incomplete 200. */
 async function* streamed(
   frame: Frame,
   batches: AsyncIterable<string>,

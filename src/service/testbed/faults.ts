@@ -1,6 +1,6 @@
 /**
- * Bad days, for the test bed: wraps the serving of a request so that a seeded share of them goes wrong before or after
- * the commit. The service itself knows nothing of it; without `faults` and `latencyMs` this is a plain call.
+ * Faults for the test bed: wraps the handling of requests so that a seeded share of them fails before or after the
+ * commit. The service itself does not know about it. Without `faults` and `latencyMs` this is a plain call.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,18 +9,18 @@ import type { Behaviour, FaultKind, Faults } from './behaviour.ts';
 import type { Answer } from './dialect.ts';
 import { pick, randomFrom } from './random.ts';
 
-/** What the caller gets: an answer, one that breaks off in the middle, a broken connection, or nothing for ever. */
+/** What the caller gets: an answer, an answer that breaks off in the middle, a broken connection, or nothing at all. */
 export type Served =
   | { readonly status: 'answer' | 'broken-off'; readonly answer: Answer }
   | { readonly status: 'reset' | 'silence' };
 
 export interface TestBed {
   around(operation: OperationName, serve: () => Promise<Answer>): Promise<Served>;
-  /** How many requests of each kind went wrong so far. */
+  /** How many requests have had each kind of fault. */
   counts(): ReadonlyMap<FaultKind, number>;
-  /** Makes the late commits that still wait, now. */
+  /** Runs the pending late commits now. */
   commitLate(): Promise<void>;
-  /** Drops the late commits that have not begun and waits for those that have. */
+  /** Drops the late commits that have not begun, and waits for the others. */
   close(): Promise<void>;
 }
 
@@ -28,14 +28,14 @@ export function testBed({ faults, latencyMs }: Pick<Behaviour, 'faults' | 'laten
   const counts = new Map<FaultKind, number>();
   const chance = faults === undefined ? undefined : chanceOf(faults);
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // every request that waits listens
+  setMaxListeners(0, closing.signal); // every waiting request listens
   const late = new Set<Promise<unknown>>();
   let hurrying = new AbortController();
 
   async function commitLater(serve: () => Promise<Answer>, lateMs: number): Promise<void> {
     const signal = AbortSignal.any([closing.signal, hurrying.signal]);
     await delay(lateMs, undefined, { signal }).catch(() => undefined);
-    if (!closing.signal.aborted) await serve().catch(() => undefined); // its caller has gone
+    if (!closing.signal.aborted) await serve().catch(() => undefined); // its caller has closed the connection
   }
 
   return {
@@ -99,7 +99,7 @@ function chanceOf(faults: Faults): (operation: OperationName) => FaultKind | und
   };
 }
 
-/** What a proxy in front of a service answers in its stead. */
+/** The answer of a proxy in front of a service. */
 function gatewayPage(httpStatus: 502 | 503 | 504): Answer {
   const body = `<html><body><h1>${httpStatus}</h1></body></html>`;
   return { httpStatus, headers: { 'content-type': 'text/html' }, body };

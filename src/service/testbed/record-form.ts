@@ -1,6 +1,6 @@
 /**
- * How a record's members look on the wire. Ours are sent as Postgres made them; for every other form the JSON text is
- * read, changed member by member, and written again.
+ * The form of a record's members in answers. Our own form is sent as Postgres made it. For every other form the JSON
+ * text is parsed, changed member by member, and written again.
  */
 
 import type { ShownKind } from '../result.ts';
@@ -9,10 +9,10 @@ import type { Behaviour } from './behaviour.ts';
 export interface RecordForm {
   /** Items joined by commas in, items joined by commas out. */
   render(kind: ShownKind, items: string): string;
-  /** The member that carries the id of a `kind`. */
+  /** The member with the id of a `kind`. */
   idField(kind: ShownKind): string;
   id(id: number): number | string;
-  /** Takes ids back in the form they were shown in. */
+  /** Accepts ids in the form in which they were shown. */
   readBody(body: unknown): unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A sample workspace to try everything on: two tenants that look like a real CRM's, the same on every machine. Written in
- * bulk and not through the API, so it leaves no trace in the commit log.
+ * A sample workspace for trying everything: two tenants like those of a real CRM, the same on every machine. It is
+ * written in bulk and not through the API, so it is not in the commit log.
  */
 import type pg from 'pg';
 import { createPipeline } from '../administration.ts';
@@ -13,11 +13,14 @@ import { type SampleContact, sampleContacts } from './sample/contacts.ts';
 import { CUSTOMER_EVERY, sampleCustomers, sampleOrders, sampleSteps, sampleTasks } from './sample/trade.ts';
 
 export interface SeedOptions {
-  /** Contacts of the first tenant, default 2,000; every other gets a tenth of them. Customers, orders and tasks follow. */
+  /**
+   * Number of contacts of the first tenant, default 2,000; each other tenant gets a tenth. Customers, orders and tasks
+   * depend on it.
+   */
   readonly contacts?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Default two, with new keys. A given key is taken as it is. */
+  /** Default: two tenants with new keys. A given key is used unchanged. */
   readonly tenants?: readonly { readonly name: string; readonly key?: string }[];
 }
 
@@ -32,12 +35,12 @@ export interface SeedCounts {
 }
 
 export interface SeededTenant {
-  /** `present`: the tenant had contacts already and was left as it is. */
+  /** `present`: the tenant already had contacts and was not changed. */
   readonly status: 'seeded' | 'present';
   readonly id: number;
   readonly name: string;
   readonly key: string;
-  /** What the tenant holds now. */
+  /** The tenant's records now. */
   readonly counts: SeedCounts;
 }
 
@@ -45,7 +48,7 @@ const SAMPLE_TENANTS: NonNullable<SeedOptions['tenants']> = [{ name: 'Harbour St
 const BATCH_ROWS = 5_000;
 const MAX_CARDS = 40;
 
-/** Fills the tenants that are empty, each in one transaction, so that a seeding that is stopped leaves no half of one. */
+/** Fills empty tenants, each in one transaction, so an interrupted seeding leaves no partly filled tenant. */
 export async function seedWorkspace(
   pool: pg.Pool,
   options: SeedOptions = {},
@@ -53,12 +56,12 @@ export async function seedWorkspace(
   const { contacts = 2_000, seed = 1, tenants = SAMPLE_TENANTS } = options;
   await migrateService(pool);
   const seeded: SeededTenant[] = [];
-  for (const [place, { name, key }] of tenants.entries()) {
+  for (const [index, { name, key }] of tenants.entries()) {
     const { id } = await ensureTenant(pool, name);
     const made = await createKey(pool, id, { label: 'sample', key });
     const isEmpty = (await countsOf(pool, id)).contacts === 0;
-    const share = place === 0 ? contacts : Math.ceil(contacts / 10);
-    if (isEmpty) await fillTenant(pool, id, share, randomFrom(seed + place));
+    const share = index === 0 ? contacts : Math.ceil(contacts / 10);
+    if (isEmpty) await fillTenant(pool, id, share, randomFrom(seed + index));
     seeded.push({ status: isEmpty ? 'seeded' : 'present', id, name, key: made.key, counts: await countsOf(pool, id) });
   }
   return { tenants: seeded };
@@ -66,7 +69,7 @@ export async function seedWorkspace(
 
 async function fillTenant(pool: pg.Pool, tenantId: number, count: number, random: () => number): Promise<void> {
   const { titles, contactIds } = await tenantDb(pool, tenantId).transaction(async (db) => {
-    const tenth: SampleContact[] = []; // the ones that are customers already; all of them need not be held at once
+    const tenth: SampleContact[] = []; // the contacts that are already customers; the others need not be kept in memory
     const contactIds = await insertRows(db, 'contacts', contactRows(count, random, tenth));
     const customers = await insertRows(db, 'customers', rowsOf(sampleCustomers(tenth, random)));
     await insertRows(db, 'orders', orderRows(customers, random));
@@ -75,19 +78,19 @@ async function fillTenant(pool: pg.Pool, tenantId: number, count: number, random
     const titles = tenth.slice(0, MAX_CARDS).map((contact) => `Offer for ${contact.organization ?? contact.last_name}`);
     return { titles, contactIds };
   });
-  const cards = titles.map((title, place) => ({ title, contactId: contactIds[place * CUSTOMER_EVERY] ?? 0 }));
+  const cards = titles.map((title, index) => ({ title, contactId: contactIds[index * CUSTOMER_EVERY] ?? 0 }));
   const columns = ['Lead', 'Qualified', 'Proposal', 'Won', 'Lost'].map((name) => ({ name, cards: [] as typeof cards }));
   for (const card of cards) pick(random, columns).cards.push(card);
   await createPipeline(pool, tenantId, { name: 'Sales', columns });
 }
 
-/** A record's fields, and the second column that some tables have: what a contact is found by, or the id of a parent. */
+/** A record's fields, and the second column that some tables have: the search text of a contact, or the id of a parent. */
 type Row = readonly [fields: object, second?: object | number];
 
 function* contactRows(count: number, random: () => number, tenth: SampleContact[]): Generator<Row> {
-  let place = 0;
+  let index = 0;
   for (const contact of sampleContacts(count, random)) {
-    if (place++ % CUSTOMER_EVERY === 0) tenth.push(contact);
+    if (index++ % CUSTOMER_EVERY === 0) tenth.push(contact);
     yield [contact, foldedContact(contact)];
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Who may use a place's Postgres: one role without privileges, by password, over the socket. Its superuser cannot log in;
+ * Who may use an embedded Postgres: one role without privileges, by password, over the socket. Its superuser cannot log in;
  * what needs one runs in Postgres' single-user mode while no server runs.
  */
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,7 @@ import { codeOf, LockstepError } from '../../base/errors.ts';
 import { olderProcess } from './errors.ts';
 import type { RunNamed } from './named-user.ts';
 import { isOwnId } from './owner.ts';
-import { type Place, reachable } from './place.ts';
+import { type Paths, reachable } from './paths.ts';
 
 /** The role that Lockstep uses: owner of its database, and no more than that. */
 export const ROLE = 'lockstep';
@@ -25,26 +25,26 @@ const PASSWORD = /^[\w-]{43}$/;
 const BOOTSTRAP_OID = 10;
 
 /** The role's password. Throws EMBEDDED_OLDER_PROCESS where there is none, and the file system's errors. */
-export async function readPassword(place: Place): Promise<string> {
-  const password = await passwordIn(place);
-  if (password === undefined) throw olderProcess(place.dataDir);
+export async function readPassword(paths: Paths): Promise<string> {
+  const password = await passwordIn(paths);
+  if (password === undefined) throw olderProcess(paths.dataDir);
   return password;
 }
 
 /** Whether the role, its password and the rules are in place. Directories of earlier versions let everyone in. */
-export async function isSecured(place: Place): Promise<boolean> {
-  const rules = await fs.readFile(path.join(place.data, 'pg_hba.conf'), 'utf8').catch(() => '');
-  return rules === RULES && (await passwordIn(place)) !== undefined;
+export async function isSecured(paths: Paths): Promise<boolean> {
+  const rules = await fs.readFile(path.join(paths.data, 'pg_hba.conf'), 'utf8').catch(() => '');
+  return rules === RULES && (await passwordIn(paths)) !== undefined;
 }
 
 /**
  * Makes the role and gives it what the superuser owns, then the rules: a start that is killed before them is repeated.
  * `dir` is the data directory, in which no server runs.
  */
-export async function secure(place: Place, binaries: string, dir: string, run: RunNamed): Promise<void> {
-  const password = (await passwordIn(place)) ?? (await writePassword(place));
+export async function secure(paths: Paths, binaries: string, dir: string, run: RunNamed): Promise<void> {
+  const password = (await passwordIn(paths)) ?? (await writePassword(paths));
   const postgres = path.join(binaries, 'bin', 'postgres');
-  const args = ['--single', '-D', reachable(place, dir), '-c', 'exit_on_error=on', '-c', 'log_min_messages=fatal'];
+  const args = ['--single', '-D', reachable(paths, dir), '-c', 'exit_on_error=on', '-c', 'log_min_messages=fatal'];
   const statements = [makeRole(password), giveAll, `alter database ${DATABASE} owner to ${ROLE}`];
   await run(postgres, [...args, DATABASE], statements.map((sql) => `${sql.replace(/\s+/g, ' ')}\n`).join(''));
   await run('sh', ['-c', 'umask 077; cat >pg_hba.conf.new && mv pg_hba.conf.new pg_hba.conf'], RULES);
@@ -72,9 +72,9 @@ const giveAll = `do $$ declare one record; begin
 end $$`;
 
 /** Undefined where there is none, or where a power failure has cut it short. */
-async function passwordIn(place: Place): Promise<string | undefined> {
+async function passwordIn(paths: Paths): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
-  const file = await fs.open(place.password, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
+  const file = await fs.open(paths.password, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
@@ -82,8 +82,8 @@ async function passwordIn(place: Place): Promise<string | undefined> {
   try {
     const found = await file.stat();
     const isPrivate = found.isFile() && (found.mode & 0o077) === 0;
-    if (!isPrivate || ![process.geteuid?.(), place.runAs?.uid].includes(found.uid)) {
-      throw new LockstepError('PASSWORD_FILE', `${place.password} can be read or written by another user`);
+    if (!isPrivate || ![process.geteuid?.(), paths.runAs?.uid].includes(found.uid)) {
+      throw new LockstepError('PASSWORD_FILE', `${paths.password} can be read or written by another user`);
     }
     const text = await file.readFile('utf8');
     return PASSWORD.test(text) ? text : undefined;
@@ -93,18 +93,18 @@ async function passwordIn(place: Place): Promise<string | undefined> {
 }
 
 /** Readable for root alone where Postgres has a user id of its own, else for the owner of the data directory. */
-async function writePassword(place: Place): Promise<string> {
+async function writePassword(paths: Paths): Promise<string> {
   const password = randomBytes(32).toString('base64url');
-  const half = `${place.password}.half`;
+  const half = `${paths.password}.half`;
   await fs.rm(half, { force: true });
   const file = await fs.open(half, 'wx', 0o600);
   try {
     await file.writeFile(password);
-    if (place.runAs && !isOwnId(place.runAs.uid)) await file.chown(place.runAs.uid, place.runAs.gid);
+    if (paths.runAs && !isOwnId(paths.runAs.uid)) await file.chown(paths.runAs.uid, paths.runAs.gid);
     await file.sync();
   } finally {
     await file.close();
   }
-  await fs.rename(half, place.password);
+  await fs.rename(half, paths.password);
   return password;
 }

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
 import { diskFull, isFull, noBinaries } from './errors.ts';
-import { type Place, runAs } from './place.ts';
+import { type Paths, runAs } from './paths.ts';
 
 export interface Package {
   /** The folder with bin, lib, share and pg-symlinks.json. */
@@ -51,7 +51,7 @@ export async function findPackage(platform = `${process.platform}-${process.arch
  */
 export async function installBinaries(
   from: Package,
-  place: Pick<Place, 'runAs'>,
+  paths: Pick<Paths, 'runAs'>,
   candidates: readonly string[] = caches(),
 ): Promise<string> {
   const refused: unknown[] = [];
@@ -60,7 +60,7 @@ export async function installBinaries(
       await claimCache(cache);
       const installed = path.join(cache, from.name);
       if (!(await isComplete(installed, from))) await install(installed, from);
-      await runAs(place, path.join(installed, 'bin', 'postgres'), ['--version'], '/');
+      await runAs(paths, path.join(installed, 'bin', 'postgres'), ['--version'], '/');
       return installed;
     } catch (error) {
       refused.push(error);

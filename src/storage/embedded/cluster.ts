@@ -6,7 +6,7 @@ import { codeOf } from '../../base/errors.ts';
 import { isSecured, secure } from './access.ts';
 import { asNamedUser } from './named-user.ts';
 import { giveTo } from './owner.ts';
-import { type Place, reachable } from './place.ts';
+import { type Paths, reachable } from './paths.ts';
 
 /** The superuser that initdb makes, who cannot log in. */
 const SUPERUSER = 'postgres';
@@ -15,31 +15,31 @@ const HALF = '.half-';
 
 /**
  * Makes the data directory if there is none, and closes one of an earlier version to all but our role. To be called under
- * the place's lock while no server runs. Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT.
+ * the lock while no server runs. Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT.
  */
-export async function ensureCluster(place: Place, binaries: string): Promise<void> {
-  if (place.runAs) await giveTo(place.dir, place.runAs);
-  if (existsSync(path.join(place.data, 'PG_VERSION'))) {
-    if (place.runAs) await giveTo(place.data, place.runAs); // a starter that was killed may have lent it out
-    if (!(await isSecured(place))) {
-      await removeStalePostmaster(place);
-      await asNamedUser(place, place.data, (run) => secure(place, binaries, place.data, run));
+export async function ensureCluster(paths: Paths, binaries: string): Promise<void> {
+  if (paths.runAs) await giveTo(paths.dir, paths.runAs);
+  if (existsSync(path.join(paths.data, 'PG_VERSION'))) {
+    if (paths.runAs) await giveTo(paths.data, paths.runAs); // a starter that was killed may have lent it out
+    if (!(await isSecured(paths))) {
+      await removeStalePostmaster(paths);
+      await asNamedUser(paths, paths.data, (run) => secure(paths, binaries, paths.data, run));
     }
     return;
   }
-  await removeHalfMade(place);
-  const half = await fs.mkdtemp(`${place.data}${HALF}`); // a name of its own: a killed starter's initdb may still be at work
+  await removeHalfMade(paths);
+  const half = await fs.mkdtemp(`${paths.data}${HALF}`); // a name of its own: a killed starter's initdb may still be at work
   const initdb = path.join(binaries, 'bin', 'initdb');
   const kind = '-A reject -E UTF8 --locale=C --no-instructions'.split(' ');
-  await asNamedUser(place, half, async (run) => {
-    await run(initdb, ['-U', SUPERUSER, ...kind, '-D', reachable(place, half)]);
-    await secure(place, binaries, half, run);
+  await asNamedUser(paths, half, async (run) => {
+    await run(initdb, ['-U', SUPERUSER, ...kind, '-D', reachable(paths, half)]);
+    await secure(paths, binaries, half, run);
   });
-  await fs.rename(half, place.data);
-  await sync(place.dir);
+  await fs.rename(half, paths.data);
+  await sync(paths.dir);
 }
 
-/** Makes sure that a power failure does not take the directory's new name, and with it all that is committed later. */
+/** Ensures that a power failure does not undo the directory's new name, and with it all that is committed later. */
 async function sync(dir: string): Promise<void> {
   const handle = await fs.open(dir);
   await handle.sync();
@@ -48,9 +48,9 @@ async function sync(dir: string): Promise<void> {
 
 /** What Postgres' own lock file says; undefined while there is none. Lines: pid, directory, start, port, socket, …, state. */
 export async function readPostmaster(
-  place: Place,
+  paths: Paths,
 ): Promise<{ pid: number; socketDir: string; isReady: boolean } | undefined> {
-  const text = await fs.readFile(postmasterFile(place), 'utf8').catch((error) => {
+  const text = await fs.readFile(postmasterFile(paths), 'utf8').catch((error) => {
     if (codeOf(error) === 'ENOENT') return '';
     throw error;
   });
@@ -63,18 +63,18 @@ export async function readPostmaster(
  * Removes the lock file of a Postgres that is known to be gone. Postgres does so itself unless another process has been
  * given its number, which happens every time in a container that is started again.
  */
-export async function removeStalePostmaster(place: Place): Promise<void> {
-  await fs.rm(postmasterFile(place), { force: true });
+export async function removeStalePostmaster(paths: Paths): Promise<void> {
+  await fs.rm(postmasterFile(paths), { force: true });
 }
 
-function postmasterFile(place: Place): string {
-  return path.join(place.data, 'postmaster.pid');
+function postmasterFile(paths: Paths): string {
+  return path.join(paths.data, 'postmaster.pid');
 }
 
-async function removeHalfMade(place: Place): Promise<void> {
-  const names = (await fs.readdir(place.dir)).filter((name) => name.startsWith(`data${HALF}`));
+async function removeHalfMade(paths: Paths): Promise<void> {
+  const names = (await fs.readdir(paths.dir)).filter((name) => name.startsWith(`data${HALF}`));
   for (const name of names) {
     // It fails while a killed starter's initdb is still writing; then the next start removes it.
-    await fs.rm(path.join(place.dir, name), { recursive: true, force: true }).catch(() => undefined);
+    await fs.rm(path.join(paths.dir, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }

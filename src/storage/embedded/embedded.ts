@@ -14,7 +14,7 @@ import { readPostmaster } from './cluster.ts';
 import { elsewhere, lockTaken, notWritable, startFailed } from './errors.ts';
 import { logTail, PORT, startKeeper } from './keeper.ts';
 import { lockName, tryLock } from './lock.ts';
-import { type Place, preparePlace } from './place.ts';
+import { type Paths, preparePaths } from './paths.ts';
 import { hasFamily, isKept, isStarting, join, type Presence } from './presence.ts';
 
 export interface EmbeddedPostgres {
@@ -52,19 +52,19 @@ const SLOW = 'the embedded Postgres is slow to start: it may be recovering from 
  * Throws a LockstepError EMBEDDED_… (exit code 2): see errors.ts.
  */
 export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { place, host, password, presence } = await enterDirectory(dataDir, log).catch((error) => {
+  const { paths, host, password, presence } = await enterDirectory(dataDir, log).catch((error) => {
     throw error instanceof LockstepError ? error : notWritable(dataDir, error);
   });
   log?.debug({ dataDir, host }, 'using the embedded Postgres');
   let closing: Promise<void> | undefined;
   return {
     connection: { host, port: PORT, user: ROLE, password, database: DATABASE, ssl: false },
-    close: () => (closing ??= leave(place, presence, log)),
+    close: () => (closing ??= leave(paths, presence, log)),
   };
 }
 
 interface Entered {
-  readonly place: Place;
+  readonly paths: Paths;
   readonly host: string;
   readonly password: string;
   readonly presence: Presence;
@@ -72,10 +72,10 @@ interface Entered {
 
 async function enterDirectory(dataDir: string, log: Logger | undefined): Promise<Entered> {
   const binaries = await findPackage();
-  const place = await preparePlace(dataDir, binaries.major);
-  const { host, presence } = await enter(place, () => installBinaries(binaries, place), log);
+  const paths = await preparePaths(dataDir, binaries.major);
+  const { host, presence } = await enter(paths, () => installBinaries(binaries, paths), log);
   try {
-    return { place, host, presence, password: await readPassword(place) };
+    return { paths, host, presence, password: await readPassword(paths) };
   } catch (error) {
     presence.leave();
     throw error;
@@ -83,57 +83,57 @@ async function enterDirectory(dataDir: string, log: Logger | undefined): Promise
 }
 
 async function enter(
-  place: Place,
+  paths: Paths,
   install: () => Promise<string>,
   log: Logger | undefined,
 ): Promise<{ host: string; presence: Presence }> {
   const deadline = Date.now() + START_MS;
   let lastSign = Date.now();
-  const warning = setTimeout(() => log?.warn({ dataDir: place.dataDir }, SLOW), SLOW_MS);
+  const warning = setTimeout(() => log?.warn({ dataDir: paths.dataDir }, SLOW), SLOW_MS);
   try {
     while (Date.now() < deadline) {
-      const joined = await join(place);
-      const presence = joined ?? (await startUnlessStarting(place, install));
-      const host = presence && (await socketDirOrLeave(place, presence, deadline));
+      const joined = await join(paths);
+      const presence = joined ?? (await startUnlessStarting(paths, install));
+      const host = presence && (await socketDirOrLeave(paths, presence, deadline));
       if (presence && host !== undefined) return { host, presence };
-      if (presence && !joined) throw startFailed(place.dataDir, 'Postgres ended while starting', logTail(place));
-      if (presence || isStarting(place) || isKept(place)) lastSign = Date.now();
-      if (Date.now() - lastSign > SHOWS_ITSELF_MS) throw lockTaken(place.dataDir, lockName(place));
+      if (presence && !joined) throw startFailed(paths.dataDir, 'Postgres ended while starting', logTail(paths));
+      if (presence || isStarting(paths) || isKept(paths)) lastSign = Date.now();
+      if (Date.now() - lastSign > SHOWS_ITSELF_MS) throw lockTaken(paths.dataDir, lockName(paths));
       await sleep(POLL_MS);
     }
   } finally {
     clearTimeout(warning);
   }
-  throw startFailed(place.dataDir, `it is not ready after ${START_MS / 1000} seconds`, logTail(place));
+  throw startFailed(paths.dataDir, `it is not ready after ${START_MS / 1000} seconds`, logTail(paths));
 }
 
 /** Undefined when another process is starting it, or has done so by now. */
-async function startUnlessStarting(place: Place, install: () => Promise<string>): Promise<Presence | undefined> {
-  const lock = await tryLock(place);
+async function startUnlessStarting(paths: Paths, install: () => Promise<string>): Promise<Presence | undefined> {
+  const lock = await tryLock(paths);
   try {
-    return lock && !isKept(place) ? await startKeeper(place, await install()) : undefined;
+    return lock && !isKept(paths) ? await startKeeper(paths, await install()) : undefined;
   } finally {
     lock?.release();
   }
 }
 
 /** The socket's directory once Postgres takes connections. Undefined when it has ended instead; then we are no user of it. */
-async function socketDirOrLeave(place: Place, presence: Presence, deadline: number): Promise<string | undefined> {
+async function socketDirOrLeave(paths: Paths, presence: Presence, deadline: number): Promise<string | undefined> {
   let host: string | undefined;
   try {
-    host = await socketDirOnceReady(place, deadline);
+    host = await socketDirOnceReady(paths, deadline);
     return host;
   } finally {
     if (host === undefined) presence.leave();
   }
 }
 
-async function socketDirOnceReady(place: Place, deadline: number): Promise<string | undefined> {
-  while (Date.now() < deadline && isKept(place)) {
-    const postmaster = await readPostmaster(place);
+async function socketDirOnceReady(paths: Paths, deadline: number): Promise<string | undefined> {
+  while (Date.now() < deadline && isKept(paths)) {
+    const postmaster = await readPostmaster(paths);
     if (postmaster?.isReady) {
       const socket = path.join(postmaster.socketDir, `.s.PGSQL.${PORT}`);
-      if (!fs.existsSync(socket)) throw elsewhere(place.dataDir, postmaster.socketDir);
+      if (!fs.existsSync(socket)) throw elsewhere(paths.dataDir, postmaster.socketDir);
       if (await answers(socket)) return postmaster.socketDir; // else it has just been killed, and its lock file lies
     }
     await sleep(POLL_MS);
@@ -153,9 +153,9 @@ function answers(socket: string): Promise<boolean> {
   });
 }
 
-async function leave(place: Place, presence: Presence, log: Logger | undefined): Promise<void> {
+async function leave(paths: Paths, presence: Presence, log: Logger | undefined): Promise<void> {
   const isLast = presence.leave();
   const deadline = Date.now() + STOP_MS;
-  while (isLast && hasFamily(place) && Date.now() < deadline) await sleep(POLL_MS);
-  if (isLast && Date.now() >= deadline) log?.warn({ dataDir: place.dataDir }, 'the embedded Postgres is slow to stop');
+  while (isLast && hasFamily(paths) && Date.now() < deadline) await sleep(POLL_MS);
+  if (isLast && Date.now() >= deadline) log?.warn({ dataDir: paths.dataDir }, 'the embedded Postgres is slow to stop');
 }

@@ -1,4 +1,4 @@
-/** What can go wrong with the embedded Postgres, each with the place it happened and the way out of it. */
+/** Errors of the embedded Postgres, each with where it happened and how to fix it. */
 import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
 
 const ANOTHER_STORE = 'use a Postgres of your own: set DATABASE_URL=postgres://…';

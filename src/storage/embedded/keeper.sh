@@ -9,7 +9,7 @@ shift
 
 run() {
   "$@" &
-  # <> because opening for writing would wait for ever for a reader once the keeper has been killed.
+  # <> because opening for writing would wait endlessly for a reader once the keeper has been killed.
   echo "started $!" 1<>../users.fifo
   wait "$!"
   echo "exited $!" 1<>../users.fifo

@@ -1,4 +1,4 @@
-/** Starts a place's keeper (keeper.sh), which runs its Postgres; clears away a Postgres whose keeper was killed. */
+/** Starts the keeper of a data directory (keeper.sh), which runs its Postgres; clears away a Postgres whose keeper was killed. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { codeOf } from '../../base/errors.ts';
 import { ensureCluster, readPostmaster, removeStalePostmaster } from './cluster.ts';
 import { notUnprivileged, startFailed } from './errors.ts';
-import { type Place, plainEnvironment, reachable } from './place.ts';
+import { type Paths, plainEnvironment, reachable } from './paths.ts';
 import { greet, hasFamily, type Presence } from './presence.ts';
 import { makeSocketDir } from './socket-dir.ts';
 
@@ -47,26 +47,26 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts the keeper of a place that has none, and joins it. Call it under the place's lock.
+ * Starts the keeper of a data directory that has none, and joins it. Call it while holding the lock.
  * Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT, EMBEDDED_DISK_FULL.
  */
-export async function startKeeper(place: Place, binaries: string): Promise<Presence> {
-  await clearFamily(place);
-  await ensureCluster(place, binaries);
-  await removeStalePostmaster(place);
-  const socketDir = await makeSocketDir(place);
+export async function startKeeper(paths: Paths, binaries: string): Promise<Presence> {
+  await clearFamily(paths);
+  await ensureCluster(paths, binaries);
+  await removeStalePostmaster(paths);
+  const socketDir = await makeSocketDir(paths);
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const postgres = path.join(binaries, 'bin', 'postgres');
-  const args = ['-D', reachable(place, place.data), '-k', socketDir, '-p', String(PORT), ...settings];
-  const users = await spawnKeeper(place, [socketDir, postgres, ...args]);
-  const presence = await greet(place, users);
-  if (!presence) throw startFailed(place.dataDir, 'Postgres ended at once', logTail(place));
+  const args = ['-D', reachable(paths, paths.data), '-k', socketDir, '-p', String(PORT), ...settings];
+  const users = await spawnKeeper(paths, [socketDir, postgres, ...args]);
+  const presence = await greet(paths, users);
+  if (!presence) throw startFailed(paths.dataDir, 'Postgres ended at once', logTail(paths));
   return presence;
 }
 
 /** The last lines of Postgres' own log since its last start. */
-export function logTail(place: Place): string {
-  const lines = fs.existsSync(place.log) ? fs.readFileSync(place.log, 'utf8').trimEnd().split('\n') : [];
+export function logTail(paths: Paths): string {
+  const lines = fs.existsSync(paths.log) ? fs.readFileSync(paths.log, 'utf8').trimEnd().split('\n') : [];
   const start = lines.findLastIndex((line) => line.startsWith(START_MARK));
   return lines
     .slice(start + 1)
@@ -78,16 +78,16 @@ export function logTail(place: Place): string {
  * Spawns the keeper and gives the write end of users.fifo. The read ends are opened here and inherited, so that there is
  * no moment in which a keeper exists and cannot be seen: who takes the lock after our death finds one or none.
  */
-async function spawnKeeper(place: Place, command: readonly string[]): Promise<number> {
+async function spawnKeeper(paths: Paths, command: readonly string[]): Promise<number> {
   const script = fs.readFileSync(new URL('./keeper.sh', import.meta.url), 'utf8');
-  const log = openLog(place);
-  const users = openBothEnds(place.users);
-  const family = openBothEnds(place.family);
+  const log = openLog(paths);
+  const users = openBothEnds(paths.users);
+  const family = openBothEnds(paths.family);
   fs.closeSync(family.writeEnd);
   try {
     const keeper = spawn('sh', ['-c', script, 'keeper', ...command], {
-      ...place.runAs,
-      cwd: place.data,
+      ...paths.runAs,
+      cwd: paths.data,
       detached: true, // a process group of its own: Ctrl-C in the terminal is for us
       env: plainEnvironment(),
       stdio: ['ignore', log, log, users.readEnd, family.readEnd],
@@ -120,33 +120,33 @@ function openBothEnds(fifo: string): { readEnd: number; writeEnd: number } {
   return { readEnd, writeEnd };
 }
 
-function openLog(place: Place): number {
-  const size = fs.statSync(place.log, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MAX_LOG_BYTES) fs.renameSync(place.log, `${place.log}.1`);
+function openLog(paths: Paths): number {
+  const size = fs.statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MAX_LOG_BYTES) fs.renameSync(paths.log, `${paths.log}.1`);
   // Root writes here into another user's directory: not through a link of theirs.
-  const log = fs.openSync(place.log, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
-  if (place.runAs) fs.fchownSync(log, place.runAs.uid, place.runAs.gid);
+  const log = fs.openSync(paths.log, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  if (paths.runAs) fs.fchownSync(log, paths.runAs.uid, paths.runAs.gid);
   fs.writeSync(log, `${START_MARK}${new Date().toISOString()} by process ${process.pid}\n`);
   return log;
 }
 
 /** Waits for a Postgres that is being stopped, and stops one whose keeper was killed. */
-async function clearFamily(place: Place): Promise<void> {
+async function clearFamily(paths: Paths): Promise<void> {
   const startedAt = Date.now();
-  for (let polls = 0; hasFamily(place); polls += 1) {
+  for (let polls = 0; hasFamily(paths); polls += 1) {
     const waitedMs = Date.now() - startedAt;
-    if (waitedMs > 2 * POLITE_MS) throw startFailed(place.dataDir, 'the last Postgres does not stop', logTail(place));
-    if (polls % POLLS_PER_SIGNAL === 0) await stopPostmaster(place, waitedMs > POLITE_MS ? 'SIGQUIT' : 'SIGINT');
+    if (waitedMs > 2 * POLITE_MS) throw startFailed(paths.dataDir, 'the last Postgres does not stop', logTail(paths));
+    if (polls % POLLS_PER_SIGNAL === 0) await stopPostmaster(paths, waitedMs > POLITE_MS ? 'SIGQUIT' : 'SIGINT');
     await sleep(FAMILY_POLL_MS);
   }
 }
 
-async function stopPostmaster(place: Place, signal: NodeJS.Signals): Promise<void> {
-  const postmaster = await readPostmaster(place);
+async function stopPostmaster(paths: Paths, signal: NodeJS.Signals): Promise<void> {
+  const postmaster = await readPostmaster(paths);
   if (!postmaster) return;
   try {
     // The process id of a killed postmaster can be reused; only our postmaster has our socket on its command line.
-    if ((await commandLine(postmaster.pid)).includes(place.id)) process.kill(postmaster.pid, signal);
+    if ((await commandLine(postmaster.pid)).includes(paths.id)) process.kill(postmaster.pid, signal);
   } catch (error) {
     if (codeOf(error) !== 'ESRCH') throw error;
   }

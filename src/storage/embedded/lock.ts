@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { codeOf } from '../../base/errors.ts';
-import type { Place } from './place.ts';
+import type { Paths } from './paths.ts';
 
 export interface Lock {
   release(): void;
@@ -16,14 +16,14 @@ export interface Lock {
 const O_EXLOCK = 0x20;
 
 /**
- * The lock of a place, or undefined while another process holds it. Its holder also holds the read end of starter.fifo,
+ * The lock of a data directory, or undefined while another process holds it. Its holder also holds the read end of starter.fifo,
  * which other users cannot open, while they can take the name of an abstract socket.
  */
-export async function tryLock(place: Place): Promise<Lock | undefined> {
+export async function tryLock(paths: Paths): Promise<Lock | undefined> {
   const lock =
-    process.platform === 'linux' ? await nameLock(`\0${lockName(place)}`) : fileLock(path.join(place.dir, 'lock'));
+    process.platform === 'linux' ? await nameLock(`\0${lockName(paths)}`) : fileLock(path.join(paths.dir, 'lock'));
   if (!lock) return undefined;
-  const starter = fs.openSync(place.starter, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  const starter = fs.openSync(paths.starter, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   const release = (): void => {
     fs.closeSync(starter);
     lock.release();
@@ -32,7 +32,7 @@ export async function tryLock(place: Place): Promise<Lock | undefined> {
 }
 
 /** As `ss -xl` shows it, after an @. */
-export function lockName({ id }: Place): string {
+export function lockName({ id }: Paths): string {
   return `lockstep-${id}`;
 }
 

@@ -42,7 +42,7 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
   };
 }
 
-/** The record as it stands there, with what changed put over it; the match index brought both together. */
+/** The current record of the service with the changes applied; the match index found both. */
 async function sendUpdate(
   account: Account,
   row: ClaimedRow,

@@ -36,7 +36,7 @@ export interface Staging {
 
 export interface Staged extends Omit<Kept, 'otherwise'> {
   /** Contacts that were seen with other content in this pass, with their ordinals. */
-  readonly otherwise: readonly { readonly id: string; readonly place: number }[];
+  readonly otherwise: readonly { readonly id: string; readonly n: number }[];
 }
 
 /** Stages a window of contacts for a pass of the scan: the contacts that no earlier window has shown. */
@@ -47,12 +47,12 @@ export async function stageContacts(
   { sightings, pass, first }: Staging,
 ): Promise<Staged> {
   const fresh: { readonly contact: ScannedContact; readonly n: number }[] = [];
-  const otherwise: { readonly id: string; readonly place: number }[] = [];
+  const otherwise: { readonly id: string; readonly n: number }[] = [];
   let newInPass = 0;
   for (const [i, contact] of contacts.entries()) {
     const n = first + i + 1;
     const { lastPass, otherwiseAt } = sightings.contacts.note(contact.id, pass, contact.hash, n);
-    if (otherwiseAt !== undefined) otherwise.push({ id: contact.id, place: otherwiseAt });
+    if (otherwiseAt !== undefined) otherwise.push({ id: contact.id, n: otherwiseAt });
     if (lastPass !== pass) newInPass++;
     if (lastPass === undefined) fresh.push({ contact, n });
   }

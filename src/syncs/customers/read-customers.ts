@@ -6,6 +6,7 @@ import { type Json, LongInteger, storedForm, textOf } from '../../client/call/js
 import type { ScanReport } from '../../client/lists/scan.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
+import { isCutOff } from '../../engine/account/cut-off.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
@@ -80,7 +81,7 @@ export async function readCustomers(
   if (read.scan) await noteScan(context, read.scan);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   const hasWitnesses = await witnesses.isWhole();
-  const isWhole = isProven && hasWitnesses;
+  const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
   const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
   await payAudits(context, exclusive, audit);
   return { readAt, isWhole };

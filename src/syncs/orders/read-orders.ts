@@ -5,6 +5,7 @@ import { amountOf, idOf, isJsonObject, memberNamed } from '../../client/call/dia
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
+import { isCutOff } from '../../engine/account/cut-off.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
@@ -79,7 +80,7 @@ export async function readOrders(
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
     await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
   }
-  const isWhole = (await witnesses.isWhole()) && isProven;
+  const isWhole = (await witnesses.isWhole()) && isProven && !(await isCutOff(context, 'orders', read));
   const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
   if (isAudit) await payAudits(context, exclusive, audit);
   return { readAt, records: read.records, isWhole };

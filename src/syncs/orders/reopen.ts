@@ -10,7 +10,7 @@ import { reopenOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import { resumeRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { keepPlace } from './place.ts';
+import { saveCheckpoint } from './load-checkpoint.ts';
 
 /** Returns how many rows are retried; with 0 the load stays unchanged. @throws LockstepError LOAD_STOPPING, RUN_IN_THE_WAY */
 export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> {
@@ -21,12 +21,12 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
     // A refused row has sent nothing that the service may still commit; any other row may have, even if its claim was lost.
     const rows = await reopenOrders(db, runId);
     if (rows === 0) return 0;
-    await keepPlace(db, runId, { step: 'customers', isShown: true });
+    await saveCheckpoint(db, runId, { step: 'customers', isShown: true });
     await db.query(`update ledger.runs set status = 'failed', phase = 'load-orders', counts = null where id = $1`, [
       runId,
     ]);
     if (!(await resumeRun(db, runId))) {
-      const message = `Run ${runId} cannot be opened again: the same file is being loaded. See: lockstep runs`;
+      const message = `Run ${runId} cannot be opened again: the same file is being loaded. See: \`lockstep runs\``;
       throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: 3 });
     }
     return rows;

@@ -23,14 +23,14 @@ export interface ResultFile {
 export async function writeResults(
   pool: pg.Pool,
   runId: string,
-  place: { readonly dir: string; readonly folder?: Folder; readonly base?: string },
+  destination: { readonly dir: string; readonly folder?: Folder; readonly base?: string },
 ): Promise<readonly ResultFile[]> {
   const load = await readLoad(pool, runId);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} has loaded no file.`, { exitCode: 2 });
   const { account } = await readRun(pool, runId);
   const hints = { ...PLAIN_HINTS, about: { run: runId, account, file: load.fileName } };
   const base = resultsBase(path.basename(load.fileName));
-  const files = new ResultFiles({ base, ...place, columns: load.header, ...formSchema.parse(load.form) });
+  const files = new ResultFiles({ base, ...destination, columns: load.header, ...formSchema.parse(load.form) });
   try {
     for await (const row of loadedRows(pool, runId)) {
       await files.write(kindOf(row), {

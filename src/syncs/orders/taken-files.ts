@@ -37,7 +37,7 @@ export class TakenFiles {
     this.#run = run;
   }
 
-  /** Refuses a folder in which a link is in the place of one of our folders. */
+  /** Refuses a folder in which one of our folders is replaced by a link. */
   async check(): Promise<void> {
     for (const name of OUTCOMES) await (await this.#existing(name))?.close();
     this.#work ??= await this.#existing(WORK);
@@ -108,15 +108,15 @@ export class TakenFiles {
   }
 
   /** A name in `done` or `failed` that is free, for the file and for everything written beside it. */
-  async placeFor(name: string, outcome: Outcome): Promise<string> {
+  async freeName(name: string, outcome: Outcome): Promise<string> {
     const dir = await this.#existing(outcome);
     if (!dir) return shortName(name);
     try {
-      for (let place = shortName(name); ; place = shortName(`${randomBytes(3).toString('hex')}-${name}`)) {
-        const beside = RESULT_KINDS.map((kind) => `${resultsBase(place)}.${kind}.csv`);
-        const names = [place, problemName(place), ...beside];
+      for (let free = shortName(name); ; free = shortName(`${randomBytes(3).toString('hex')}-${name}`)) {
+        const beside = RESULT_KINDS.map((kind) => `${resultsBase(free)}.${kind}.csv`);
+        const names = [free, problemName(free), ...beside];
         const taken = await Promise.all(names.map((one) => lstat(dir.at(one)).catch(unlessMissing)));
-        if (taken.every((one) => one === undefined)) return place;
+        if (taken.every((one) => one === undefined)) return free;
       }
     } finally {
       await dir.close();
@@ -126,16 +126,16 @@ export class TakenFiles {
   /** Writes what belongs to a file, then moves the file; after a crash, repeating it has the same result. */
   async putAway(
     id: string,
-    { outcome, place, problem }: { readonly outcome: Outcome; readonly place: string; readonly problem?: string },
+    { outcome, place: name, problem }: { readonly outcome: Outcome; readonly place: string; readonly problem?: string },
     write: (folder: Folder, base: string) => Promise<unknown> = async () => undefined,
   ): Promise<void> {
     const folder = await this.#guard(() => makeRealFolder(outcome, this.#folder));
     try {
-      await write(folder, resultsBase(place));
+      await write(folder, resultsBase(name));
       await this.#guard(async () => {
-        if (problem !== undefined) await writeWhole(folder, problemName(place), `${visible(problem)}\n`);
+        if (problem !== undefined) await writeWhole(folder, problemName(name), `${visible(problem)}\n`);
         const file = await this.find(id);
-        if (file) await rename(file.path, folder.at(place));
+        if (file) await rename(file.path, folder.at(name));
         const work = await this.#open();
         await rmdir(work.at(`${this.#run}/${id}`)).catch(unlessMissing);
       });
@@ -182,7 +182,7 @@ export function newFileId(): string {
   return randomUUID().slice(0, 8);
 }
 
-const problemName = (place: string) => `${shortName(place)}.problem.txt`;
+const problemName = (name: string) => `${shortName(name)}.problem.txt`;
 
 /** A folder that another user made, or may write to, must not hold files that are being loaded. */
 async function mustBeOurs(work: Folder): Promise<void> {

@@ -9,21 +9,21 @@ import { addNote, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { WAITS_FOR_RUN } from '../../engine/ledger/waiting.ts';
 import type { JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import type { Place } from './place.ts';
+import type { LoadCheckpoint } from './load-checkpoint.ts';
 
 const FIRST_LOOK_MS = 500;
 const LONGEST_LOOK_MS = 10_000;
 
 /** A checkpoint that waits for a run from now on. */
-export function waitingFor(place: Place, runId: string): Place {
-  return { ...place, waits: { run: runId, sinceMs: Date.now() } };
+export function waitingFor(checkpoint: LoadCheckpoint, runId: string): LoadCheckpoint {
+  return { ...checkpoint, waits: { run: runId, sinceMs: Date.now() } };
 }
 
 /**
  * How the load continues while it waits; undefined if it waits for no run, or that run has ended.
  * @throws RunPaused if the other run is paused, or no process works on it
  */
-export async function whileWaiting(db: Queryable, run: Run, { waits }: Place): Promise<JobResult | undefined> {
+export async function whileWaiting(db: Queryable, run: Run, { waits }: LoadCheckpoint): Promise<JobResult | undefined> {
   if (waits === undefined) return undefined;
   const other = await readRun(db, waits.run);
   const words = `run ${other.id} of ${other.title}, which writes the same ${whatOf(other)}`;
@@ -41,6 +41,6 @@ function whatOf({ resource }: Run): string {
 }
 
 function standsStill(run: Run, other: Run, words: string): RunPaused {
-  const message = `It waits for ${words.replace(/\.+$/, '')}. Resume that run first: lockstep runs resume ${other.id}. Then: lockstep runs resume ${run.id} (lockstep start does that by itself).`;
+  const message = `It waits for ${words.replace(/\.+$/, '')}. Resume that run first: \`lockstep runs resume ${other.id}\`. Then: \`lockstep runs resume ${run.id}\` (\`lockstep start\` does that by itself).`;
   return new RunPaused(WAITS_FOR_RUN, message);
 }

@@ -71,10 +71,10 @@ test('calls in flight never exceed the key’s limit, whichever processes start,
       const all: Process[] = [];
       const running = new Map<number, Process>();
       let most = 0;
-      for (const { process: place, calls, callMs, isKilled, latencyMs, afterMs } of steps) {
+      for (const { process: number, calls, callMs, isKilled, latencyMs, afterMs } of steps) {
         store.latencyMs = latencyMs;
-        const known = running.get(place) ?? new Process(store, PLENTY);
-        running.set(place, known);
+        const known = running.get(number) ?? new Process(store, PLENTY);
+        running.set(number, known);
         if (!all.includes(known)) all.push(known);
         const count = () => {
           most = Math.max(
@@ -86,7 +86,7 @@ test('calls in flight never exceed the key’s limit, whichever processes start,
         await vi.advanceTimersByTimeAsync(afterMs);
         if (!isKilled) continue;
         known.kill();
-        running.delete(place);
+        running.delete(number);
       }
       await vi.advanceTimersByTimeAsync(1000);
       expect(most).toBeLessThanOrEqual(PLENTY.concurrency);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { testStore } from './store-suite.ts';
 
 const TIMES = [
@@ -40,7 +40,7 @@ describe('the Postgres store', () => {
   });
 
   test('many processes can open it at the same time', async () => {
-    const fresh = await freshDatabase();
+    const fresh = await emptyDatabase();
     const opening = Array.from({ length: 8 }, () => openPostgresStore({ pool: fresh.pool }));
     await expect(Promise.all(opening)).resolves.toHaveLength(8);
     await fresh.close();

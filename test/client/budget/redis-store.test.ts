@@ -38,7 +38,7 @@ describeWithRedis('the Redis store', ({ url }) => {
         if (at !== null) await redis.hset(`{test:${key}}:budget`, name, String(Number(at) + ms * 1000));
       }
       for (const [holder, words] of Object.entries(await redis.hgetall(`{test:${key}}:slots`))) {
-        const moved = words.split(' ').map((word, place) => (place < 3 ? word : String(Number(word) + ms * 1000)));
+        const moved = words.split(' ').map((word, index) => (index < 3 ? word : String(Number(word) + ms * 1000)));
         await redis.hset(`{test:${key}}:slots`, holder, moved.join(' '));
       }
     },

@@ -16,7 +16,7 @@ class Process {
 
 test('calls in flight never exceed the cap, however asks and answers are delayed, lost or reordered', () => {
   const step = fc.record({
-    place: fc.integer({ min: 0, max: 2 }),
+    index: fc.integer({ min: 0, max: 2 }),
     act: fc.constantFrom(
       'start',
       'start',
@@ -38,9 +38,9 @@ test('calls in flight never exceed the cap, however asks and answers are delayed
       const processes = [new Process(), new Process(), new Process()];
       let holders: readonly Holder[] = [];
       let nowMs = 0;
-      for (const { place, act, waiting, afterMs } of steps) {
+      for (const { index, act, waiting, afterMs } of steps) {
         nowMs += afterMs; // in total less than the time after which a process is forgotten
-        const process = processes[place] ?? new Process();
+        const process = processes[index] ?? new Process();
         const load = { inFlight: process.inFlight, waiting };
         process.lease.see(load, nowMs);
         if (act === 'start' && process.lease.room(process.inFlight) > 0) process.inFlight++;

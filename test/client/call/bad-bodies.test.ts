@@ -23,7 +23,7 @@ const bodies: readonly [string, Buffer, object][] = [
   ['Infinity', whole('{"content":[{"id":1}],"total":-Infinity}'), { reason: 'unreadable' }],
   ['a Content-Length beyond the body', answered(list, 'content-length: 99'), { reason: 'broken-off' }],
   ['a Content-Length within the body', answered(list, 'content-length: 12'), { reason: 'unreadable' }],
-  ['a Content-Length that is no number', answered(list, 'content-length: many'), { reason: 'unreadable' }],
+  ['a Content-Length that is not a number', answered(list, 'content-length: many'), { reason: 'unreadable' }],
   ['two Content-Lengths', answered(list, 'content-length: 5\r\ncontent-length: 19'), { reason: 'broken-off' }],
   [
     'a chunk that is cut off',

@@ -24,13 +24,13 @@ const unknown = (reason: UnknownReason): Failure => ({ status: 'unknown', messag
 const refused = (httpStatus: number, message = 'no'): Failure => ({ status: 'refused', httpStatus, message });
 const limited: Failure = { status: 'limited', httpStatus: 429, retryAfterMs: 1_234 };
 
-const wait = (afterMs: number, isTrouble: boolean): RetryDecision => ({
+const wait = (afterMs: number, isFailure: boolean): RetryDecision => ({
   status: 'retry',
   afterMs,
   spendsAttempt: false,
-  isTrouble,
+  isFailure,
 });
-const again = (afterMs: number): RetryDecision => ({ status: 'retry', afterMs, spendsAttempt: true, isTrouble: true });
+const again = (afterMs: number): RetryDecision => ({ status: 'retry', afterMs, spendsAttempt: true, isFailure: true });
 const giveUp = (reason: Extract<RetryDecision, { status: 'give-up' }>['reason']): RetryDecision => ({
   status: 'give-up',
   reason,

@@ -213,8 +213,8 @@ describe('ids that repeat', () => {
     ['two records', pagesOf(rowsOf(45, (n) => (n === 7 ? 6 : n)))],
     ['all records', pagesOf(rowsOf(45, () => 1))],
     [
-      'the same place of every page',
-      (page, size) => pagesOf(rowsOf(45))(page, size).map((row, place) => ({ ...row, id: String(place) })),
+      'the same position of every page',
+      (page, size) => pagesOf(rowsOf(45))(page, size).map((row, index) => ({ ...row, id: String(index) })),
     ],
   ])('in %s that differ end the scan with an error that names one', async (_which, pages) => {
     await expect(scanOver(pages)).rejects.toMatchObject({

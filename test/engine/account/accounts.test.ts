@@ -98,8 +98,8 @@ test('sends nothing without its budget’s store, and the run retries later', as
   const before = server.requests.length;
   const account = await (await accountsWith({ store: AWAY })).open('acme');
   const read = readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 });
-  const trouble = await read.catch((error: unknown) => error);
-  expect(trouble).toBeInstanceOf(RetryLater);
-  expect(trouble).toMatchObject({ isTrouble: true, message: expect.stringMatching(/the store.*it is away|start it/) });
+  const failure = await read.catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(RetryLater);
+  expect(failure).toMatchObject({ isFailure: true, message: expect.stringMatching(/the store.*it is away|start it/) });
   expect(server.requests.length).toBe(before);
 });

@@ -58,12 +58,12 @@ test('a list without pages is complete, and is requested a second time only', as
 test.each([
   ['a little', 20, 1],
   ['to several times its length', 1, 4],
-])('a complete list that grows %s during the read is not taken for pages', async (_how, before, each) => {
+])('a complete list that grows %s during the read is not treated as pages', async (_how, before, each) => {
   const { read } = await listFrom((_page, nth) => upTo(before + nth * each));
   expect([read.records, read.scan]).toEqual([before + each, undefined]);
 });
 
-test('a complete list of one record that gains two others is not taken for pages', async () => {
+test('a complete list of one record that gains two others is not treated as pages', async () => {
   const { read } = await listFrom((_page, nth) => (nth === 1 ? [1] : [1, 2, 3]));
   expect([read.records, read.scan]).toEqual([1, undefined]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { elapsedMs } from '../../../src/base/clock.ts';
 import type { CallOptions } from '../../../src/client/call/client.ts';
 import type { Outcome } from '../../../src/client/call/outcome.ts';
@@ -15,6 +15,10 @@ import {
 import { createPermissions } from '../../../src/engine/account/permissions.ts';
 import { type WriteOptions, write } from '../../../src/engine/account/writes.ts';
 import { anAccount } from '../worker/an-account.ts';
+
+// Pauses between tries are random shares of a longest one: none here.
+beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
+afterEach(() => void vi.restoreAllMocks());
 
 const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: null };
 const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
@@ -100,9 +104,9 @@ describe('a write that was not sent is postponed', () => {
   test.each<[Outcome, unknown]>([
     [notSent('deadline'), undefined],
     [notSent('aborted'), undefined],
-    [notSent('budget'), { isTrouble: false }],
-    [notSent('breaker'), { isTrouble: true }],
-    [notSent('unreachable'), { isTrouble: true }],
+    [notSent('budget'), { isFailure: false }],
+    [notSent('breaker'), { isFailure: true }],
+    [notSent('unreachable'), { isFailure: true }],
     [notSent('certificate'), { code: 'SERVICE_CERTIFICATE' }],
   ])('%o', async (outcome, stop) => {
     const { written, calls } = await writing('orders.create', [outcome]);

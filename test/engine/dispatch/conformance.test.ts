@@ -7,7 +7,7 @@ import type { DispatchOptions, Ended } from '../../../src/engine/dispatch/source
 import { createVirtualClock, type VirtualClock } from '../../mirror/outbox/virtual-clock.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { freshLedger } from '../ledger/fresh-ledger.ts';
-import { type AnySource, type Harness, harnesses, type Send } from './source-harnesses.ts';
+import { type AnySource, type Send, type SourceFixture, sourceKinds } from './sources.ts';
 
 const TTL_MS = 30_000;
 const TIMEOUT_MS = 5_000;
@@ -20,13 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => {
-  let harness: Harness;
+describe.each(Object.entries(sourceKinds))('%s', (_name, { afterCrash, open }) => {
+  let fixture: SourceFixture;
   let clock: VirtualClock;
   let sent: string[];
   let stopping: AbortController;
   beforeEach(() => {
-    harness = open(database);
+    fixture = open(database);
     clock = createVirtualClock([database.pool], new Date(Date.now() + HOUR)); // so that items added now are due then
     sent = [];
     stopping = new AbortController();
@@ -52,7 +52,7 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
       sent.push(name);
       return send(name, signal);
     };
-    const inner = harness.source(noting, clock);
+    const inner = fixture.source(noting, clock);
     const whole: AnySource = {
       takeClaim: () => inner.takeClaim(),
       renew: (claim) => inner.renew(claim),
@@ -78,7 +78,7 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
   }
 
   test('sends each item once, from several dispatchers, and no more at a time than allowed', async () => {
-    await harness.put(40);
+    await fixture.put(40);
     const most = [0, 0];
     const dispatchers = [0, 1].map((n) => {
       let inFlight = 0;
@@ -93,11 +93,11 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
     expect(await ended(Promise.all(dispatchers))).toEqual([{ status: 'dry' }, { status: 'dry' }]);
     expect([sent.length, new Set(sent).size]).toEqual([40, 40]);
     expect(most).toEqual([3, 3]);
-    expect(await harness.fates()).toEqual({ done: 40 });
+    expect(await fixture.fates()).toEqual({ done: 40 });
   });
 
   test('finishes what is in flight when it is aborted, and gives back the rest', async () => {
-    await harness.put(20);
+    await fixture.put(20);
     const dispatching = at(
       source(async () => {
         stopping.abort();
@@ -107,33 +107,33 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
     const since = clock.nowMs();
     expect(await ended(dispatching)).toEqual({ status: 'more' });
     expect(clock.nowMs() - since).toBeLessThan(1_000);
-    expect(await harness.fates()).toEqual({ done: sent.length, ready: 20 - sent.length });
+    expect(await fixture.fates()).toEqual({ done: sent.length, ready: 20 - sent.length });
     expect(sent.length).toBeLessThanOrEqual(3);
   });
 
   test('stops after a result of one item that ends the work, and gives back the rest', async () => {
-    await harness.put(20);
+    await fixture.put(20);
     const stop = 'the key is refused';
     const stopped = source(turn, ({ send }) => ({
       send: async (item, how) => ({ ...(await send(item, how)), ...(sent.length > 4 && { stop }) }),
     }));
     expect(await ended(at(stopped))).toEqual({ status: 'stopped', stop });
-    expect(await harness.fates()).toEqual({ done: sent.length, ready: 20 - sent.length });
+    expect(await fixture.fates()).toEqual({ done: sent.length, ready: 20 - sent.length });
     expect(sent.length).toBeLessThan(10);
   });
 
   test('ends when its time slice is over, and gives back the rest', async () => {
-    await harness.put(20);
+    await fixture.put(20);
     const dispatching = at(
       source(() => clock.wait(1_000, stopping.signal)),
       { sliceMs: 1_500 },
     );
     expect(await ended(dispatching)).toEqual({ status: 'more' });
-    expect(await harness.fates()).toEqual({ done: 6, ready: 14 });
+    expect(await fixture.fates()).toEqual({ done: 6, ready: 14 });
   });
 
   test('limits unrecorded items while recording is slow', async () => {
-    await harness.put(60);
+    await fixture.put(60);
     let record = (): void => {};
     const mayRecord = new Promise<void>((resolve) => {
       record = resolve;
@@ -150,11 +150,11 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
     expect(sent.length).toBeLessThanOrEqual(26); // ten portions, and what was claimed just before;
     record();
     expect(await ended(dispatching)).toEqual({ status: 'dry' });
-    expect(await harness.fates()).toEqual({ done: 60 });
+    expect(await fixture.fates()).toEqual({ done: 60 });
   });
 
   test('records outcomes again after a failure, and none of them twice', async () => {
-    await harness.put(10);
+    await fixture.put(10);
     let failures = 0;
     const recorded: unknown[] = [];
     const failing = source(turn, (inner) => ({
@@ -165,18 +165,18 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
       },
     }));
     expect(await ended(at(failing))).toEqual({ status: 'dry' });
-    expect([sent.length, recorded.length, await harness.fates()]).toEqual([10, 10, { done: 10 }]);
+    expect([sent.length, recorded.length, await fixture.fates()]).toEqual([10, 10, { done: 10 }]);
   });
 
   test('renews its claim for as long as it works', async () => {
-    await harness.put(1);
+    await fixture.put(1);
     const slow = at(source(() => clock.wait(3 * TTL_MS, stopping.signal)));
     expect(await ended(slow)).toEqual({ status: 'dry' });
-    expect(await harness.fates()).toEqual({ done: 1 });
+    expect(await fixture.fates()).toEqual({ done: 1 });
   });
 
   test('sends nothing whose answer could come after the claim’s end, and aborts what is in flight then', async () => {
-    await harness.put(9);
+    await fixture.put(9);
     const sentAt: number[] = [];
     const deadlines: number[] = [];
     let brokenOffAt = Number.POSITIVE_INFINITY;
@@ -208,40 +208,40 @@ describe.each(Object.entries(harnesses))('%s', (_name, { afterCrash, open }) => 
   });
 
   test('records nothing after its claim was taken over', async () => {
-    await harness.put(5);
-    let robbed: Promise<Awaited<ReturnType<Harness['fates']>>> | undefined;
+    await fixture.put(5);
+    let robbed: Promise<Awaited<ReturnType<SourceFixture['fates']>>> | undefined;
     const dispatching = at(
       source(async () => {
-        robbed ??= harness.rob().then(() => harness.fates());
+        robbed ??= fixture.rob().then(() => fixture.fates());
         await robbed;
         stopping.abort();
       }),
     );
     await ended(dispatching);
     expect(await robbed).not.toHaveProperty('done');
-    expect(await harness.fates()).toEqual(await robbed);
+    expect(await fixture.fates()).toEqual(await robbed);
   });
 
   test('when killed, leaves its claimed items to the process that takes over', async () => {
-    await harness.put(10);
+    await fixture.put(10);
     void at(source(() => new Promise(() => {})));
     await clock.passUntil(() => sent.length === 3);
     clock.die();
-    const claimed = (await harness.fates()).claimed ?? 0;
+    const claimed = (await fixture.fates()).claimed ?? 0;
     expect(claimed).toBeGreaterThanOrEqual(3);
-    await harness.takeOver();
-    expect(await harness.fates()).toEqual({ ready: 10 - claimed, [afterCrash]: afterCrash === 'ready' ? 10 : claimed });
+    await fixture.takeOver();
+    expect(await fixture.fates()).toEqual({ ready: 10 - claimed, [afterCrash]: afterCrash === 'ready' ? 10 : claimed });
     clock = createVirtualClock([database.pool], new Date(Date.now() + HOUR));
     expect(await ended(at(source(turn)))).toEqual({ status: 'dry' });
-    expect(await harness.fates()).toEqual(
+    expect(await fixture.fates()).toEqual(
       afterCrash === 'ready' ? { done: 10 } : { done: 10 - claimed, unknown: claimed },
     );
   });
 
   test('fails on a defect in sending, and leaves its items in flight as a killed process does', async () => {
-    await harness.put(10);
+    await fixture.put(10);
     const broken = source(turn, () => ({ send: () => Promise.reject(new TypeError('a defect')) }));
     await expect(ended(at(broken))).rejects.toThrow('a defect');
-    expect(await harness.fates()).toEqual(afterCrash === 'ready' ? { ready: 10 } : { ready: 7, unknown: 3 });
+    expect(await fixture.fates()).toEqual(afterCrash === 'ready' ? { ready: 10 } : { ready: 7, unknown: 3 });
   });
 });

@@ -1,16 +1,13 @@
 /** A ledger for a suite, with runs and rows inserted directly. */
 
 import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../../src/engine/ledger/claims.ts';
-import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
-import { migrate } from '../../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
 
 export async function freshLedger(): Promise<FreshDatabase> {
   const database = await freshDatabase();
-  await migrate(database.pool, 'ledger', await ledgerMigrations());
   await makeRowsWritable(database.pool);
   return database;
 }
@@ -31,7 +28,7 @@ export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}):
     phase: 'work',
     ...more,
   });
-  if (begun.status === 'busy') throw new Error(`${begun.run.id} stands in the way`);
+  if (begun.status === 'busy') throw new Error(`${begun.run.id} blocks the new run`);
   const { account, scope } = begun.run;
   await pool.query('insert into ledger.scopes (id) values ($1) on conflict do nothing', [scope]);
   await bindAccount(pool, account, scope);

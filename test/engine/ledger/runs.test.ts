@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepRecords } from '../../../src/engine/ledger/records.ts';
 import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
+import { listRuns } from '../../../src/engine/ledger/run-list.ts';
 import {
   addNote,
   endRun,
-  listRuns,
-  markTrouble,
+  markFailing,
   movePhase,
   type NewRun,
   readRun,
@@ -63,7 +63,7 @@ describe('one run at a time', () => {
     expect(await readRun(database.pool, run.id)).toEqual(run);
     expect(run).toMatchObject({ status: 'running', phase: 'work', options: { some: 'option' }, notes: [], calls: 0 });
     expect((await runningRuns(database.pool)).map(({ id }) => id)).toContain(run.id);
-    expect((await listRuns(database.pool, 1)).map(({ id }) => id)).toEqual([run.id]);
+    expect((await listRuns(database.pool, 1)).map(({ run: { id } }) => id)).toEqual([run.id]);
     await expect(readRun(database.pool, 'run-none')).rejects.toMatchObject({ code: 'RUN_UNKNOWN', exitCode: 2 });
   });
 });
@@ -95,23 +95,23 @@ describe('an active run', () => {
 
   test('remembers the start of a failure until one success', async () => {
     const run = await aRun(database);
-    await markTrouble(database.pool, run.id, true);
-    const { troubleSince } = await readRun(database.pool, run.id);
-    await markTrouble(database.pool, run.id, true);
-    expect((await readRun(database.pool, run.id)).troubleSince).toEqual(troubleSince);
-    expect(await markTrouble(database.pool, run.id, false)).toBeUndefined();
-    expect((await readRun(database.pool, run.id)).troubleSince).toBeUndefined();
+    await markFailing(database.pool, run.id, true);
+    const { failingSince } = await readRun(database.pool, run.id);
+    await markFailing(database.pool, run.id, true);
+    expect((await readRun(database.pool, run.id)).failingSince).toEqual(failingSince);
+    expect(await markFailing(database.pool, run.id, false)).toBeUndefined();
+    expect((await readRun(database.pool, run.id)).failingSince).toBeUndefined();
   });
 
   test('gives the start of a failure by the clock of the asking process, whatever the database’s clock says', async () => {
     const run = await aRun(database);
-    await markTrouble(database.pool, run.id, true);
+    await markFailing(database.pool, run.id, true);
     await database.pool.query(`update ledger.runs set trouble_since = trouble_since - interval '10 s' where id = $1`, [
       run.id,
     ]);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
-    const since = await markTrouble(database.pool, run.id, true);
+    const since = await markFailing(database.pool, run.id, true);
     const lastedMs = Date.now() - (since?.getTime() ?? 0);
     expect([lastedMs >= 10_000, lastedMs < 20_000]).toEqual([true, true]);
   });
@@ -138,11 +138,12 @@ describe('a run that ends', () => {
     await endRun(database.pool, run.id, status, { code: 'WHY', message: 'because' });
     expect(await resumeRun(database.pool, run.id)).toBe(isResumable);
     const after = await readRun(database.pool, run.id);
-    if (isResumable) expect(after).toEqual(run);
+    const unchanged = { ...run, attendedAt: expect.any(Date), idleMs: expect.any(Number) };
+    if (isResumable) expect(after).toEqual(unchanged);
     else expect(after.status).toBe(status);
   });
 
-  test('after a failure, waits for another run that has its place', async () => {
+  test('after a failure, waits for another run that has replaced it', async () => {
     const run = await aRun(database);
     await endRun(database.pool, run.id, 'failed');
     const newer = await aRun(database, { sync: run.sync, account: run.account });
@@ -166,7 +167,7 @@ describe('a run that ends', () => {
     ['done', 0],
     ['cancelled', 0],
     ['failed', 1],
-  ] as const)('%s: what it had seen of the customers is kept only if it may go on', async (status, left) => {
+  ] as const)('%s: what it had seen of the customers is kept only if it may continue', async (status, left) => {
     const run = await aRun(database);
     const keys = { contactId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
     await keepRecords(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);

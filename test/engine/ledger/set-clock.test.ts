@@ -10,7 +10,7 @@ import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
 import { askToProbe, suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { makePool } from '../../../src/storage/pool.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../../support/database.ts';
 import { type SettableClock, settableClock } from '../../support/settable-clock.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
 import { aRun, claimOn, putRows, readyRows, WORKER } from './fresh-ledger.ts';
@@ -21,7 +21,7 @@ const ELSEWHERE = { ...WORKER, id: 'elsewhere', host: 'another host' };
 let database: FreshDatabase;
 let clock: SettableClock;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await emptyDatabase();
   clock = await settableClock(database);
   await migrate(database.pool, 'ledger', await ledgerMigrations());
   await makeRowsWritable(database.pool);

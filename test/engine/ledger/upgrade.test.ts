@@ -6,13 +6,13 @@ import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 import { claimOn } from './fresh-ledger.ts';
 
 /** A ledger as it was before the migration of this number. Up to 013 a row was one record that was updated. */
 async function ledgerBefore(number: string): Promise<FreshDatabase> {
-  const database = await freshDatabase();
+  const database = await emptyDatabase();
   onTestFinished(() => database.close());
   const all = await ledgerMigrations();
   await migrate(
@@ -51,7 +51,6 @@ test('a scope of an account gets its own name, and two names can share one scope
   const database = await freshDatabase();
   onTestFinished(() => database.close());
   const { pool } = database;
-  await migrate(pool, 'ledger', await ledgerMigrations());
   expect([await newScope(pool, 'a'), await newScope(pool, 'a')]).toEqual(['a', 'a~2']);
   await bindAccount(pool, 'a', 'a~2');
   await bindAccount(pool, 'b', 'a~2');

@@ -152,15 +152,15 @@ describe('a job that cannot continue', () => {
   });
 
   test('for now, for example because there is no budget, comes back without a failure', async () => {
-    const waits = Array.from({ length: 5 }, () => new RetryLater('no token', 10, { isTrouble: false }));
+    const waits = Array.from({ length: 5 }, () => new RetryLater('no token', 10, { isFailure: false }));
     const run = await carried([inTurn(...waits)], { patienceMs: () => -1 });
-    expect(run).toMatchObject({ status: 'done', notes: [], troubleSince: undefined });
+    expect(run).toMatchObject({ status: 'done', notes: [], failingSince: undefined });
   });
 
   test('because the service is away comes back, reports it once, and clears the failure when the service answers', async () => {
     const away = Array.from({ length: 3 }, () => new RetryLater('no answer', 10));
     const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: () => 60_000 });
-    expect(run).toMatchObject({ status: 'done', notes: ['no answer'], troubleSince: undefined });
+    expect(run).toMatchObject({ status: 'done', notes: ['no answer'], failingSince: undefined });
   });
 
   test('because the service is away too long fails, and says how to resume', async () => {
@@ -177,7 +177,7 @@ describe('a job that cannot continue', () => {
     await running([inTurn(new TypeError('a defect'))]);
     await expect.poll(async () => (await readRun(database.pool, run.id)).notes).toEqual(['a defect']);
     await running([inTurn()]);
-    expect(await ended(run)).toMatchObject({ status: 'done', troubleSince: undefined });
+    expect(await ended(run)).toMatchObject({ status: 'done', failingSince: undefined });
   });
 
   test('because of a repeated defect fails', async () => {
@@ -258,7 +258,7 @@ describe('processes', () => {
     const first = await running([job]);
     await beginning;
     await first.close();
-    expect(await readRun(database.pool, run.id)).toEqual(run);
+    expect(await readRun(database.pool, run.id)).toEqual({ ...run, attendedAt: expect.any(Date) });
     await running([inTurn()]);
     expect((await ended(run)).status).toBe('done');
   });

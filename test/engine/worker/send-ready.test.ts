@@ -135,7 +135,7 @@ test('stops for now when every answer is a rate limit, spends no attempt, and na
     calls++;
     return notSent(row, { ...ANSWERED, http: 429, limited: 1 });
   });
-  expect(ended).toMatchObject({ status: 'stopped', stop: { name: 'RetryLater', isTrouble: true } });
+  expect(ended).toMatchObject({ status: 'stopped', stop: { name: 'RetryLater', isFailure: true } });
   expect([calls < 40, await standing(run)]).toEqual([true, { ready: 100, sends: 0 }]);
 });
 

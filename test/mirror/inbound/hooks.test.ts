@@ -13,7 +13,7 @@ import type { SettingsOf } from '../../../src/settings/target.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { githubSettings } from '../../support/github-standin.ts';
-import { HOOK_SECRET, needsOf, readSecret, secretRef } from '../../support/item-harness.ts';
+import { HOOK_SECRET, needsOf, readSecret, secretRef } from '../../support/item-vendor.ts';
 import { todoistSettings } from '../../support/todoist-standin.ts';
 
 const SIGNING = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -162,7 +162,7 @@ test.each<[string, number, string, RequestInit]>([
   ['with another secret', 401, 'issues', githubCall(ISSUE, 'another secret')],
   ['whose body is another one', 401, 'hook', signedElsewhere],
   ['that is too old', 401, 'hook', standardCall({ id: '1', isCompleted: true }, { at: OLD })],
-  ['that is no JSON', 400, 'issues', githubCall('payload=%7B%7D')],
+  ['that is not JSON', 400, 'issues', githubCall('payload=%7B%7D')],
   ['without a body', 401, 'issues', { method: 'POST' }],
   ['about no state', 400, 'hook', standardCall({ id: '1', isCompleted: 'yes' })],
   ['of 2 MiB', 413, 'issues', githubCall(Buffer.alloc(2 * 1024 * 1024, ' '))],

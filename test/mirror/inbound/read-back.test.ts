@@ -1,7 +1,7 @@
 /** Items that a run reads back: polled, or reconciled. */
 import { afterEach, expect, test } from 'vitest';
 import { countRows } from '../../../src/engine/ledger/rows.ts';
-import { openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 
 let harness: ReportsHarness;
 afterEach(async () => {
@@ -35,7 +35,10 @@ test('a reconcile sends a diverged state again under its old id, and reports wha
   expect(await deliveries()).toEqual(before);
   expect(harness.writes()).toBe(4);
   expect(run.notes).toEqual(
-    expect.arrayContaining(['issues: 1 of 3 items had diverged: octo/shop#2 (task 2)', 'issues: 1 delivered']),
+    expect.arrayContaining([
+      'issues: 1 of 3 items differed from their tasks: octo/shop#2 (task 2)',
+      'issues: 1 delivered',
+    ]),
   );
   expect(await countRows(harness.database.pool, run.id)).toMatchObject({ in: 3, updated: 1, unchanged: 2 });
 });
@@ -44,7 +47,7 @@ test('a reconcile of equal sides writes nothing', async () => {
   harness = await openReportsHarness({ targets: '[issues, hook]', options: '{ reconcile: true }' });
   await told(3);
   const run = await harness.sync();
-  expect(run.notes).toContain('issues: 0 of 3 items had diverged');
+  expect(run.notes).toContain('issues: 0 of 3 items differed from their tasks');
   expect([harness.writes(), await countRows(harness.database.pool, run.id)]).toMatchObject([
     3,
     { in: 3, unchanged: 3 },
@@ -81,7 +84,10 @@ test('where the target has priority, a reconcile takes over its changes', async 
   const { notes } = await harness.sync({ reconcile: true });
   expect([await harness.isCompleted(2), states(), harness.writes()]).toEqual([false, ['closed', 'open'], 2]);
   expect(notes).toEqual(
-    expect.arrayContaining(['issues: 0 of 2 items had diverged', 'issues: 1 of 2 items have changed there']),
+    expect.arrayContaining([
+      'issues: 0 of 2 items differed from their tasks',
+      'issues: 1 of 2 items have changed at the target',
+    ]),
   );
 });
 
@@ -119,8 +125,8 @@ test('a poll of a share reads the items in turn', async () => {
 });
 
 test.each([
-  ['service', false, 'open', 'the item is made open (onConflict: service)'],
-  ['target', true, 'closed', 'the task is made completed (onConflict: target)'],
+  ['service', false, 'open', 'the item is set to open (onConflict: service)'],
+  ['target', true, 'closed', 'the task is set to completed (onConflict: target)'],
 ])(
   'where it is unknown which side changed, the %s has priority, and the run says so',
   async (who, isCompleted, state, words) => {

@@ -170,7 +170,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   async function step(choice: number, begins: typeof begin): Promise<void> {
     const chosen = choice % (begins.length + 2 * pieces.waiting());
     if (chosen < begins.length) await begins[chosen]?.(Math.floor(choice / 100));
-    else await pieces.goOn(chosen);
+    else await pieces.resume(chosen);
     await pieces.rest();
   }
 
@@ -194,7 +194,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
     stepAlone: (choice) => step(choice, begin),
     async comeToRest() {
       const finish = async () => {
-        for (await pieces.rest(); pieces.waiting() > 0; await pieces.rest()) await pieces.goOn(0);
+        for (await pieces.rest(); pieces.waiting() > 0; await pieces.rest()) await pieces.resume(0);
       };
       await finish();
       for (let round = 0; round < 4; round++) {
@@ -220,7 +220,7 @@ function watchingOf({ pool }: FreshDatabase, run: Run): Parameters<typeof keepSe
     run,
     exclusive: { transaction: (work) => inTransaction(pool, work) },
     enqueue: (db, changes) => queueDeliveries(db, TARGETS, changes),
-    takePlaces: () => 1,
+    takeOrdinals: () => 1,
     seen: new Set(),
   };
 }
@@ -237,7 +237,7 @@ interface Pieces {
   pause(): Promise<void>;
   /** The number of pieces of work that are stopped and can continue. */
   waiting(): number;
-  goOn(which: number): Promise<void>;
+  resume(which: number): Promise<void>;
   /** Runs until each of them is stopped or over. */
   rest(): Promise<void>;
 }
@@ -267,7 +267,7 @@ function createPieces(): Pieces {
       return new Promise((resolve) => standing.push(resolve));
     },
     waiting: () => standing.length,
-    async goOn(which) {
+    async resume(which) {
       const [next] = standing.splice(which % standing.length, 1);
       if (!next) return;
       moving++;

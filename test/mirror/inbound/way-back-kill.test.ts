@@ -1,17 +1,9 @@
 /** A process that is killed after the service has completed the task, and before the ledger knows. */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { programFile } from '../../support/programs.ts';
-import { ENV, openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+import { openReportsHarness } from '../../support/harness/reports.ts';
 
-function startProcess({ connection, dataDir, settingsText }: ReportsHarness) {
-  const args = [JSON.stringify(connection), dataDir, settingsText];
-  return fork(programFile('test/mirror/inbound/reporting-program'), args, {
-    env: { ...process.env, ...ENV },
-    stdio: 'inherit',
-  });
-}
+const PROGRAM = 'test/mirror/inbound/reporting-program';
 
 test('the process that takes over finishes the work, and nothing is delivered twice', async () => {
   const harness = await openReportsHarness();
@@ -19,7 +11,7 @@ test('the process that takes over finishes the work, and nothing is delivered tw
   await harness.linkedTasks(1);
   harness.changeIssue(1, 'closed');
   let kill: (() => void) | undefined;
-  harness.between(async (request, pass) => {
+  harness.front.set(async (request, pass) => {
     const reply = await pass();
     if (!request.path.endsWith('/saveCheckStatus') || kill === undefined) return reply;
     kill();
@@ -27,14 +19,14 @@ test('the process that takes over finishes the work, and nothing is delivered tw
   });
   await harness.stopWorking();
   await harness.hook(1);
-  const first = startProcess(harness);
+  const first = harness.startProgram(PROGRAM);
   kill = () => first.kill('SIGKILL');
   await once(first, 'exit');
   kill = undefined;
   expect(await harness.isCompleted(1)).toBe(true);
   expect(await harness.report(1)).toMatchObject({ state: 'waiting' });
   await harness.database.pool.query('update ledger.item_reports set held_until = now()'); // its hold expires
-  const second = startProcess(harness);
+  const second = harness.startProgram(PROGRAM);
   onTestFinished(() => void second.kill('SIGKILL'));
   await expect.poll(async () => (await harness.report(1))?.verdict, { timeout: 20_000 }).toBe('taken');
   await expect.poll(() => harness.receiver.events.length, { timeout: 20_000 }).toBe(1);

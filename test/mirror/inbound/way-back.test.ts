@@ -1,7 +1,7 @@
 /** Changes that people make in an outside system come back: real calls, a real service, real issues. */
 import { afterEach, expect, test } from 'vitest';
 import { blockTarget } from '../../../src/mirror/outbox/target-states.ts';
-import { openReportsHarness, type ReportsHarness } from './reports-harness.ts';
+import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 
 let harness: ReportsHarness;
 afterEach(async () => {
@@ -67,18 +67,18 @@ test('a task that no longer exists ends the report, and the next run says so', a
   await harness.settle();
   expect(await harness.report(1)).toMatchObject({ verdict: 'not-taken', reason: 'TASK_MISSING' });
   const { notes } = await harness.sync();
-  expect(notes).toContain('issues: the service does not find task 1, which octo/shop#1 wants completed');
+  expect(notes).toContain('issues: the service does not find task 1, which should be completed like octo/shop#1');
 });
 
 test('while the service is away a report waits, and says why', async () => {
   harness = await openReportsHarness();
   await harness.linkedTasks(1);
-  harness.between(async (request, pass) => (request.path.endsWith('/saveCheckStatus') ? { status: 503 } : pass()));
+  harness.front.set(async (request, pass) => (request.path.endsWith('/saveCheckStatus') ? { status: 503 } : pass()));
   harness.changeIssue(1, 'closed');
   await harness.hook(1);
   await expect.poll(async () => (await harness.report(1))?.attempts, { timeout: 20_000 }).toBe(1);
   expect(await harness.report(1)).toMatchObject({ state: 'waiting', reason: 'SERVICE_AWAY', held_until: null });
-  harness.between();
+  harness.front.set();
   await harness.database.pool.query('update ledger.item_reports set due_at = now()');
   await harness.settle();
   expect(await harness.isCompleted(1)).toBe(true);

@@ -9,7 +9,7 @@ import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 import { change, deliveryRows, forgetDeliveries, hasOpen, queue } from '../outbox/delivery-worlds.ts';
 import { createVirtualClock } from '../outbox/virtual-clock.ts';
 
@@ -125,7 +125,7 @@ test('leaves an item that another task is linked with unchanged, and names that 
   await linkTask('9', 'ABC-7');
   const outcome = await linker(issues(answering), naming('ABC-7'), HOW);
   expect(outcome).toMatchObject({ status: 'skipped', reason: 'LINK_TAKEN' });
-  expect(outcome.detail).toContain('ABC-7, which is linked with task:9 already');
+  expect(outcome.detail).toContain('ABC-7, which is already linked with task:9');
 });
 
 test('of two tasks that name one item at the same time, one gets it', async () => {

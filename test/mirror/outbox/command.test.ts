@@ -95,3 +95,21 @@ test.each([
   const { code, stderr } = await deliveries(...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
 });
+
+test('a delivery behind an older one of its task shows that, with the next try of the older one', async () => {
+  await forgetDeliveries(database);
+  await queue(database, [change(1)], ['mail']);
+  await queue(database, [change(1, 2)], ['mail']);
+  const [older, newer] = [change(1), change(1, 2)].map((one) => deliveryId('mail', one)) as [string, string];
+  await database.pool.query(`update ledger.deliveries set state = 'waiting', verdict = null, ended_at = null,
+    due_at = now() + case sequence when 1 then interval '1 h' else interval '-1 h' end`);
+  const listed = (await deliveries('--json')).json.deliveries;
+  const duesById = new Map(listed.map((one: { id: string; dueAt: string }) => [one.id, one.dueAt]));
+  expect([listed.length, duesById.get(newer)]).toEqual([2, duesById.get(older)]);
+  const { stdout } = await deliveries();
+  expect(stdout).toMatch(new RegExp(`${newer} .* held behind ${older}, next try `));
+  expect(stdout).toMatch(new RegExp(`${older} .* waiting, next try `));
+  await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* held: the target is disabled`));
+  await deliveries('enable', 'mail');
+});

@@ -3,7 +3,7 @@ import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import type { CreationLog } from '../../../src/mirror/targets/service-creation.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 
 let database: FreshDatabase;
 let log: CreationLog;

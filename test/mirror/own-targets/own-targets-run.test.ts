@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Workspace } from '../../../src/cli/wire.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { ended } from '../../support/sync-harness.ts';
-import { testWorkspace } from '../../support/test-workspace.ts';
+import { ended } from '../../support/harness/ended.ts';
+import { testWorkspace } from '../../support/harness/test-workspace.ts';
 
 const TEXT = `
 accounts:

@@ -4,8 +4,8 @@ import { openPostgres } from '../../../src/mirror/targets/postgres.ts';
 import { postgresFailure } from '../../../src/mirror/targets/postgres-outcome.ts';
 import { localTime, quoteIdentifier, taskTable } from '../../../src/mirror/targets/postgres-table.ts';
 import type { SettingsOf } from '../../../src/settings/target.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-harness.ts';
+import { emptyDatabase, type FreshDatabase } from '../../support/database.ts';
+import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-vendor.ts';
 
 const PASSWORD = 'canary-hush-51c0';
 const NAME = 'public.lockstep_tasks';
@@ -16,7 +16,7 @@ let opened: Target[];
 
 beforeEach(async () => {
   opened = [];
-  database = await freshDatabase();
+  database = await emptyDatabase();
 });
 
 afterEach(async () => {
@@ -123,7 +123,7 @@ test.each([2, 5])('a state with sequence %i after 5 changes nothing', async (seq
   const outcome = await deliver(target, { isCompleted: false }, { sequence });
   expect(outcome).toMatchObject({
     status: 'already',
-    detail: expect.stringContaining(`state 5 of it, and this is ${sequence}`),
+    detail: expect.stringContaining(`already has state 5, and this is state ${sequence}`),
   });
   expect(await rows()).toEqual([before]);
 });

@@ -4,7 +4,7 @@ import { markerAtEnd } from '../../../src/mirror/targets/marker.ts';
 import type { ServiceAccount } from '../../../src/mirror/targets/service-account.ts';
 import { type CreationLog, createCreations } from '../../../src/mirror/targets/service-creation.ts';
 import type { SharedList } from '../../../src/mirror/targets/shared-lists.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 
 /** An account whose creations are counted; its list is as given, one read after another. */
 function world(fingerprints: readonly string[], begin: CreationLog['begin'] = async () => 'now') {

@@ -6,63 +6,57 @@ import { serviceNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { markerOf } from '../../../src/mirror/targets/marker.ts';
 import { openService } from '../../../src/mirror/targets/service.ts';
 import type { FaultKind } from '../../../src/service/testbed/behaviour.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { context, deliveryOf } from '../../support/item-harness.ts';
-import {
-  openServiceTargetHarness,
-  type ServiceBedOptions,
-  type ServiceTargetHarness,
-} from '../../support/service-target-harness.ts';
+import { type Harness, openHarness } from '../../support/harness/harness.ts';
+import { context, deliveryOf } from '../../support/item-vendor.ts';
+import { type Branch, type BranchOptions, openBranch } from './branch.ts';
 
 /** Longer than a creation can be in flight. */
 const LONG_MS = 200_000;
 
-let database: FreshDatabase;
-let harness: ServiceTargetHarness;
+let harness: Harness;
+let branch: Branch;
 
 beforeAll(async () => {
-  database = await freshDatabase();
+  harness = await openHarness();
 });
-afterAll(() => database.close());
-afterEach(() => harness.close());
+afterAll(() => harness.close());
+afterEach(() => branch.close());
 
-type Options = Omit<ServiceBedOptions, 'database'>;
-
-async function begin(options: Options = {}): Promise<Target> {
-  harness = await openServiceTargetHarness({ ...options, database });
-  return harness.open();
+async function begin(options?: BranchOptions): Promise<Target> {
+  branch = await openBranch(harness, options);
+  return branch.open();
 }
 
 const deliver = (target: Target, isCompleted: boolean, itemId?: string, id = '12') =>
   target.deliver(deliveryOf({ isCompleted, id }, { itemId }), context());
 const linkOf = (outcome: object) => ('itemId' in outcome ? outcome.itemId : undefined);
-const markers = async () => (await harness.there()).map(({ description }) => description.split('\n').at(-1));
+const markers = async () => (await branch.there()).map(({ description }) => description.split('\n').at(-1));
 
 test.each([true, false])('marks the linked task isCompleted=%s, once, after a read', async (isCompleted) => {
   const target = await begin();
-  const [, itemId = ''] = await harness.put([{ isCompleted: !isCompleted }, { isCompleted: !isCompleted }]);
+  const [, itemId = ''] = await branch.put([{ isCompleted: !isCompleted }, { isCompleted: !isCompleted }]);
   const [from, to] = isCompleted ? ['open', 'completed'] : ['completed', 'open'];
   expect(await deliver(target, isCompleted, itemId)).toEqual({
     status: 'delivered',
     detail: `${itemId}: ${from} → ${to}`,
   });
   expect(await deliver(target, isCompleted, itemId)).toMatchObject({ status: 'already' });
-  expect((await harness.there()).map((task) => task.isCompleted)).toEqual([!isCompleted, isCompleted]);
-  expect([harness.calls('tasks.complete'), harness.calls('tasks.getall')]).toEqual([1, 0]);
+  expect((await branch.there()).map((task) => task.isCompleted)).toEqual([!isCompleted, isCompleted]);
+  expect([branch.calls('tasks.complete'), branch.calls('tasks.getall')]).toEqual([1, 0]);
 });
 
 test('settings decide from its column whether a card is completed', async () => {
   await begin();
-  const [itemId = ''] = await harness.put([{ isCompleted: false }]);
-  const target = harness.open({ columns: { Shipped: 'completed' } });
+  const [itemId = ''] = await branch.put([{ isCompleted: false }]);
+  const target = branch.open({ columns: { Shipped: 'completed' } });
   const card = deliveryOf({ kind: 'card', status: 'shipped', isCompleted: false }, { itemId });
   expect(await target.deliver(card, context())).toMatchObject({ status: 'delivered' });
-  expect(await harness.there()).toMatchObject([{ isCompleted: true }]);
+  expect(await branch.there()).toMatchObject([{ isCompleted: true }]);
 });
 
 test('marks a task without isCompleted each time', async () => {
   const target = await begin();
-  const [itemId = ''] = await harness.put([{ taskName: 'silent' }]);
+  const [itemId = ''] = await branch.put([{ taskName: 'silent' }]);
   expect(await deliver(target, false, itemId)).toMatchObject({ status: 'delivered' });
 });
 
@@ -70,15 +64,15 @@ test('changes nothing for a deleted task, and tells a person what to do', async 
   const target = await begin();
   const gone = deliveryOf({ isGone: true }, { itemId: '7', event: 'gone' });
   expect(await target.deliver(gone, context())).toMatchObject({ status: 'skipped', reason: 'TASK_GONE' });
-  expect(harness.calls('tasks.get')).toBe(0);
+  expect(branch.calls('tasks.get')).toBe(0);
 });
 
 test('skips a task without a link and says how to link it, unless the settings allow creation', async () => {
   await begin();
-  const outcome = await deliver(harness.open({ create: false }), false);
+  const outcome = await deliver(branch.open({ create: false }), false);
   expect(outcome).toMatchObject({ status: 'skipped', reason: 'NOT_LINKED' });
   expect(outcome.detail).toMatch(/branch#12.*create: true/);
-  expect(await harness.there()).toEqual([]);
+  expect(await branch.there()).toEqual([]);
 });
 
 test.each(['status', 'envelope200', 'html', 'empty'] as const)(
@@ -93,12 +87,12 @@ test.each(['status', 'envelope200', 'html', 'empty'] as const)(
 test.each(['', '1/../2', '1?x=1', 'x y', '12#'])('refuses a task named %j before anything is sent', async (id) => {
   const target = await begin();
   expect(await deliver(target, true, id)).toMatchObject({ status: 'refused', reason: 'ITEM_ID_INVALID' });
-  expect(harness.calls('tasks.get')).toBe(0);
+  expect(branch.calls('tasks.get')).toBe(0);
 });
 
 test('readItem returns the task’s state', async () => {
   const target = await begin();
-  const [itemId = ''] = await harness.put([{ isCompleted: true }]);
+  const [itemId = ''] = await branch.put([{ isCompleted: true }]);
   const item = { itemId, isCompleted: true, status: 'completed' };
   expect(await target.readItem?.(itemId, context())).toEqual({ status: 'found', item });
 });
@@ -107,7 +101,7 @@ test('creates a missing task with the text, dates and state of this one, and lin
   const target = await begin();
   const task = { isCompleted: true, startDate: '2026-03-01T09:30:00', endDate: 'soon' };
   const outcome = await target.deliver(deliveryOf(task), context());
-  const [created] = await harness.there();
+  const [created] = await branch.there();
   expect(outcome).toMatchObject({
     status: 'delivered',
     itemId: created?.id,
@@ -120,17 +114,17 @@ test('creates a missing task with the text, dates and state of this one, and lin
 
 test('a crash between creating and linking creates no second task: the marker finds the first one', async () => {
   const first = await deliver(await begin(), false);
-  await harness.put([{ taskName: 'another', description: 'x' }]);
-  const second = await deliver(harness.open(), false);
+  await branch.put([{ taskName: 'another', description: 'x' }]);
+  const second = await deliver(branch.open(), false);
   expect(second).toMatchObject({ status: 'already', itemId: linkOf(first) });
-  expect(harness.calls('tasks.create')).toBe(1);
+  expect(branch.calls('tasks.create')).toBe(1);
 });
 
 test('the marker finds it though the ledger has lost everything', async () => {
   const first = await deliver(await begin(), false);
-  await harness.pool.query('truncate ledger.links, ledger.creations');
-  expect(await deliver(harness.open(), true)).toMatchObject({ status: 'delivered', itemId: linkOf(first) });
-  expect(harness.calls('tasks.create')).toBe(1);
+  await branch.pool.query('truncate ledger.links, ledger.creations');
+  expect(await deliver(branch.open(), true)).toMatchObject({ status: 'delivered', itemId: linkOf(first) });
+  expect(branch.calls('tasks.create')).toBe(1);
 });
 
 test.each<FaultKind>([
@@ -146,12 +140,12 @@ test.each<FaultKind>([
   const lost = await deliver(await begin({ behaviour: { faults }, timeoutMs: 300 }), false);
   expect(lost).toMatchObject({ status: 'later', detail: expect.stringContaining('may have been created') });
   expect('retryAfterMs' in lost && lost.retryAfterMs).toBeGreaterThanOrEqual(60_000);
-  const tooEarly = await deliver(harness.open(), false);
+  const tooEarly = await deliver(branch.open(), false);
   if (kind.endsWith('before')) expect(tooEarly).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN' });
-  await harness.age(LONG_MS);
+  await branch.age(LONG_MS);
   const [created, ...others] = [
-    linkOf(await deliver(harness.open(), false)),
-    ...(await harness.there()).map(({ id }) => id),
+    linkOf(await deliver(branch.open(), false)),
+    ...(await branch.there()).map(({ id }) => id),
   ];
   expect(others).toEqual([created]);
 });
@@ -159,46 +153,46 @@ test.each<FaultKind>([
 test('waits for a late creation that a crashed process sent', async () => {
   const faults = { rate: 1, limit: 1, kinds: ['late-commit' as const], lateMs: 400, operations: ['tasks.create'] };
   await deliver(await begin({ behaviour: { faults } }), false);
-  expect(await deliver(harness.open(), false)).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN' });
-  expect(await harness.there()).toEqual([]);
-  await expect.poll(harness.there).toHaveLength(1);
-  expect(await deliver(harness.open(), false)).toMatchObject({ status: 'already', itemId: expect.any(String) });
-  expect(harness.calls('tasks.create')).toBe(1);
+  expect(await deliver(branch.open(), false)).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN' });
+  expect(await branch.there()).toEqual([]);
+  await expect.poll(branch.there).toHaveLength(1);
+  expect(await deliver(branch.open(), false)).toMatchObject({ status: 'already', itemId: expect.any(String) });
+  expect(branch.calls('tasks.create')).toBe(1);
 });
 
 test('sends a recorded creation that was never sent once none can be in flight any more', async () => {
   await begin();
-  await harness.pool.query(`insert into ledger.creations (scope, target, source_id) values ('demo', 'out', 'task:12')`);
-  const outcome = await deliver(harness.open(), false);
+  await branch.pool.query(`insert into ledger.creations (scope, target, source_id) values ('demo', 'out', 'task:12')`);
+  const outcome = await deliver(branch.open(), false);
   expect(outcome).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN' });
   expect('retryAfterMs' in outcome && outcome.retryAfterMs).toBeGreaterThan(140_000); // two settle times and the time to send it
-  await harness.age(LONG_MS);
-  expect(await deliver(harness.open(), false)).toMatchObject({ status: 'delivered', itemId: expect.any(String) });
+  await branch.age(LONG_MS);
+  expect(await deliver(branch.open(), false)).toMatchObject({ status: 'delivered', itemId: expect.any(String) });
 });
 
 test('waits for a task that the list shows late, and does not create it again', async () => {
   const first = await deliver(await begin({ behaviour: { readLagMs: 400 } }), false);
   expect(first).toMatchObject({ status: 'later', reason: 'CREATED_UNSEEN', retryAfterMs: 60_000 });
-  await expect.poll(async () => (await deliver(harness.open(), false)).status).toBe('already');
-  expect(harness.calls('tasks.create')).toBe(1);
+  await expect.poll(async () => (await deliver(branch.open(), false)).status).toBe('already');
+  expect(branch.calls('tasks.create')).toBe(1);
 });
 
 test('does not create an accepted task again that is never shown: a person has to link it', async () => {
   const target = await begin({ behaviour: { readLagMs: 1_000_000 } });
   await deliver(target, false);
-  await harness.age(LONG_MS);
-  const outcome = await deliver(harness.open(), false);
+  await branch.age(LONG_MS);
+  const outcome = await deliver(branch.open(), false);
   expect(outcome).toMatchObject({ status: 'refused', reason: 'CREATED_NOT_SHOWN' });
   expect(outcome.detail).toContain(markerOf(deliveryOf()));
-  expect(harness.calls('tasks.create')).toBe(1);
+  expect(branch.calls('tasks.create')).toBe(1);
 });
 
 test('creates another task after the linked task was deleted there and its link was removed', async () => {
   const target = await begin();
   const itemId = linkOf(await deliver(target, false));
-  await harness.pool.query('delete from service.tasks where id = $1', [itemId]);
+  await branch.pool.query('delete from service.tasks where id = $1', [itemId]);
   expect(await deliver(target, true, String(itemId))).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
-  expect(await deliver(harness.open(), true)).toMatchObject({
+  expect(await deliver(branch.open(), true)).toMatchObject({
     status: 'delivered',
     detail: expect.stringContaining('created'),
   });
@@ -207,7 +201,7 @@ test('creates another task after the linked task was deleted there and its link 
 test('leaves two tasks with one marker to a person, and names both', async () => {
   const target = await begin();
   const description = `<p>x</p>\n<p>${markerOf(deliveryOf())}</p>`;
-  const ids = await harness.put([{ description }, { description }]);
+  const ids = await branch.put([{ description }, { description }]);
   const outcome = await deliver(target, false);
   expect(outcome).toMatchObject({
     status: 'refused',
@@ -218,16 +212,16 @@ test('leaves two tasks with one marker to a person, and names both', async () =>
 
 test('a hundred creations read the list once before and once after, and each gets its own task', async () => {
   const target = await begin();
-  await harness.put(Array.from({ length: 30 }, (_, i) => ({ taskName: `old ${i}`, description: 'x' })));
+  await branch.put(Array.from({ length: 30 }, (_, i) => ({ taskName: `old ${i}`, description: 'x' })));
   const ids = Array.from({ length: 100 }, (_, i) => String(i));
   const outcomes = await Promise.all(ids.map((id) => deliver(target, false, undefined, id)));
   expect(new Set(outcomes.map(linkOf)).size).toBe(100);
   expect(new Set(await markers()).size).toBe(101);
   // A list of one page takes two calls, one of two pages takes two as well: the end has to be seen.
-  expect([harness.calls('tasks.create'), harness.calls('tasks.getall')]).toEqual([100, 4]);
+  expect([branch.calls('tasks.create'), branch.calls('tasks.getall')]).toEqual([100, 4]);
 });
 
-test.each<[string, Options]>([
+test.each<[string, BranchOptions]>([
   ['starts at page 1', { behaviour: { tasksFirstPage: 1 } }],
   ['shows the newest first', { behaviour: { order: 'newest' } }],
   ['ignores page numbers', { behaviour: { ignorePaging: true, ignoreRowsPerPage: true } }],
@@ -237,10 +231,10 @@ test.each<[string, Options]>([
   ['starts at page 1, says the settings', { behaviour: { tasksFirstPage: 1 }, dialect: { firstTaskPage: 1 } }],
 ])('creates a task once where the list %s', async (_, options) => {
   const target = await begin({ ...options, behaviour: { defaultRowsPerPage: 100, ...options.behaviour } });
-  await harness.put(Array.from({ length: 250 }, (_, i) => ({ taskName: `old ${i}` })));
+  await branch.put(Array.from({ length: 250 }, (_, i) => ({ taskName: `old ${i}` })));
   const first = await deliver(target, false);
-  expect(await deliver(harness.open(), true)).toMatchObject({ status: 'delivered', itemId: linkOf(first) });
-  expect(await harness.there()).toHaveLength(251);
+  expect(await deliver(branch.open(), true)).toMatchObject({ status: 'delivered', itemId: linkOf(first) });
+  expect(await branch.there()).toHaveLength(251);
 });
 
 test.each(['nothing', 'envelope', 'id', 'record'] as const)(
@@ -248,16 +242,16 @@ test.each(['nothing', 'envelope', 'id', 'record'] as const)(
   async (createAnswers) => {
     const target = await begin({ behaviour: { createAnswers } });
     const first = await deliver(target, false);
-    const [created] = await harness.there();
+    const [created] = await branch.there();
     expect(first).toMatchObject({ status: 'delivered', itemId: created?.id });
-    expect(harness.calls('tasks.getall')).toBe(createAnswers === 'record' ? 2 : 4); // the record says which one it is
+    expect(branch.calls('tasks.getall')).toBe(createAnswers === 'record' ? 2 : 4); // the record says which one it is
   },
 );
 
 test('of two processes that create for one task at the same time, one creates it', async () => {
-  const targets = [await begin(), harness.open()];
+  const targets = [await begin(), branch.open()];
   const outcomes = await Promise.all(targets.map((target) => deliver(target, false)));
-  expect(harness.calls('tasks.create')).toBe(1);
+  expect(branch.calls('tasks.create')).toBe(1);
   expect(outcomes.map(({ status }) => status)).toContain('delivered');
 });
 
@@ -265,7 +259,7 @@ test('does not copy a task again that was created for another one', async () => 
   const target = await begin();
   const task = { description: `<p>x</p>\n\nlockstep-0123456789ab<br>` };
   expect(await target.deliver(deliveryOf(task), context())).toMatchObject({ status: 'skipped', reason: 'IS_A_COPY' });
-  expect(harness.calls('tasks.create')).toBe(0);
+  expect(branch.calls('tasks.create')).toBe(0);
 });
 
 test('a task that the service refuses makes a dead letter with its message, and nothing waits', async () => {
@@ -282,29 +276,29 @@ test('a task that the service refuses makes a dead letter with its message, and 
 
 test('a refused key disables the target, and a corrected key is used when the target is enabled', async () => {
   await begin();
-  const [itemId = ''] = await harness.put([{ isCompleted: false }]);
-  harness.useKey('wrong');
-  const target = harness.open();
+  const [itemId = ''] = await branch.put([{ isCompleted: false }]);
+  branch.useKey('wrong');
+  const target = branch.open();
   const outcome = await deliver(target, true, itemId);
   expect(outcome).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
   expect(outcome.detail).toContain('accounts.branch.apiKey');
   expect(JSON.stringify(outcome)).not.toContain('canary');
-  harness.useKey('right');
+  branch.useKey('right');
   expect(await deliver(target, true, itemId)).toMatchObject({ status: 'delivered' });
 });
 
 test('a creation reports a refused key too, and delays no later creation', async () => {
   await begin();
-  harness.useKey('wrong');
-  const target = harness.open();
+  branch.useKey('wrong');
+  const target = branch.open();
   expect(await deliver(target, false)).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
-  harness.useKey('right');
+  branch.useKey('right');
   expect(await deliver(target, false)).toMatchObject({ status: 'delivered' });
 });
 
 test('an account whose key cannot be read is retried later', async () => {
   await begin();
-  expect(await deliver(harness.open({ account: 'missing' }), true, '7')).toMatchObject({
+  expect(await deliver(branch.open({ account: 'missing' }), true, '7')).toMatchObject({
     status: 'later',
     reason: 'SECRET_MISSING',
   });
@@ -312,7 +306,7 @@ test('an account whose key cannot be read is retried later', async () => {
 
 test('a limit of the service pauses the target for the given time, and spends no attempt', async () => {
   const target = await begin({ behaviour: { rateLimit: { requestsPerSecond: 0.1, burst: 1 } } });
-  const [itemId = ''] = await harness.put([{ isCompleted: false }]);
+  const [itemId = ''] = await branch.put([{ isCompleted: false }]);
   const outcome = await deliver(target, true, itemId);
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true });
   expect('retryAfterMs' in outcome && outcome.retryAfterMs).toBeGreaterThan(1_000);
@@ -321,14 +315,14 @@ test('a limit of the service pauses the target for the given time, and spends no
 test('does not take a rate-limited creation for one that may have happened', async () => {
   const target = await begin({ behaviour: { rateLimit: { requestsPerSecond: 0.1, burst: 2 } } });
   expect(await deliver(target, false)).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true });
-  const { rows } = await harness.pool.query('select from ledger.creations');
+  const { rows } = await branch.pool.query('select from ledger.creations');
   expect(rows).toHaveLength(0);
 });
 
 test('the next attempt finds a mark whose answer was lost', async () => {
   const faults = { rate: 1, limit: 1, kinds: ['reset-after' as const], operations: ['tasks.complete'] };
   const target = await begin({ behaviour: { faults } });
-  const [itemId = ''] = await harness.put([{ isCompleted: false }]);
+  const [itemId = ''] = await branch.put([{ isCompleted: false }]);
   expect(await deliver(target, true, itemId)).toMatchObject({ status: 'later', reason: 'BROKEN_OFF' });
   expect(await deliver(target, true, itemId)).toMatchObject({ status: 'already' });
 });
@@ -344,14 +338,14 @@ test('creates nothing when the list cannot be read', async () => {
     status: 'later',
     reason: 'SERVER_ERROR',
   });
-  expect(await harness.there()).toEqual([]);
+  expect(await branch.there()).toEqual([]);
 });
 
 test('a shutdown aborts a delivery that waits for the list', async () => {
   const target = await begin({ behaviour: { latencyMs: 3_000 } });
   const stopping = new AbortController();
   const waiting = target.deliver(deliveryOf(), { signal: stopping.signal });
-  await expect.poll(() => harness.calls('tasks.getall')).toBe(1);
+  await expect.poll(() => branch.calls('tasks.getall')).toBe(1);
   stopping.abort();
   expect(await waiting).toMatchObject({ status: 'later', reason: 'ABORTED' });
   await target.close();

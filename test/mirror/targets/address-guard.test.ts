@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A name server that answers each question with the next of `answers`, and then with the last one for ever. */
+/** A name server that answers each question with the next of `answers`, and then always with the last one. */
 function nameServer(...answers: string[][]) {
   let questions = 0;
   const lookup: LookupFunction = (_, __, callback) => {
@@ -87,17 +87,17 @@ test.each([
   ['0:0:0:0:0:0:0:1', 'this machine'],
   ['::127.0.0.1', 'reserved'],
   ['::8.8.8.8', 'reserved'],
-  ['::ffff:127.0.0.1', 'an IPv4 address in disguise'],
-  ['::ffff:a9fe:a9fe', 'an IPv4 address in disguise'],
-  ['::ffff:8.8.8.8', 'an IPv4 address in disguise'],
+  ['::ffff:127.0.0.1', 'an IPv4 address inside an IPv6 address'],
+  ['::ffff:a9fe:a9fe', 'an IPv4 address inside an IPv6 address'],
+  ['::ffff:8.8.8.8', 'an IPv4 address inside an IPv6 address'],
   ['::ffff:0:127.0.0.1', 'reserved'],
-  ['64:ff9b::127.0.0.1', 'an IPv4 address in disguise'],
+  ['64:ff9b::127.0.0.1', 'an IPv4 address inside an IPv6 address'],
   ['64:ff9b:1::1', 'reserved'],
   ['100::1', 'reserved'],
-  ['2001::1', 'an IPv4 address in disguise'],
+  ['2001::1', 'an IPv4 address inside an IPv6 address'],
   ['2001:20::1', 'reserved'],
   ['2001:db8::1', 'for documentation'],
-  ['2002:7f00:1::', 'an IPv4 address in disguise'],
+  ['2002:7f00:1::', 'an IPv4 address inside an IPv6 address'],
   ['3fff::1', 'for documentation'],
   ['5f00::1', 'reserved'],
   ['fc00::1', 'a private network'],
@@ -106,8 +106,8 @@ test.each([
   ['fe80::1%eth0', 'link-local'],
   ['fec0::1', 'a private network'],
   ['ff02::1', 'multicast'],
-  ['localhost', 'no address'],
-  ['', 'no address'],
+  ['localhost', 'not an address'],
+  ['', 'not an address'],
 ])('the address %s is refused: it is %s', (address, problem) => {
   expect(addressProblem(address)).toBe(problem);
 });

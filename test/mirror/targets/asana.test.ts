@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import { openAsana } from '../../../src/mirror/targets/asana.ts';
 import { ASANA } from '../../../src/mirror/targets/item-naming.ts';
-import { type AsanaHarness, asanaSettings, startAsana } from '../../support/asana-standin.ts';
-import { context, deliveryOf, needsOf } from '../../support/item-harness.ts';
+import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
+import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { itemSuite } from './item-suite.ts';
 
 itemSuite('a task of Asana', startAsana);
 
-let harness: AsanaHarness;
+let harness: AsanaVendor;
 let target: Target;
 
 beforeEach(async () => {

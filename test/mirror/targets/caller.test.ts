@@ -36,7 +36,7 @@ function send(caller: ReturnType<typeof openCaller>, request: Partial<TargetRequ
   return caller.send({ method: 'POST', path: '/x', headers: {}, ...request }, context);
 }
 
-/** Writes `chunk` for ever, as fast as it is read. */
+/** Writes `chunk` endlessly, as fast as it is read. */
 function writeWithoutEnd(socket: Socket, chunk: string | Buffer): void {
   while (!socket.destroyed && socket.write(chunk));
   if (!socket.destroyed) socket.once('drain', () => writeWithoutEnd(socket, chunk));

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
-import { type GithubHarness, githubSettings, startGithub } from '../../support/github-standin.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
+import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { itemSuite } from './item-suite.ts';
 
 itemSuite('an issue of GitHub', startGithub);
 
-let harness: GithubHarness;
+let harness: GithubVendor;
 let target: Target;
 
 beforeEach(async () => {
@@ -74,7 +74,7 @@ test('an issue of ours is found on a later page, and the search ends after five'
   expect(harness.vendor.requests.filter(({ query }) => query.get('page') === '6')).toEqual([]);
 });
 
-test('a pull request that has the marker in its text is not taken for the issue', async () => {
+test('a pull request that has the marker in its text is not treated as the issue', async () => {
   await deliver(false);
   const [issue] = harness.issues.splice(0, 1);
   if (issue) harness.issues.push({ ...issue, pull_request: {} });
@@ -166,8 +166,8 @@ test.each([
   ['other/shop#9 https://github.com/other/shop/issues/9', SHOP, []],
   ['it&#39;s page#4 a#5 ##6 #1234567890 #12ab', SHOP, []],
   ['octo/..#9 octo/.#9', SHOP, []],
-])('the text %j names issues', (text, place, expected) => {
-  expect(githubNaming(place).itemsIn(text)).toEqual(expected);
+])('the text %j names issues', (text, settings, expected) => {
+  expect(githubNaming(settings).itemsIn(text)).toEqual(expected);
 });
 
 test.each([

@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import type { Reply } from '../../support/http-server.ts';
-import { context, deliveryOf, type ItemHarness, needsOf, readSecret, TOKEN } from '../../support/item-harness.ts';
+import { context, deliveryOf, type ItemVendor, needsOf, readSecret, TOKEN } from '../../support/item-vendor.ts';
 
 const PAGE = '<!doctype html><html><body>Sign in</body></html>';
 
-export function itemSuite(noun: string, startHarness: () => Promise<ItemHarness>): void {
+export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>): void {
   describe(`as every target with items, ${noun}`, () => {
-    let harness: ItemHarness;
+    let harness: ItemVendor;
     let target: Target;
 
     beforeEach(async () => {
@@ -106,7 +106,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemHarness>
       expect(harness.count()).toBe(1);
     });
 
-    test('whose write is answered by a page of HTML is not taken for written', async () => {
+    test('whose write is answered by a page of HTML is not treated as written', async () => {
       harness.vendor.next({ body: PAGE }, harness.isWrite);
       expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
     });

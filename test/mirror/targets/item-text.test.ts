@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { itemTextOf, titleOf } from '../../../src/mirror/targets/item-text.ts';
 import { markerOf, markerUuidOf } from '../../../src/mirror/targets/marker.ts';
-import { deliveryOf } from '../../support/item-harness.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 
 const taskOf = (title: string, description = '') => deliveryOf({ title, description }).task;
 
@@ -30,7 +30,7 @@ test('a description that is nothing but half tags is read in no time', () => {
   expect(performance.now() - startedAt).toBeLessThan(2_000);
 });
 
-// Items that were created are found by these for ever: they may not change.
+// Created items are found by these markers, so they must never change.
 test('the markers of a task are the same in every version', () => {
   expect(markerOf(deliveryOf())).toBe('lockstep-da90a869e47a');
   expect(markerUuidOf(deliveryOf())).toBe('da90a869-e47a-4feb-ad37-2d19573770fc');

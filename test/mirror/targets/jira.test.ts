@@ -4,13 +4,13 @@ import type { Delivery, TaskState } from '../../../src/contract/target.ts';
 import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { openJira } from '../../../src/mirror/targets/jira.ts';
 import type { SettingsOf } from '../../../src/settings/target.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
-import { type JiraHarness, jiraSettings, startJira, statusOf } from '../../support/jira-standin.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
+import { type JiraVendor, jiraSettings, startJira, statusOf } from '../../support/jira-standin.ts';
 import { itemSuite } from './item-suite.ts';
 
 itemSuite('an issue of Jira', startJira);
 
-let harness: JiraHarness;
+let harness: JiraVendor;
 
 beforeEach(async () => {
   harness = await startJira();

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import { linearNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { openLinear } from '../../../src/mirror/targets/linear.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-harness.ts';
-import { graphqlError, type LinearHarness, linearSettings, startLinear } from '../../support/linear-standin.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
+import { graphqlError, type LinearVendor, linearSettings, startLinear } from '../../support/linear-standin.ts';
 import { itemSuite } from './item-suite.ts';
 
 itemSuite('an issue of Linear', startLinear);
 
-let harness: LinearHarness;
+let harness: LinearVendor;
 let target: Target;
 let now = SEEN_AT;
 
@@ -134,7 +134,7 @@ test.each([
   expect(outcome).toMatchObject({ ...expected, detail: expect.stringContaining('It cannot be done') });
 });
 
-test('an address without an API is not taken for an issue that is missing', async () => {
+test('an address without an API is not treated as an issue that is missing', async () => {
   harness.vendor.next({ status: 404, body: 'Not found' });
   expect(await deliver(true, harness.put(false))).toMatchObject({
     status: 'refused',

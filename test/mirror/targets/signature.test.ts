@@ -63,7 +63,7 @@ test.each([
       code: 'TARGET_SECRET_SHORT',
       exitCode: 2,
       message: expect.stringMatching(
-        `^The signing secret of targets.hook.secret has ${bytes} bytes, and less than 24 .*openssl rand -base64 32`,
+        `^The signing secret of targets.hook.secret has ${bytes} bytes, but needs at least 24: .*openssl rand -base64 32`,
       ),
     }),
   );
@@ -104,7 +104,7 @@ test.each([
     'the signature of another version',
     signed({ 'webhook-signature': `v2${signed().headers['webhook-signature']?.slice(2)}` }),
   ],
-  ['a timestamp that is no number', signed({ 'webhook-timestamp': 'now' })],
+  ['a timestamp that is not a number', signed({ 'webhook-timestamp': 'now' })],
   ['the signature of another secret', signed({}, BODY, [OLD_KEY])],
 ])('a call with %s is refused with 401', (_, request) => {
   expect(verifyStandardWebhook(request, [KEY], NOW)).toMatchObject({ status: 'refused', httpStatus: 401 });

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { TODOIST } from '../../../src/mirror/targets/item-naming.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
-import { context, deliveryOf, needsOf } from '../../support/item-harness.ts';
-import { startTodoist, type TodoistHarness, todoistSettings } from '../../support/todoist-standin.ts';
+import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
+import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
 import { itemSuite } from './item-suite.ts';
 
 itemSuite('a task of Todoist', startTodoist);
 
-let harness: TodoistHarness;
+let harness: TodoistVendor;
 let target: Target;
 
 beforeEach(async () => {
@@ -50,7 +50,7 @@ test('closing a recurring task moves it to its next date, and the outcome says s
   const outcome = await deliver(true, itemId);
   expect(outcome).toMatchObject({
     status: 'delivered',
-    detail: expect.stringMatching('next date.*every monday.*only moved it on'),
+    detail: expect.stringMatching('open on its next date.*every monday.*only moved it to its next date'),
   });
   expect(harness.tasks[0]).toMatchObject({ moves: 1, checked: false });
 });

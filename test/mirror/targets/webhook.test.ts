@@ -167,7 +167,7 @@ test('a secret that is lost later is no defect: the delivery waits for it', asyn
   });
 });
 
-test('what is no error of ours is a defect and rejects', async () => {
+test('an unexpected error is a defect and rejects', async () => {
   const target = await openTarget('http://127.0.0.1:9');
   const broken = { ...delivery, seenAt: new Date(Number.NaN) };
   await expect(target.deliver(broken, context())).rejects.not.toBeInstanceOf(LockstepError);

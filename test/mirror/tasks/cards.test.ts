@@ -26,10 +26,10 @@ describe('a pipeline gives its cards', () => {
   });
 
   test.each([
-    [{ id: 1, name: 'Sales' }, 'holds no columns; its members are id, name'],
-    [null, 'holds no columns; it is no object'],
-    [{ columns: [{ id: 2, stack: [] }] }, 'holds columns and no cards; of the first column, its members are id, stack'],
-    [{ columns: [{ cards: [{ title: 'x' }] }] }, 'holds a card without an id; its members are title'],
+    [{ id: 1, name: 'Sales' }, 'has no columns; its members are id, name'],
+    [null, 'has no columns; it is not an object'],
+    [{ columns: [{ id: 2, stack: [] }] }, 'has columns but no cards; for the first column, its members are id, stack'],
+    [{ columns: [{ cards: [{ title: 'x' }] }] }, 'has a card without an id; its members are title'],
   ])('or says why not: %o', (content, why) => {
     expect(cardsOf(content, '1', isDone)).toEqual({ status: 'unreadable', why });
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tasksOptions } from '../../../src/mirror/tasks/options.ts';
+import { tasksRunOptions } from '../../../src/mirror/tasks/options.ts';
 import { parseSettings } from '../../../src/settings/parse.ts';
 import { syncNamed } from '../../../src/settings/settings.ts';
 
@@ -23,7 +23,7 @@ test.each([
   const parsed = parse(options);
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
   const sync = syncNamed(parsed.settings, 'mirror');
-  expect(tasksOptions.parse({ ...sync.options, targets: ['hook'] })).toEqual({ ...read, targets: ['hook'] });
+  expect(tasksRunOptions.parse({ ...sync.options, targets: ['hook'] })).toEqual({ ...read, targets: ['hook'] });
 });
 
 test.each([

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { keepVersions, knownTasks, type NewVersion, presentIds } from '../../../src/engine/ledger/task-versions.ts';
-import { migrate } from '../../../src/storage/migrate.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 const SCOPE = { scope: 'a', sync: 's' };
 let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshDatabase();
-  await migrate(database.pool, 'ledger', await ledgerMigrations());
 });
 afterAll(() => database.close());
 

@@ -120,17 +120,17 @@ async function makeEarlier(dataDir: string): Promise<void> {
     create function ledger.f() returns int language sql as 'select 1'`);
   await db.end();
   await postgres.close();
-  const place = path.join(dataDir, 'postgres');
-  fs.writeFileSync(path.join(place, 'data/pg_hba.conf'), 'local all all trust\n');
-  fs.rmSync(path.join(place, 'password'));
-  if (isRoot) spawnSync('chown', ['-R', '65534:65534', place]);
+  const postgresDir = path.join(dataDir, 'postgres');
+  fs.writeFileSync(path.join(postgresDir, 'data/pg_hba.conf'), 'local all all trust\n');
+  fs.rmSync(path.join(postgresDir, 'password'));
+  if (isRoot) spawnSync('chown', ['-R', '65534:65534', postgresDir]);
 }
 
 /** Killed after the password was written, while the data belonged to the account that the single-user mode ran as. */
-function interrupt(place: string): void {
-  const { uid, gid } = fs.statSync(place);
-  fs.writeFileSync(path.join(place, 'password'), 'p'.repeat(43), { mode: 0o600 });
+function interrupt(postgresDir: string): void {
+  const { uid, gid } = fs.statSync(postgresDir);
+  fs.writeFileSync(path.join(postgresDir, 'password'), 'p'.repeat(43), { mode: 0o600 });
   if (!isRoot) return;
-  fs.chownSync(path.join(place, 'password'), uid, gid);
-  spawnSync('chown', ['-R', '1:1', path.join(place, 'data')]);
+  fs.chownSync(path.join(postgresDir, 'password'), uid, gid);
+  spawnSync('chown', ['-R', '1:1', path.join(postgresDir, 'data')]);
 }

@@ -11,10 +11,10 @@ const us = {};
 test('several processes at once make one complete copy and leave no partial files', async () => {
   const cache = await newDir();
   const from = await findPackage();
-  const places = await Promise.all(Array.from({ length: 4 }, () => installBinaries(from, us, [cache])));
-  expect(new Set(places).size).toBe(1);
+  const copies = await Promise.all(Array.from({ length: 4 }, () => installBinaries(from, us, [cache])));
+  expect(new Set(copies).size).toBe(1);
   expect(fs.readdirSync(cache)).toEqual([from.name]);
-  expect(execFileSync(path.join(places[0] ?? '', 'bin/initdb'), ['--version'], { encoding: 'utf8' })).toContain(' 18');
+  expect(execFileSync(path.join(copies[0] ?? '', 'bin/initdb'), ['--version'], { encoding: 'utf8' })).toContain(' 18');
 });
 
 test('replaces a truncated copy', async () => {
@@ -34,7 +34,7 @@ test('skips a cache that cannot be made and uses the next one', async () => {
   expect(await installBinaries(from, us, [path.join(blocked, 'cache'), cache])).toBe(path.join(cache, from.name));
 });
 
-test('gives the reasons when no place allows a copy', async () => {
+test('gives the reasons when no directory allows a copy', async () => {
   const blocked = path.join(await newDir(), 'file');
   fs.writeFileSync(blocked, '');
   await expect(installBinaries(await findPackage(), us, [blocked])).rejects.toMatchObject({

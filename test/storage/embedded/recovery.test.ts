@@ -9,25 +9,25 @@ import { isAlive, postmasterOf, startUser } from './user-process.ts';
 const newDir = scratch();
 
 /** What a start leaves on the disk, in this order; the test kills it after each step. */
-const moments: [string, (place: string) => boolean][] = [
-  ['has made its folder', (place) => fs.existsSync(path.join(place, 'acks'))],
-  ['is running initdb', (place) => fs.readdirSync(place).some((name) => name.startsWith('data.half-'))],
-  ['has written the password', (place) => fs.existsSync(path.join(place, 'password'))],
-  ['has made the data directory', (place) => fs.existsSync(path.join(place, 'data/PG_VERSION'))],
-  ['has started the keeper', (place) => fs.existsSync(path.join(place, 'log'))],
-  ['has started Postgres', (place) => fs.existsSync(path.join(place, 'data/postmaster.pid'))],
+const moments: [string, (postgresDir: string) => boolean][] = [
+  ['has made its folder', (postgresDir) => fs.existsSync(path.join(postgresDir, 'acks'))],
+  ['is running initdb', (postgresDir) => fs.readdirSync(postgresDir).some((name) => name.startsWith('data.half-'))],
+  ['has written the password', (postgresDir) => fs.existsSync(path.join(postgresDir, 'password'))],
+  ['has made the data directory', (postgresDir) => fs.existsSync(path.join(postgresDir, 'data/PG_VERSION'))],
+  ['has started the keeper', (postgresDir) => fs.existsSync(path.join(postgresDir, 'log'))],
+  ['has started Postgres', (postgresDir) => fs.existsSync(path.join(postgresDir, 'data/postmaster.pid'))],
 ];
 
 test.each(moments)('a starter killed when it %s blocks no later start', async (_, reached) => {
   const dataDir = await newDir();
-  const place = path.join(dataDir, 'postgres');
+  const postgresDir = path.join(dataDir, 'postgres');
   const starter = startUser(dataDir);
-  await vi.waitUntil(() => fs.existsSync(place) && reached(place), { interval: 1, timeout: 10_000 });
+  await vi.waitUntil(() => fs.existsSync(postgresDir) && reached(postgresDir), { interval: 1, timeout: 10_000 });
   await starter.kill();
   const postgres = await startEmbedded({ dataDir });
   expect(await ask(postgres.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   await postgres.close();
-  expect(fs.existsSync(path.join(place, 'data/postmaster.pid'))).toBe(false);
+  expect(fs.existsSync(path.join(postgresDir, 'data/postmaster.pid'))).toBe(false);
 });
 
 test('after Postgres was killed, the next start has everything that was committed', async () => {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { preparePlace } from '../../../src/storage/embedded/place.ts';
+import { preparePaths } from '../../../src/storage/embedded/paths.ts';
 import { makeSocketDir } from '../../../src/storage/embedded/socket-dir.ts';
 import { scratch } from './scratch.ts';
 
@@ -15,15 +15,15 @@ test.each([
   ['a link', (dir: string) => replaceBy(dir, () => fs.symlinkSync('/tmp', dir))],
   ['a file', (dir: string) => replaceBy(dir, () => fs.writeFileSync(dir, ''))],
 ])('does not use a socket directory that another user prepared: %s', async (_, spoil) => {
-  const place = await preparePlace(await newDir(), '18');
-  const usual = await makeSocketDir(place);
+  const paths = await preparePaths(await newDir(), '18');
+  const usual = await makeSocketDir(paths);
   made.push(usual);
-  expect(await makeSocketDir(place)).toBe(usual);
+  expect(await makeSocketDir(paths)).toBe(usual);
   spoil(usual);
-  const other = await makeSocketDir(place);
+  const other = await makeSocketDir(paths);
   made.push(other);
   expect(other).not.toBe(usual);
-  expect(fs.lstatSync(other)).toMatchObject({ mode: 0o40700, uid: fs.statSync(place.dir).uid });
+  expect(fs.lstatSync(other)).toMatchObject({ mode: 0o40700, uid: fs.statSync(paths.dir).uid });
 });
 
 function replaceBy(dir: string, make: () => void): void {

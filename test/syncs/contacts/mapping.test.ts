@@ -34,7 +34,7 @@ describe('a contact as a customer', () => {
     ['is named by the last name alone', { last_name: ' Lee ' }, { full_name: 'Lee' }],
     ['trims', { first_name: ' Ann\n', email: ' ann@example.com ' }, { full_name: 'Ann', email: 'ann@example.com' }],
     ['keeps accents, case and spaces within as they are', { first_name: DECOMPOSED }, { full_name: DECOMPOSED }],
-    ['takes numbers for text', { first_name: 7, phone: 5550100 }, { full_name: '7', phone_number: '5550100' }],
+    ['turns numbers into text', { first_name: 7, phone: 5550100 }, { full_name: '7', phone_number: '5550100' }],
     ['takes nothing else for text', { first_name: true, last_name: ['Lee'], email: { at: 1 } }, {}],
     ['drops NUL, which Postgres cannot hold', { first_name: 'A\0nn', email: '\0' }, { full_name: 'Ann' }],
     ['replaces half of an emoji, which no JSON store holds', { first_name: 'Ann \ud83d' }, { full_name: 'Ann \ufffd' }],

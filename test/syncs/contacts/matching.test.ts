@@ -1,13 +1,13 @@
 /** Which customer a contact already has, decided by whole runs against a service of its own. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openSyncHarness, type SyncHarness } from '../../support/sync-harness.ts';
+import { type ContactsHarness, openContactsHarness } from '../../support/harness/contacts.ts';
 import type { WordedRow } from '../../support/worded-rows.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
-let harness: SyncHarness;
+let harness: ContactsHarness;
 beforeAll(async () => {
-  harness = await openSyncHarness({ account: QUICK });
+  harness = await openContactsHarness({ account: QUICK });
 });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
@@ -168,7 +168,7 @@ describe('a contact’s customer is found', () => {
 });
 
 /** What became of each contact, in the order of their ids, which are 1, 2, …; one without a row has not changed. */
-async function fates(run: Awaited<ReturnType<SyncHarness['runSync']>>): Promise<readonly string[]> {
+async function fates(run: Awaited<ReturnType<ContactsHarness['runSync']>>): Promise<readonly string[]> {
   const rows = new Map((await harness.rows(run)).map((row) => [row.sourceId, row]));
   return Array.from({ length: (await harness.counts(run)).in }, (_, i) => {
     const row = rows.get(String(i + 1));

@@ -131,7 +131,7 @@ const scenes: readonly Scene[] = [
     isWhole: false,
   },
   {
-    name: 'an update in doubt is sent again at once',
+    name: 'an update with an unknown outcome is sent again at once',
     contacts: [{ ...mail, ...unknown, action: 'update', since: JUST_NOW }],
     customers: [],
     become: ['ready'],

@@ -13,6 +13,7 @@ import { inTransaction } from '../../../src/storage/transaction.ts';
 import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
 import { freshLedger, putRows, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import { aLoad, end } from './load-worlds.ts';
 
@@ -142,7 +143,7 @@ test('loads side by side never send one order twice, however they end and resume
       await carryToTheEnd(loads, service);
       expect([...service].toSorted()).toEqual([...new Set(wanted.flat())].toSorted().map((label) => [label, 1]));
     }),
-    { numRuns: 60 },
+    runs(30),
   );
 });
 

@@ -28,7 +28,7 @@ export function aSpec(more: Partial<LoadSpec> = {}): LoadSpec {
 /** A load that is being received. */
 export async function beginNew({ pool }: FreshDatabase, more: Partial<LoadSpec> = {}): Promise<Run> {
   const begun = await beginLoad(pool, aSpec(more));
-  if (begun.status !== 'new') throw new Error(`${begun.run.id} stands in the way`);
+  if (begun.status !== 'new') throw new Error(`${begun.run.id} blocks the new run`);
   return begun.run;
 }
 

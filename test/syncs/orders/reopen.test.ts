@@ -5,7 +5,7 @@ import { sentBeforeUnsettledForMs } from '../../../src/engine/ledger/matching/st
 import { claimRows } from '../../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { matchRows } from '../../../src/engine/ledger/transitions.ts';
-import { placeOf } from '../../../src/syncs/orders/place.ts';
+import { checkpointOf } from '../../../src/syncs/orders/load-checkpoint.ts';
 import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -87,7 +87,7 @@ test('a reopened load begins at its customers, and needs no second approval', as
   const open = await readRun(database.pool, run.id);
   expect(open).toMatchObject({ status: 'running', phase: 'load-orders', rowsSettled: 1 });
   expect(open.endedAt).toBeUndefined();
-  expect(placeOf(open)).toEqual({ job: 'orders', step: 'customers', isShown: true });
+  expect(checkpointOf(open)).toEqual({ job: 'orders', step: 'customers', isShown: true });
 });
 
 test('a customer that a name has found is looked up again; one that the file gave by id stays', async () => {

@@ -8,6 +8,7 @@ import { resolveCustomers } from '../../../src/engine/ledger/matching/order-cust
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { type Keys, putRecords } from '../contacts/ledger-worlds.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
 
@@ -79,7 +80,7 @@ test.each([true, false])(
         expect(await resolve()).toBe(missing);
         expect(await rowsOf(database, run)).toEqual(after);
       }),
-      { numRuns: 20 },
+      runs(20),
     );
   },
 );

@@ -10,6 +10,7 @@ import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { putRecords } from '../contacts/ledger-worlds.ts';
 import type { Columns } from './load-worlds.ts';
 
@@ -74,7 +75,7 @@ test('with a punctual service nothing is lost, nothing is sent twice, and every 
       const readAtS = await settleUntilDone(load, pausesS, (row) => expect(ordersOf(load, row)).toEqual([]));
       for (const row of await rowsOf(database, load.run)) tellsWhatIsThere(row, load, readAtS);
     }),
-    { numRuns: 30 },
+    runs(15),
   );
 });
 
@@ -89,7 +90,7 @@ test('reports later or renamed orders as far as the reads could see them', async
       });
       for (const row of await rowsOf(database, load.run)) tellsWhatIsThere(row, load, readAtS);
     }),
-    { numRuns: 30 },
+    runs(15),
   );
 });
 
@@ -106,7 +107,7 @@ test('sends nothing again after a list that may have missed orders', async () =>
         expect(verdict).not.toBeNull();
       }
     }),
-    { numRuns: 20 },
+    runs(10),
   );
 });
 

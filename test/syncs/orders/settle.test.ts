@@ -94,7 +94,7 @@ const scenes: readonly Scene[] = [
     become: ['settled created 5'],
   },
   {
-    name: 'a list that shows nothing of what the service took tells nothing of what is in doubt either',
+    name: 'a list that shows nothing of what the service took shows nothing of the unknown outcomes either',
     rows: [{}, unknown],
     orders: [],
     become: ['settled review NOT_IN_LIST', 'settled review NOT_IN_LIST'],
@@ -113,13 +113,13 @@ const scenes: readonly Scene[] = [
     become: ['settled created 5', ...Array<string>(4).fill('settled review NOT_IN_LIST')],
   },
   {
-    name: 'of what the service took one may be lost now and then: it is sent again',
+    name: 'the service may occasionally lose an accepted order: it is sent again',
     rows: [{}, {}],
     orders: [a],
     become: ['settled created 5', 'ready'],
   },
   {
-    name: 'a new order that was not known before may be the one the service took, and none that is in doubt',
+    name: 'a new order that was not known before may be the one that the service accepted, and not one with an unknown outcome',
     rows: [{}, {}, unknown],
     orders: [a],
     strangers: 1,
@@ -132,7 +132,7 @@ const scenes: readonly Scene[] = [
     become: ['settled review NOT_IN_LIST', 'settled existing'],
   },
   {
-    name: 'an update in doubt is sent again at once',
+    name: 'an update with an unknown outcome is sent again at once',
     rows: [{ ...unknown, ...updated, since: JUST_NOW }],
     orders: [{ ...a, first_pass: 0 }],
     become: ['ready'],

@@ -130,20 +130,20 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
      ), named as (
        select *, count(*) over (partition by n) as namesakes_there, count(*) over (partition by record_id) as namesakes_here
        from pairs where same_name
-     ), sure as (
+     ), certain as (
        select n, source_id, record_id from pairs where is_open and not is_disputed and customers = 1 and contacts = 1
        union select n, source_id, record_id from named
        where is_open and not is_disputed and namesakes_there = 1 and namesakes_here = 1
      ), left_over as (
        select n, record_id from pairs
-       where is_open and n not in (select n from sure) and record_id not in (select record_id from sure)
+       where is_open and n not in (select n from certain) and record_id not in (select record_id from certain)
      ), taken as (
-       update ledger.records k set taken_by = sure.source_id from sure where ${IS_CUSTOMER} and k.record_id = sure.record_id
+       update ledger.records k set taken_by = certain.source_id from certain where ${IS_CUSTOMER} and k.record_id = certain.record_id
      ), disputed as (
        update ledger.records k set is_disputed = true
        where ${IS_CUSTOMER} and k.record_id in (select record_id from left_over)
      ), decided as (
-       select n, record_id, 'existing' as verdict, 'MATCHED' as reason, jsonb_build_object('by', $2::text) as facts from sure
+       select n, record_id, 'existing' as verdict, 'MATCHED' as reason, jsonb_build_object('by', $2::text) as facts from certain
        union all select n, null, 'review', 'AMBIGUOUS_MATCH',
          jsonb_build_object('by', $2::text, 'customers', jsonb_agg(record_id order by length(record_id), record_id))
        from left_over group by n

@@ -120,7 +120,11 @@ export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOr
   );
   const other = taken.rows.find(({ asked, shown }) => shown !== null && shown !== asked);
   if (other)
-    await addNote(db, run.id, `the service shows order_ids in other letters, such as ${other.asked} as ${other.shown}`);
+    await addNote(
+      db,
+      run.id,
+      `the service shows order_ids in another spelling, such as ${other.asked} as ${other.shown}`,
+    );
 }
 
 /** SQL: the orders of a debt, by its key. */

@@ -149,16 +149,16 @@ async function takeOnce(
        from unsettled s join ledger.records k on ${agrees} and ${FREE} and k.contact_id is null where s.record_id is null
      ), contacts as (
        select n, source_id, shared_by, bool_and(customers = 1 and contacts = 1) as alone,
-         row_number() over (partition by shared_by order by state, n) as place
+         row_number() over (partition by shared_by order by state, n) as nth
        from pairs group by n, source_id, shared_by, state
      ), customers as (
        select record_id, shared_by,
-         row_number() over (partition by shared_by order by length(record_id), record_id) as place
+         row_number() over (partition by shared_by order by length(record_id), record_id) as nth
        from (select distinct record_id, shared_by from pairs) p
      ), given as (
        select distinct on (record_id) * from (
          select distinct on (c.n) c.n, c.source_id, r.record_id, c.alone
-         from contacts c join customers r using (shared_by, place)
+         from contacts c join customers r using (shared_by, nth)
          join pairs p on p.n = c.n and p.record_id = r.record_id
          order by c.n, r.record_id) g order by record_id, source_id
      ), taken as (

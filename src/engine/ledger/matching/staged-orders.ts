@@ -5,6 +5,7 @@ import type { Facts } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
+import { OPEN_REASON } from '../unsettled.ts';
 
 /** A row of a file, with the ledger's column names. */
 export interface StagedOrder {
@@ -102,7 +103,8 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
     await db.query('begin read only');
     await db.query(
       `declare loaded no scroll cursor for
-       select n::float8 as line, cells, state, verdict, reason, facts, record_id as "recordId" from ledger.rows
+       select n::float8 as line, cells, state, verdict, facts, record_id as "recordId",
+         coalesce(reason, case when verdict is null then ${OPEN_REASON('n')} end) as reason from ledger.rows
        where run_id = $1 order by n`,
       [runId],
     );
@@ -130,6 +132,27 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
     );
     db.release(broken);
   }
+}
+
+/** An order that a load would write, for a person to look at. */
+export interface SampleOrder {
+  readonly order: string;
+  readonly amount: string | null;
+  /** As the row names the customer: e-mail, phone, name, or id. */
+  readonly customer: string | null;
+}
+
+/** The first orders that a load would write, or will write once it is approved. */
+export async function sampleOrders(db: Queryable, runId: string, limit: number): Promise<readonly SampleOrder[]> {
+  const found = await db.query<SampleOrder>(
+    `select coalesce(i.fields->>'order_id', i.label, i.n::text) as "order", i.fields->>'amount' as amount,
+       coalesce(i.email, i.phone, i.name, m.record_id, i.client_id) as customer
+     from ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+       left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'
+     where i.run_id = $1 and (v.n is null or v.reason = 'PLANNED') order by i.n limit $2`,
+    [runId, limit],
+  );
+  return found.rows;
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
- * Sample contacts that are as untidy as a real workspace: shared mailboxes, missing and oddly spelt e-mails and phones,
- * names in many scripts. Invented: addresses end in reserved domains, no phone number can be dialled to reach anyone.
+ * Sample contacts with the irregularities of a real workspace: shared mailboxes, missing and unusual e-mails and
+ * phones, names in many scripts. All are invented: addresses end in reserved domains, and the phone numbers are not in
+ * use.
  */
 import { pick } from '../random.ts';
 import { type Culture, cultures } from './cultures.ts';
@@ -23,17 +24,17 @@ const REVENUES = ['< 100k', '100k - 1M', '1M - 10M', '> 10M'];
 export function* sampleContacts(count: number, random: () => number): Generator<SampleContact> {
   let organization = organizationOf(random);
   let household: Household | undefined;
-  for (let place = 0; place < count; place++) {
+  for (let index = 0; index < count; index++) {
     const culture = household?.culture ?? pick(random, cultures);
     if (random() < 0.2) organization = organizationOf(random);
-    if (household === undefined && random() < 0.02) household = householdOf(random, culture, place);
+    if (household === undefined && random() < 0.02) household = householdOf(random, culture, index);
     const person = {
       first: pick(random, culture.given),
       last: household?.name ?? pick(random, culture.family),
       culture,
     };
     const employer = household === undefined && random() < 0.7 ? organization : undefined;
-    const email = household?.mailbox ?? emailOf(random, person, place, employer);
+    const email = household?.mailbox ?? emailOf(random, person, index, employer);
     yield { ...personOf(random, person, employer), ...email, ...phoneOf(random, culture, employer) };
     if (household !== undefined) {
       household.left -= 1;
@@ -68,9 +69,9 @@ function organizationOf(random: () => number): Organization {
   return { name, domain: `${start}${end}-${trade}.example`.toLowerCase(), phone: digits(random, '+1 202 555 01##') };
 }
 
-function householdOf(random: () => number, culture: Culture, place: number): Household {
+function householdOf(random: () => number, culture: Culture, index: number): Household {
   const name = pick(random, culture.family);
-  const email = `family.${asciiOf(name) || 'home'}.${place}@example.net`;
+  const email = `family.${asciiOf(name) || 'home'}.${index}@example.net`;
   return { name, culture, mailbox: { email }, left: 2 + Math.floor(random() * 3) };
 }
 
@@ -96,11 +97,11 @@ function personOf(
   return { ...person, ...work, company_size: pick(random, SIZES), revenue: pick(random, REVENUES) };
 }
 
-/** Nothing, an empty string, an office's mailbox that several share, or one's own, now and then oddly spelt. */
+/** Nothing, an empty string, a shared mailbox of an office, or a personal address, sometimes with unusual spelling. */
 function emailOf(
   random: () => number,
   { first, last }: Person,
-  place: number,
+  index: number,
   employer: Organization | undefined,
 ): SampleContact {
   const kind = random();
@@ -108,7 +109,7 @@ function emailOf(
   if (kind < 0.08) return { email: '' };
   if (kind < 0.12 && employer !== undefined) return { email: `office@${employer.domain}` };
   const name = [asciiOf(first), asciiOf(last)].filter((part) => part !== '').join('.');
-  const local = `${name || 'contact'}.${place}`;
+  const local = `${name || 'contact'}.${index}`;
   const email = `${local}@${employer?.domain ?? pick(random, ['example.com', 'example.org', 'example.net'])}`;
   if (kind > 0.98) return { email: ` ${email} ` };
   return { email: kind > 0.95 ? email.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : email };
@@ -127,7 +128,7 @@ function digits(random: () => number, format: string): string {
   return format.replace(/#/g, () => String(Math.floor(random() * 10)));
 }
 
-/** The letters an address can hold without trouble; empty for a name in another script. */
+/** The letters that are safe in an address; empty for a name in another script. */
 function asciiOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/ß/g, 'ss').replace(/[łŁ]/g, 'l').replace(/[øØ]/g, 'o');
   return plain.replace(/[^A-Za-z]/g, '').toLowerCase();

@@ -1,4 +1,4 @@
-/** Given and family names as a CRM meets them, in many scripts, with the country's currency, time zone and phone formats. */
+/** Given and family names in many scripts, as in a CRM, with the country's currency, time zone and phone formats. */
 
 export interface Culture {
   readonly country: string;
@@ -6,7 +6,7 @@ export interface Culture {
   readonly timezone: string;
   readonly given: readonly string[];
   readonly family: readonly string[];
-  /** `#` is a digit. Numbers set aside for fiction where a country has some, else ones that cannot be dialled. */
+  /** `#` is a digit. Numbers reserved for fiction if a country has some, otherwise numbers that are not in use. */
   readonly phones: readonly string[];
 }
 

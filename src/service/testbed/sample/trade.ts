@@ -12,12 +12,12 @@ const ERRANDS = ['Call back', 'Send offer', 'Prepare demo', 'Check invoice', 'Pl
 const STEPS = ['Collect papers', 'Ask a colleague', 'Write a summary', 'Confirm the date'];
 const FIRST_DAY = Date.UTC(2026, 0, 5, 9); // fixed, so that the same seed gives the same workspace on any day
 
-/** Every so many contacts, one is a customer already. */
+/** One in this many contacts is already a customer. */
 export const CUSTOMER_EVERY = 10;
 
 /**
- * The given contacts as customers who were there before any import: mostly with the same e-mail, some to be told by
- * their phone only, and a few deliberately ambiguous (two customers with one e-mail).
+ * The given contacts as customers that existed before any import: most have the same e-mail, some match only by phone,
+ * and a few are deliberately ambiguous (two customers with one e-mail).
  */
 export function* sampleCustomers(contacts: readonly SampleContact[], random: () => number): Generator<SampleCustomer> {
   for (const contact of contacts) {
@@ -32,7 +32,7 @@ export function* sampleCustomers(contacts: readonly SampleContact[], random: () 
   }
 }
 
-/** About three orders a customer; `customer` is a place in the list of customers. */
+/** About three orders per customer; `customer` is an index into the list of customers. */
 export function* sampleOrders(customers: number, random: () => number): Generator<SampleOrder> {
   for (let customer = 0, label = 1; customer < customers; customer++) {
     for (let left = Math.floor(random() * 6); left > 0; left--, label++) {
@@ -42,7 +42,7 @@ export function* sampleOrders(customers: number, random: () => number): Generato
         fields: {
           order_id: `SO-${String(label).padStart(6, '0')}`,
           description: pick(random, GOODS),
-          amount: cents / 100, // the nearest double of a two-digit decimal is written back as that decimal
+          amount: cents / 100, // a decimal with two digits is written back unchanged from its nearest double
           status: pick(random, ORDER_STATUSES),
         },
       };
@@ -51,10 +51,10 @@ export function* sampleOrders(customers: number, random: () => number): Generato
 }
 
 export function* sampleTasks(count: number, random: () => number): Generator<SampleTask> {
-  for (let place = 0; place < count; place++) {
+  for (let index = 0; index < count; index++) {
     const start = FIRST_DAY + Math.floor(random() * 90) * 86_400_000;
     yield {
-      taskName: `${pick(random, ERRANDS)} ${place + 1}`,
+      taskName: `${pick(random, ERRANDS)} ${index + 1}`,
       description: random() < 0.3 ? '<p>See the <b>notes</b> &amp; the last offer.</p>' : '',
       startDate: localDateTime(start),
       endDate: localDateTime(start + 3_600_000 * (1 + Math.floor(random() * 72))),
@@ -64,7 +64,7 @@ export function* sampleTasks(count: number, random: () => number): Generator<Sam
   }
 }
 
-/** Steps of one task, four at most. */
+/** Steps of one task, at most four. */
 export function sampleSteps(random: () => number): SampleTask[] {
   const count = Math.floor(random() * (STEPS.length + 1));
   return STEPS.slice(0, count).map((item_name) => ({ item_name, description: '', isCompleted: random() < 0.4 }));

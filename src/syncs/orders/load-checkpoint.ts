@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Run, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
-const placeSchema = z.object({
+const checkpointSchema = z.object({
   /** Absent in checkpoints of earlier versions. */
   job: z.literal('orders').default('orders'),
   /**
@@ -23,12 +23,12 @@ const placeSchema = z.object({
   updates: z.number().optional(),
 });
 
-export type Place = Readonly<Omit<z.infer<typeof placeSchema>, 'job'>>;
+export type LoadCheckpoint = Readonly<Omit<z.infer<typeof checkpointSchema>, 'job'>>;
 
-export function placeOf(run: Pick<Run, 'checkpoint'>): Place {
-  return placeSchema.parse(run.checkpoint);
+export function checkpointOf(run: Pick<Run, 'checkpoint'>): LoadCheckpoint {
+  return checkpointSchema.parse(run.checkpoint);
 }
 
-export async function keepPlace(db: Queryable, runId: string, place: Place): Promise<void> {
-  await recordProgress(db, runId, { checkpoint: { ...place, job: 'orders' } });
+export async function saveCheckpoint(db: Queryable, runId: string, checkpoint: LoadCheckpoint): Promise<void> {
+  await recordProgress(db, runId, { checkpoint: { ...checkpoint, job: 'orders' } });
 }

@@ -14,7 +14,7 @@ export const HOOK_SECRET = 'canary-hook-secret-5d2e8b';
 export const SEEN_AT = new Date('2026-03-01T12:00:00Z');
 
 /** A vendor with items in memory, as the suite of all such targets uses it. */
-export interface ItemHarness {
+export interface ItemVendor {
   readonly vendor: VendorStandin;
   readonly openTarget: (needs: TargetNeeds, settings: { readonly create: boolean }) => Target;
   /** Adds an item and returns its id. */

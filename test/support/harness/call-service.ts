@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type OperationName, operations } from '../../src/contract/operations.ts';
+import { type OperationName, operations } from '../../../src/contract/operations.ts';
 
 /** Calls an operation of the embedded service that has to succeed, and gives its content. `pathId`: the id in its path. */
 export async function callService(

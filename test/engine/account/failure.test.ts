@@ -31,15 +31,15 @@ function stopAfter(failure: Failure, attempt = 5) {
 }
 
 describe('the run is retried later', () => {
-  const cases: readonly [Failure, { inMs: number; isTrouble: boolean }][] = [
+  const cases: readonly [Failure, { inMs: number; isFailure: boolean }][] = [
     [
       { status: 'limited', httpStatus: 429, retryAfterMs: 1_234 },
-      { inMs: 1_234, isTrouble: false },
+      { inMs: 1_234, isFailure: false },
     ],
-    [notSent('budget'), { inMs: 1_000, isTrouble: false }],
-    [notSent('unreachable'), { inMs: 2_000, isTrouble: true }],
-    [unknown('server-error'), { inMs: 2_000, isTrouble: true }],
-    [unknown('broken-off'), { inMs: 2_000, isTrouble: true }],
+    [notSent('budget'), { inMs: 1_000, isFailure: false }],
+    [notSent('unreachable'), { inMs: 2_000, isFailure: true }],
+    [unknown('server-error'), { inMs: 2_000, isFailure: true }],
+    [unknown('broken-off'), { inMs: 2_000, isFailure: true }],
   ];
   test.each(cases)('after %o', (failure, when) => {
     const stop = stopAfter(failure);

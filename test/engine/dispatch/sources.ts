@@ -27,7 +27,7 @@ export type AnySource = Source<any, any, any, any>;
 
 export type Fate = 'ready' | 'claimed' | 'done' | 'unknown';
 
-export interface Harness {
+export interface SourceFixture {
   /** Adds this many items to an empty source. */
   put(count: number): Promise<void>;
   source(send: Send, clock: Clock): AnySource;
@@ -40,21 +40,21 @@ export interface Harness {
 }
 
 /** The state of an item whose process died after claiming it. */
-export interface BedKind {
+export interface SourceKind {
   readonly afterCrash: Fate;
-  open(database: FreshDatabase): Harness;
+  open(database: FreshDatabase): SourceFixture;
 }
 
 const log = pino({ level: 'silent' });
 const NEVER = new AbortController().signal;
 
-export const harnesses: Readonly<Record<string, BedKind>> = {
-  'rows of a run': { afterCrash: 'unknown', open: rowHarness },
-  deliveries: { afterCrash: 'ready', open: deliveryHarness },
-  reports: { afterCrash: 'ready', open: reportHarness },
+export const sourceKinds: Readonly<Record<string, SourceKind>> = {
+  'rows of a run': { afterCrash: 'unknown', open: rowFixture },
+  deliveries: { afterCrash: 'ready', open: deliveryFixture },
+  reports: { afterCrash: 'ready', open: reportFixture },
 };
 
-function rowHarness(database: FreshDatabase): Harness {
+function rowFixture(database: FreshDatabase): SourceFixture {
   const { pool } = database;
   let run: Run;
   return {
@@ -90,7 +90,7 @@ function rowHarness(database: FreshDatabase): Harness {
   }
 }
 
-function deliveryHarness(database: FreshDatabase): Harness {
+function deliveryFixture(database: FreshDatabase): SourceFixture {
   const { pool } = database;
   return {
     async put(count) {
@@ -118,7 +118,7 @@ function deliveryHarness(database: FreshDatabase): Harness {
   }
 }
 
-function reportHarness(database: FreshDatabase): Harness {
+function reportFixture(database: FreshDatabase): SourceFixture {
   const { pool } = database;
   const sync = { name: 'mirror', account: 'demo', job: 'tasks', targets: ['issues'] } as unknown as TasksSync; // all that is read of it
   return {

@@ -1,5 +1,5 @@
 /**
- * The place of one embedded Postgres inside a data directory, and the user it runs as.
+ * The paths of one embedded Postgres inside a data directory, and the user it runs as.
  *
  *   DATA_DIR/postgres/
  *     data/        Postgres' own data directory
@@ -22,7 +22,7 @@ import { makeDirectory } from '../../base/make-directory.ts';
 import { notUnprivileged, otherVersion } from './errors.ts';
 import { ownerFor, type RunAs } from './owner.ts';
 
-export interface Place {
+export interface Paths {
   /** As the user named it, for messages. */
   readonly dataDir: string;
   readonly dir: string;
@@ -40,14 +40,14 @@ export interface Place {
   readonly runAs?: RunAs;
 }
 
-/** Makes the place if it is not there yet. Throws EMBEDDED_OTHER_VERSION, EMBEDDED_ROOT and the file system's errors. */
-export async function preparePlace(dataDir: string, version: string): Promise<Place> {
+/** Makes the directory if it does not exist. Throws EMBEDDED_OTHER_VERSION, EMBEDDED_ROOT and file system errors. */
+export async function preparePaths(dataDir: string, version: string): Promise<Paths> {
   const dir = path.join(path.resolve(dataDir), 'postgres');
   await makeDirectory(dir, { mode: 0o700 });
   const runAs = process.geteuid?.() === 0 ? await ownerFor(dir) : undefined;
   const { dev, ino } = await fs.stat(dir);
   const inside = (name: string): string => path.join(dir, name);
-  const place: Place = {
+  const paths: Paths = {
     dataDir,
     dir,
     data: inside('data'),
@@ -61,28 +61,28 @@ export async function preparePlace(dataDir: string, version: string): Promise<Pl
     id: `${dev.toString(36)}-${ino.toString(36)}`,
     runAs,
   };
-  await checkVersion(place, version);
-  await makeFifos(place);
-  return place;
+  await checkVersion(paths, version);
+  await makeFifos(paths);
+  return paths;
 }
 
-async function checkVersion(place: Place, version: string): Promise<void> {
-  const found = await fs.readFile(path.join(place.data, 'PG_VERSION'), 'utf8').catch((error) => {
+async function checkVersion(paths: Paths, version: string): Promise<void> {
+  const found = await fs.readFile(path.join(paths.data, 'PG_VERSION'), 'utf8').catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
-  if (found !== undefined && found.trim() !== version) throw otherVersion(place.dataDir, found.trim(), version);
+  if (found !== undefined && found.trim() !== version) throw otherVersion(paths.dataDir, found.trim(), version);
 }
 
-async function makeFifos(place: Place): Promise<void> {
-  const fifos = [place.users, place.peers, place.family, place.starter];
+async function makeFifos(paths: Paths): Promise<void> {
+  const fifos = [paths.users, paths.peers, paths.family, paths.starter];
   const missing = fifos.filter((file) => !existsSync(file));
   let failure: unknown;
-  if (missing.length > 0 || !existsSync(place.acks)) {
+  if (missing.length > 0 || !existsSync(paths.acks)) {
     const names = missing.map((file) => path.basename(file));
     const script = 'umask 077; mkdir -p acks; for name; do mkfifo "$name"; done';
-    const owner = place.runAs && { runAs: await fs.stat(place.dir) };
-    await runAs(owner ?? {}, 'sh', ['-c', script, 'sh', ...names], place.dir).catch((error) => {
+    const owner = paths.runAs && { runAs: await fs.stat(paths.dir) };
+    await runAs(owner ?? {}, 'sh', ['-c', script, 'sh', ...names], paths.dir).catch((error) => {
       if (codeOf(error) === 'EPERM' || codeOf(error) === 'EINVAL') throw notUnprivileged(error);
       failure = error; // none if they are there now: another process has made them meanwhile
     });
@@ -99,8 +99,8 @@ async function makeFifos(place: Place): Promise<void> {
  * A path to the working directory `dir` that works for Postgres. An unprivileged user may not get past its parents, such
  * as root's home: then it goes through the kernel's link to the working directory, which needs no parents.
  */
-export function reachable(place: Place, dir: string): string {
-  return place.runAs && process.platform === 'linux' ? '/proc/self/cwd' : dir;
+export function reachable(paths: Paths, dir: string): string {
+  return paths.runAs && process.platform === 'linux' ? '/proc/self/cwd' : dir;
 }
 
 /** The whole environment of what we start: a parent's environment holds secrets that are none of Postgres' business. */
@@ -108,7 +108,7 @@ export function plainEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Runs a program as the user of the place, with `input` on its stdin, and gives its output; throws execFile's error. */
+/** Runs a program as the server's user, with `input` on its stdin, and returns its output; throws execFile's error. */
 export async function runAs(
   { runAs: user }: { readonly runAs?: RunAs },
   program: string,

@@ -1,5 +1,5 @@
 /** A server in front of a service: passes every request on, and lets a test answer, observe or delay it instead. */
-import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
+import { type Reply, type SeenRequest, startHttpServer, type TestServer } from '../http-server.ts';
 
 /** Called with each request; `pass` gives the service's own answer. Undefined: nothing is ever answered. */
 export type Between = (request: SeenRequest, pass: () => Promise<Reply>) => Promise<Reply | undefined>;

@@ -1,8 +1,8 @@
 /** Workspaces put together as the command line does it, on a test's own database, which stays open when they close. */
 import pino from 'pino';
-import { openWorkspace, type Workspace } from '../../src/cli/wire.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
-import type { Database } from '../../src/storage/open.ts';
+import { openWorkspace, type Workspace } from '../../../src/cli/wire.ts';
+import { parseSettings } from '../../../src/settings/parse.ts';
+import type { Database } from '../../../src/storage/open.ts';
 
 export interface TestWorkspace {
   /** The settings, as YAML. */

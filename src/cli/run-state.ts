@@ -1,0 +1,71 @@
+/**
+ * The state of a run as people see it. The ledger knows that a run is unfinished; whether a process works on it, and what it
+ * waits for, follows from other facts.
+ */
+import { isAttended } from '../engine/ledger/attended.ts';
+import type { Audit } from '../engine/ledger/debts.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { AWAITS_CONFIRMATION, NOT_APPROVED } from '../syncs/orders/options.ts';
+import { formatTime } from './words.ts';
+
+/** Stable, because scripts read it. */
+export type RunState =
+  /** No process has worked on it yet. */
+  | 'queued'
+  | 'running'
+  /** Unfinished, and no process works on it. */
+  | 'interrupted'
+  /** For another run. */
+  | 'waiting'
+  | 'awaiting-approval'
+  | 'paused'
+  /** Done; rows that were sent again are still to be checked. */
+  | 'auditing'
+  | 'done'
+  | 'failed'
+  | 'not-approved'
+  | 'cancelled';
+
+export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined): Promise<RunState> {
+  switch (run.status) {
+    case 'running':
+      if (run.attendedAt === undefined) return 'queued';
+      if (!(await isAttended(db, run.id))) return 'interrupted';
+      return waitsFor(run) === undefined ? 'running' : 'waiting';
+    case 'paused':
+      if (run.errorCode === AWAITS_CONFIRMATION) return 'awaiting-approval';
+      return run.errorCode === WAITS_FOR_RUN ? 'waiting' : 'paused';
+    case 'done':
+      return (audit?.open ?? 0) > 0 ? 'auditing' : 'done';
+    case 'cancelled':
+      return run.errorCode === NOT_APPROVED ? 'not-approved' : 'cancelled';
+    default:
+      return run.status;
+  }
+}
+
+/** A few words for a list: `waiting for run-1`, `paused: dialect drifted`, `auditing until 02:03`. */
+export function stateWords(state: RunState, run: Run, audit: Audit | undefined): string {
+  const why = run.errorCode === undefined ? '' : `: ${run.errorCode.toLowerCase().replaceAll('_', ' ')}`;
+  switch (state) {
+    case 'queued':
+      return 'waiting for a worker';
+    case 'running':
+      return run.failingSince === undefined ? 'running' : 'running, service away';
+    case 'waiting':
+      return `waiting for ${waitsFor(run) ?? 'another run'}`;
+    case 'awaiting-approval':
+      return 'awaiting approval';
+    case 'paused':
+    case 'failed':
+      return `${state}${why}`;
+    case 'auditing':
+      return audit?.dueAt ? `auditing until ${formatTime(audit.dueAt)}` : 'auditing';
+    case 'not-approved':
+      return 'not approved';
+    default:
+      return state;
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Lists that the service cuts off without a sign. The doctor finds some of them and tells the ledger; a run then treats the
+ * list as incomplete, and says what the doctor said.
+ */
+import type pg from 'pg';
+import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
+import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
+import { addNote } from '../ledger/runs.ts';
+import type { JobContext } from '../worker/job.ts';
+import type { WholeListRead } from './whole-list.ts';
+
+const NAME = (kind: WholeKind) => `cut-off:${kind}`;
+
+/** Keeps what the doctor found about a list; undefined: it is not cut off. */
+export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, found?: string): Promise<void> {
+  if (found === undefined) await forgetLearnt(pool, scope, NAME(kind));
+  else await keepLearnt(pool, scope, NAME(kind), found);
+}
+
+/** Whether the list is known to be cut off. Notes that in the run, and also if its length is suspicious. */
+export async function isCutOff(
+  { pool, run }: Pick<JobContext<unknown>, 'pool' | 'run'>,
+  kind: WholeKind,
+  { records, hasEnd }: Pick<WholeListRead, 'records' | 'hasEnd'>,
+): Promise<boolean> {
+  const found = (await readLearnt(pool, run.scope)).get(NAME(kind));
+  if (typeof found === 'string') {
+    const safe = `records missing from it may exist, so none of them are created. Run \`lockstep doctor --account ${run.account}\` again once it is complete`;
+    await addNote(pool, run.id, `the doctor found that the list of ${kind} is ${found}; ${safe}`);
+    return true;
+  }
+  if (records !== undefined && !hasEnd && isPageSize(records)) {
+    const check = `check on the service’s platform whether there are more, because more would be created again`;
+    await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
+  }
+  return false;
+}

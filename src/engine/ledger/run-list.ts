@@ -1,0 +1,62 @@
+/** Lists of runs, the newest first, with runs that changed nothing folded together. */
+import type { Queryable } from '../../storage/queryable.ts';
+import type { Verdict } from './rows.ts';
+import { type Run, type RunStatus, runsWhere } from './runs.ts';
+
+export interface RunFilter {
+  /** Name of the sync, or of the loaded file. */
+  readonly sync?: string | undefined;
+  readonly status?: RunStatus | undefined;
+  readonly since?: Date | undefined;
+  /** Only runs with a row of this verdict. */
+  readonly verdict?: Verdict | undefined;
+}
+
+export interface ListedRun {
+  /** The latest of them. */
+  readonly run: Run;
+  /** How many runs of this sync in a row changed nothing; 1 for any other run. */
+  readonly folded: number;
+  /** When the first of them began. */
+  readonly since: Date;
+}
+
+/** At most `limit` entries. With `fold`, consecutive runs of a sync that found nothing new are one entry. */
+export async function listRuns(
+  db: Queryable,
+  limit: number,
+  { fold = false, ...filter }: RunFilter & { readonly fold?: boolean } = {},
+): Promise<readonly ListedRun[]> {
+  const found = await db.query<{ id: string; folded: number; since: Date }>(
+    `with wanted as (
+       select id, sync, created_at, ${fold ? IS_QUIET : 'false'} as quiet from ledger.runs u
+       where ($2::text is null or $2 in (sync, title)) and ($3::text is null or status = $3)
+         and ($4::timestamptz is null or created_at >= $4)
+         and ($5::text is null or counts ? $5 or status in ('running', 'paused')
+           and exists (select from ledger.verdicts v where v.run_id = u.id and v.verdict = $5))
+     ), numbered as (
+       select *, row_number() over (partition by sync order by created_at, id)
+         - row_number() over (partition by sync, quiet order by created_at, id) as island from wanted
+     )
+     select (array_agg(id order by created_at desc, id desc))[1] as id, count(*)::int as folded, min(created_at) as since
+     from numbered group by sync, quiet, case when quiet then island::text else id end
+     order by max(created_at) desc, 1 desc limit $1`,
+    [limit, filter.sync ?? null, filter.status ?? null, filter.since ?? null, filter.verdict ?? null],
+  );
+  const runs = await runsWhere(db, 'id = any($1)', [found.rows.map(({ id }) => id)]);
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  return found.rows.flatMap(({ id, ...entry }) => {
+    const run = byId.get(id);
+    return run === undefined ? [] : { run, ...entry }; // deleted in between
+  });
+}
+
+/** The newest runs of a sync first, without dry runs. */
+export async function runsOf(db: Queryable, sync: string, limit: number): Promise<readonly Run[]> {
+  const newest = 'select id from ledger.runs where sync = $1 and not dry_run order by created_at desc limit $2';
+  return (await runsWhere(db, `id in (${newest})`, [sync, limit])).reverse();
+}
+
+/** SQL: run `u` is done and has found nothing but unchanged rows. */
+const IS_QUIET = `(u.status = 'done' and u.error is null
+  and not exists (select from jsonb_object_keys(coalesce(u.counts, '{}')) k where k <> 'unchanged'))`;

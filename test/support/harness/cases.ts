@@ -1,0 +1,55 @@
+/** Many services over one database, and one worker for all: each case has a service, an account and a tenant. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Service, startService } from '../../../src/service/server.ts';
+import { createKey, createTenant } from '../../../src/service/tenants.ts';
+import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
+import { freshDatabase } from '../database.ts';
+import { testWorkspace } from './test-workspace.ts';
+
+/** Of the account, the tenant and the contact sync of a case. */
+export const nameOf = (n: number) => `case-${n}`;
+export const keyOf = (n: number) => `the-key-of-the-tenant-of-${nameOf(n)}`;
+
+export type Cases = Awaited<ReturnType<typeof openCases>>;
+
+/** `account` and `sync`: YAML beside what differs from case to case, without braces. */
+export async function openCases(
+  behaviours: readonly BehaviourOptions[],
+  { account, sync = '' }: { readonly account: string; readonly sync?: string },
+) {
+  const database = await freshDatabase();
+  const services: Service[] = [];
+  for (const behaviour of behaviours) services.push(await startService({ pool: database.pool, behaviour }));
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
+  const env: Record<string, string> = {};
+  const accounts = behaviours.map(({ requiredAuthorization: needed }, n) => {
+    env[`KEY_${n}`] = keyOf(n);
+    if (needed) env[`TOKEN_${n}`] = needed.token;
+    const authorization = needed ? `authorization: { scheme: ${needed.scheme}, env: TOKEN_${n} }, ` : '';
+    return `  ${nameOf(n)}: { url: "${services[n]?.url}", apiKey: { env: KEY_${n} }, ${authorization}${account} }`;
+  });
+  const syncs = behaviours.map((_, n) => `  ${nameOf(n)}: { job: contacts, account: ${nameOf(n)}, ${sync} }`);
+  const text = ['accounts:', ...accounts, 'syncs:', ...syncs].join('\n');
+  const workspace = await testWorkspace({ text, dataDir, env, database });
+  await workspace.work();
+  return {
+    database,
+    services,
+    workspace,
+    dataDir,
+    /** Creates the tenant of a case and returns its id. */
+    async addTenant(n: number): Promise<number> {
+      const { id } = await createTenant(database.pool, nameOf(n));
+      await createKey(database.pool, id, { key: keyOf(n) });
+      return id;
+    },
+    async close(): Promise<void> {
+      await workspace.close();
+      await Promise.all(services.map((service) => service.close()));
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** For tests of the contact sync: contacts, and the customers that become of them. */
+import { type Harness, openHarness } from './harness.ts';
+import type { Needs } from './needs.ts';
+
+export type ContactsHarness = ReturnType<typeof withContacts>;
+
+export async function openContactsHarness(needs?: Needs): Promise<ContactsHarness> {
+  return withContacts(await openHarness(needs));
+}
+
+export function withContacts(harness: Harness) {
+  const { call, commitsBy } = harness;
+  return Object.assign(harness, {
+    /** Adds contacts one after another, so that their ids ascend. */
+    async addContacts(contacts: readonly Record<string, unknown>[]): Promise<void> {
+      for (const contact of contacts) await call('contacts.create', contact);
+    },
+    async addCustomers(customers: readonly Record<string, unknown>[]): Promise<void> {
+      for (const customer of customers) await call('customers.create', customer);
+    },
+    async editContact(id: number, changes: Record<string, unknown>): Promise<void> {
+      await call('contacts.update', changes, id);
+    },
+    /** By the contacts they came from, where they say so: imports run side by side, so their ids give no order. */
+    async customers(): Promise<readonly Record<string, unknown>[]> {
+      // Safe: our own service answers a list of records here.
+      const customers = (await call('customers.getall')) as Record<string, unknown>[];
+      return customers.sort((a, b) => Number(a.contact_id) - Number(b.contact_id));
+    },
+    /** How often each contact was imported: by contact id, or by what was created. */
+    commits: () => commitsBy('customers.import', 'customers.create'),
+  });
+}

@@ -1,0 +1,49 @@
+/** What a test can ask a harness for, and the settings that follow from it. */
+import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
+import type { FreshDatabase } from '../database.ts';
+
+export interface Needs {
+  /** Of the service, as the worker sees it. */
+  readonly behaviour?: BehaviourOptions;
+  /** The account's service, if it is not the harness's own. */
+  readonly serviceUrl?: string;
+  /** Puts `front` between the worker and the service. It passes few headers on. Default: false. */
+  readonly hasFront?: boolean;
+  /** YAML of the account beside url and apiKey, without braces. Default: a budget that limits nothing. */
+  readonly account?: string;
+  /** YAML of each sync beside its account, without braces. Default: the contact sync. */
+  readonly syncs?: Readonly<Record<string, string>>;
+  /** YAML of each target, without braces. */
+  readonly targets?: Readonly<Record<string, string>>;
+  readonly redisUrl?: string;
+  /** The secrets of the settings beside TEST_KEY. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Closed with the harness. Default: a fresh one. */
+  readonly database?: FreshDatabase;
+}
+
+const BUDGET = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 5s, settle: 2s }';
+
+/** The settings as YAML. `url`: the account's service; `prefix`: of the keys in Redis. */
+export function settingsText({
+  url,
+  prefix,
+  account = BUDGET,
+  syncs = { contacts: 'job: contacts' },
+  targets = {},
+  redisUrl = 'none',
+}: Needs & { readonly url: string; readonly prefix: string }): string {
+  return `
+accounts:
+  test: { url: "${url}", apiKey: { env: TEST_KEY }, ${account} }
+redis: { url: "${redisUrl}", prefix: ${prefix} }
+console: { listen: "127.0.0.1:0" }
+${section('syncs', syncs, 'account: test, ')}
+${section('targets', targets)}
+`;
+}
+
+function section(name: string, entries: Readonly<Record<string, string>>, each = ''): string {
+  const lines = Object.entries(entries).map(([key, yaml]) => `  ${key}: { ${each}${yaml} }`);
+  return lines.length === 0 ? '' : [`${name}:`, ...lines].join('\n');
+}

@@ -1,0 +1,128 @@
+/** For tests of the way back: tasks linked with issues of a stand-in for GitHub, a receiver of webhooks, and the console. */
+import { createHmac } from 'node:crypto';
+import { expect, vi } from 'vitest';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
+import { linkKind } from '../../../src/mirror/links/item-links.ts';
+import { startGithub } from '../github-standin.ts';
+import { HOOK_SECRET, TOKEN } from '../item-vendor.ts';
+import { startWebhookReceiver } from '../webhook-receiver.ts';
+import { openHarness, type SyncHow } from './harness.ts';
+import { withTasks } from './tasks.ts';
+
+const SIGNING = 'a signing secret of many bytes';
+
+export type ReportsHarness = Awaited<ReturnType<typeof openReportsHarness>>;
+
+export async function openReportsHarness({ options = '{}', targets = '[issues, hook]' } = {}) {
+  const github = await startGithub();
+  const receiver = await startWebhookReceiver(SIGNING);
+  const more = 'allowPrivate: true, budget: { requests: 5000, per: 1s, burst: 500, concurrency: 8 }';
+  const issues = `url: "${github.vendor.url}", token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { env: HOOK_SECRET }`;
+  const harness = withTasks(
+    await openHarness({
+      hasFront: true,
+      syncs: { mirror: `job: tasks, targets: ${targets}, options: ${options}` },
+      targets: {
+        issues: `type: github, ${issues}, ${more}`,
+        hook: `type: webhook, url: "${receiver.hook}", secret: { env: SIGNING }, ${more}`,
+      },
+      env: { TOKEN, HOOK_SECRET, SIGNING },
+    }),
+  );
+  const { workspace, close, runSync } = harness;
+  const { pool } = harness.database;
+  // As two processes: the one that accepts calls does not apply them.
+  const web = await (await harness.anotherWorkspace()).serveConsole();
+  let working: Promise<void> | undefined;
+  /** From now on, this process applies the reports of all targets. */
+  const work = (): Promise<void> => {
+    const { mirror } = workspace.settings.syncs;
+    working ??= workspace.deliver(mirror?.type === 'tasks' ? mirror.targets : []);
+    return working;
+  };
+  const link = async (taskId: number, itemId: string): Promise<void> => {
+    await pool.query(
+      `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('test', $1, $2, $3, '')`,
+      [linkKind('issues'), `task:${taskId}`, itemId],
+    );
+  };
+  /** Runs the sync to its end, including its deliveries and reports. */
+  const sync = async (how?: SyncHow): Promise<Run> => {
+    await work();
+    return runSync(how);
+  };
+  return Object.assign(harness, {
+    github,
+    receiver,
+    work,
+    link,
+    sync,
+    /** From now on, this process delivers and applies nothing. */
+    stopWorking: () => workspace.close(),
+    /** Waits until nothing is in flight in either direction. */
+    async settle(): Promise<void> {
+      await work();
+      const isQuiet = async () => {
+        const found = await pool.query(
+          `select 1 from ledger.deliveries where state <> 'ended' union all select 1 from ledger.item_reports where state = 'waiting'`,
+        );
+        expect(found.rowCount).toBe(0);
+      };
+      await vi.waitFor(isQuiet, { timeout: 20_000, interval: 20 });
+    },
+    /** Adds tasks with a linked issue each, known to a first scan. */
+    async linkedTasks(count: number): Promise<void> {
+      await harness.addTasks(count);
+      for (let id = 1; id <= count; id++) await link(id, github.put(false));
+      await sync();
+    },
+    async isCompleted(taskId: number): Promise<boolean> {
+      const found = await pool.query(
+        `select 1 from service.tasks where id = $1 and fields @> '{"isCompleted": true}'`,
+        [taskId],
+      );
+      return found.rowCount === 1;
+    },
+    /** A person changes an issue; GitHub sends no call. */
+    changeIssue(number: number, state: 'open' | 'closed'): void {
+      const issue = github.issues[number - 1];
+      if (issue) issue.state = state;
+    },
+    /** GitHub's own call about an issue, with its current state or the given one. */
+    hook(number: number, state = github.issues[number - 1]?.state ?? 'open', signature?: string): Promise<Response> {
+      const body = hookBody(number, state);
+      return fetch(`${web.url}/hooks/issues`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'issues',
+          'x-hub-signature-256': signature ?? `sha256=${createHmac('sha256', HOOK_SECRET).update(body).digest('hex')}`,
+        },
+        body,
+      });
+    },
+    /** The writes to GitHub so far. */
+    writes: () => github.vendor.requests.filter(github.isWrite).length,
+    async report(number: number): Promise<Record<string, unknown> | undefined> {
+      const found = await pool.query('select * from ledger.item_reports where item_id = $1', [`octo/shop#${number}`]);
+      return found.rows[0];
+    },
+    async close(): Promise<void> {
+      await close();
+      await github.vendor.close();
+      await receiver.close();
+    },
+  });
+}
+
+let events = 0;
+
+/** Each event of its own, as GitHub's are. */
+function hookBody(number: number, state: string): string {
+  return JSON.stringify({
+    action: state === 'closed' ? 'closed' : 'reopened',
+    issue: { number, state, updated_at: new Date().toISOString() },
+    event: ++events,
+    repository: { name: 'shop', owner: { login: 'octo' } },
+  });
+}
