@@ -168,7 +168,7 @@ async function receive(
   file: WatchedFile,
   { seen, at }: { readonly seen: SeenFile; readonly at: string | Buffer },
 ): Promise<void> {
-  const { pool, run, account, options, signal } = context;
+  const { pool, run, account, options, signal, log } = context;
   const { folder, map = {}, presets, existing, createCustomers } = options;
   const told = FIELDS.flatMap((field): [Field, string][] => (map[field] === undefined ? [] : [[field, map[field]]]));
   try {
@@ -183,6 +183,7 @@ async function receive(
       signal,
     });
     if (begun.status === 'unfinished' && begun.run.status === 'failed') await resumeRun(pool, begun.run.id);
+    if (begun.status === 'new') log.info({ sync: begun.run.sync, run: begun.run.id, file: file.name }, 'run started');
     // A load of this file that an interrupted run started does not count as an earlier load.
     const hasEnded = (begun.run.endedAt?.getTime() ?? Number.POSITIVE_INFINITY) < run.createdAt.getTime();
     const isOther = hasEnded || begun.run.title !== file.name;

@@ -62,6 +62,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     targets: mapEntries(parsed.targets, target),
     console: parsed.console.listen,
     presets,
+    health: parsed.health.listen,
   };
 }
 

@@ -63,6 +63,16 @@ export const settingsFile = z.strictObject({
     .min(1)
     .optional()
     .describe('Directory with presets of your own for orders load; relative to this file. Default: none.'),
+  health: z
+    .strictObject({
+      listen: listenAddress
+        .optional()
+        .describe(
+          'Address and port of /healthz, /readyz and /metrics, in every process of start; start --health wins. Default: none.',
+        ),
+    })
+    .prefault({})
+    .describe('Health checks and metrics.'),
   console: z
     .strictObject({
       listen: listenAddress

@@ -29,6 +29,8 @@ export interface Settings {
   readonly console: ListenAddress;
   /** Absolute path of the directory with the user's own presets. */
   readonly presets: string | undefined;
+  /** Where each process of `start` serves health checks and metrics; undefined: nowhere. */
+  readonly health: ListenAddress | undefined;
 }
 
 export interface AccountSettings extends Pick<SettingsFile['accounts'][string], 'prefix' | 'dialect' | 'budget'> {

@@ -84,7 +84,7 @@ console: { listen: "[::1]:0" }
     options: { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] },
   });
   expect(syncNamed(settings, 'mirror')).toMatchObject({
-    schedule: { kind: 'every', everyMs: 300_000 },
+    schedule: { kind: 'every', everyMs: 300_000, missed: 'run-once', jitterMs: 0 },
     options: { subtasks: false, backfill: false },
   });
   expect(targetNamed(settings, 'hook')).toMatchObject({ name: 'hook', allowPrivate: false, timeoutMs: 15_000 });

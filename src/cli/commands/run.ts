@@ -4,12 +4,14 @@ import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { askForApproval } from '../approval.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
+import { pausedWords } from './syncs.ts';
 
 interface RunOptions {
   readonly dryRun?: boolean;
@@ -62,6 +64,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   }
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
+  await tellPause(session, workspace, name);
   const isDetached = options.detach === true;
   // Reports an unreadable secret here rather than in a worker. The worker of a detached run may have more secrets.
   if (!isDetached) await workspace.accounts.open(account);
@@ -81,6 +84,14 @@ async function run(session: Session, name: string, options: RunOptions): Promise
       return askForApproval(session, workspace, paused, signal);
     },
   });
+}
+
+async function tellPause({ out, hint }: Session, { database }: Workspace, name: string): Promise<void> {
+  const paused = (await pausedSyncs(database.pool)).get(name);
+  if (!paused) return;
+  out.say(
+    `Sync ${name} is paused ${pausedWords(paused)}: no scheduler starts it. This run is made anyway. Resume the schedule with: ${hint(`syncs resume ${name}`)}`,
+  );
 }
 
 /** @throws LockstepError RUN_IN_THE_WAY if another sync writes the same records */

@@ -51,6 +51,12 @@ export async function listRuns(
   });
 }
 
+/** The newest runs of a sync first, without dry runs. */
+export async function runsOf(db: Queryable, sync: string, limit: number): Promise<readonly Run[]> {
+  const newest = 'select id from ledger.runs where sync = $1 and not dry_run order by created_at desc limit $2';
+  return (await runsWhere(db, `id in (${newest})`, [sync, limit])).reverse();
+}
+
 /** SQL: run `u` is done and has found nothing but unchanged rows. */
 const IS_QUIET = `(u.status = 'done' and u.error is null
   and not exists (select from jsonb_object_keys(coalesce(u.counts, '{}')) k where k <> 'unchanged'))`;
