@@ -45,6 +45,11 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   { name: 'orders', summary: 'load orders from a CSV file', load: () => import('./commands/orders.ts') },
   {
+    name: 'status',
+    summary: 'what needs a person, what runs, and what starts next',
+    load: () => import('./commands/status.ts'),
+  },
+  {
     name: 'runs',
     summary: 'list, show, cancel, resume, retry and export runs',
     load: () => import('./commands/runs.ts'),

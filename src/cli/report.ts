@@ -9,7 +9,7 @@ import { exportCommand, problemLines } from './problems.ts';
 import { hintsFor } from './reasons.ts';
 import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from './run-report.ts';
 import type { RunState } from './run-state.ts';
-import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
+import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from './words.ts';
 
 const SHOWN_PLANS = 20;
 
@@ -123,10 +123,6 @@ function auditLines(report: RunReport): readonly string[] {
 
 function wordsFor(verdict: Verdict, isDryRun: boolean): string {
   return (isDryRun ? PLANNED_WORDS[verdict] : undefined) ?? VERDICT_WORDS[verdict];
-}
-
-function formatRate(perSecond: number): string {
-  return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
 }
 
 /** The first rows that a dry run would write. */
