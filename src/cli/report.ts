@@ -152,7 +152,9 @@ export async function summaryLines(
   hint: (command: string) => string,
   told: readonly Verdict[] = [],
 ): Promise<readonly string[]> {
-  const plans = report.dryRun && report.status === 'done' ? await plannedLines(db, report, hint) : [];
+  // The plan of a load has its own lines.
+  const hasPlan = report.dryRun && report.status === 'done' && run.job !== 'orders';
+  const plans = hasPlan ? await plannedLines(db, report, hint) : [];
   const problems =
     report.status === 'running'
       ? []

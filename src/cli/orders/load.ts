@@ -169,7 +169,10 @@ async function resultsOf(
     return {};
   }
   const files = await writeResults(database.pool, run.id, { dir });
-  for (const { kind, path: file, rows } of files)
-    out.say(`${plural(rows, 'line')} ${kind === 'results' ? 'with results' : kind}: ${file}`);
+  const wordsOf = (kind: string): string => {
+    if (kind === 'results') return 'with results';
+    return run.dryRun && kind === 'created' ? 'would be created' : kind;
+  };
+  for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'line')} ${wordsOf(kind)}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }
