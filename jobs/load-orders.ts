@@ -5,6 +5,7 @@
  */
 
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { AWAITS_CONFIRMATION } from '../src/engine/ledger/approval.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import { decideOrders, planOnly, undecide } from '../src/engine/ledger/matching/decide-orders.ts';
@@ -37,7 +38,7 @@ import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
-import { AWAITS_CONFIRMATION, type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
+import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';

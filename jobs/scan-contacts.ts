@@ -22,7 +22,7 @@ import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-l
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { checkRead } from '../src/engine/ledger/records.ts';
-import { openRows } from '../src/engine/ledger/rows.ts';
+import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import {
   addNote,
   endRun,
@@ -36,6 +36,7 @@ import {
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import { pauseForApproval } from '../src/syncs/contacts/approval.ts';
 import { MAPPED_FIELDS } from '../src/syncs/contacts/mapping.ts';
 import { type ContactsOptions, contactsOptions } from '../src/syncs/contacts/options.ts';
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
@@ -86,19 +87,22 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     const links = await decideContacts(db, run, how);
     if (links.status !== 'decided') return links;
     if (!run.dryRun) await oweForEarlierCustomers(db, run, account.settleMs);
-    return continueRun(db, run, baseline);
+    return continueRun(db, context, baseline);
   });
   if (decided.status === 'links disagree') throw otherCustomers(run, decided);
   return decided;
 }
 
 /** Runs in the transaction of the decision: a later read would delete rows that have been sent since. */
-async function continueRun(db: Queryable, run: Run, baseline: Baseline): Promise<JobResult> {
+async function continueRun(db: Queryable, { run, options }: Context, baseline: Baseline): Promise<JobResult> {
   if (!run.dryRun) await supersedeRuns(db, run);
-  if ((await openRows(db, run.id)).ready === 0) {
+  const { ready: writes } = await openRows(db, run.id);
+  if (writes === 0) {
     await endRun(db, run.id, 'done');
     return { status: 'finished' };
   }
+  const { in: contacts } = await countRows(db, run.id);
+  if (await pauseForApproval(db, run, options, { writes, contacts })) return { status: 'idle' };
   await keepBaseline(db, run.id, baseline.hashes());
   await movePhase(db, run.id, 'scan-contacts', 'import-customers');
   return { status: 'next', job: 'import-customers' };

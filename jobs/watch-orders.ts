@@ -39,6 +39,8 @@ const watchOptions = ordersOptions.omit({ confirm: true }).extend({
   /** An absolute path. */
   folder: z.string(),
   map: z.partialRecord(z.enum(FIELDS), z.string()).optional(),
+  /** The directory with the user's own presets, an absolute path. */
+  presets: z.string().optional(),
 });
 
 type JobNeeds = JobContext<z.infer<typeof watchOptions>> & { readonly exclusive: Exclusive };
@@ -90,6 +92,8 @@ const FIXED_BY_PEOPLE = new Set([
   'FOLDER_UNWRITABLE',
   'DISK_FULL',
   'RESULTS_NOT_WRITTEN',
+  'PRESET_INVALID',
+  'PRESETS_UNREADABLE',
 ]);
 
 /** A run takes the files that exist when it starts, so that it ends even if more keep arriving. */
@@ -164,20 +168,22 @@ async function receive(
   file: WatchedFile,
   { seen, at }: { readonly seen: SeenFile; readonly at: string | Buffer },
 ): Promise<void> {
-  const { pool, run, account, options, signal } = context;
-  const { folder, map = {}, existing, createCustomers } = options;
+  const { pool, run, account, options, signal, log } = context;
+  const { folder, map = {}, presets, existing, createCustomers } = options;
   const told = FIELDS.flatMap((field): [Field, string][] => (map[field] === undefined ? [] : [[field, map[field]]]));
   try {
     const { begun, sha256 } = await receiveLoad(pool, {
       account,
       source: { name: path.join(folder, file.name), handle: await openSeen(at, seen) },
       choices: { map: new Map(told) },
+      presetsDir: presets,
       options: { existing, createCustomers, confirm: false },
       dryRun: run.dryRun,
       spoolDir: os.tmpdir(),
       signal,
     });
     if (begun.status === 'unfinished' && begun.run.status === 'failed') await resumeRun(pool, begun.run.id);
+    if (begun.status === 'new') log.info({ sync: begun.run.sync, run: begun.run.id, file: file.name }, 'run started');
     // A load of this file that an interrupted run started does not count as an earlier load.
     const hasEnded = (begun.run.endedAt?.getTime() ?? Number.POSITIVE_INFINITY) < run.createdAt.getTime();
     const isOther = hasEnded || begun.run.title !== file.name;

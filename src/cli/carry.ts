@@ -2,13 +2,14 @@
 
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
+import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/parts.ts';
+import type { Verdict } from '../engine/ledger/rows.ts';
 import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
 import { accountNamed } from '../settings/settings.ts';
-import { NOT_APPROVED } from '../syncs/orders/options.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
@@ -28,6 +29,8 @@ export interface Carrying {
   readonly againSince?: Date;
   /** Called when the run has paused; returns `continue` if it resumed the run. */
   readonly onPaused?: (run: Run) => Promise<'continue' | 'leave'>;
+  /** Verdicts whose rows this command has listed already. */
+  readonly told?: () => readonly Verdict[];
   /** Writes result files once the run has stopped, and prints their paths; returns the paths by kind. */
   readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
@@ -95,10 +98,10 @@ export async function carryAndReport(
   const shown = carrying.againSince
     ? { ...carried.report, durationMs: Date.now() - carrying.againSince.getTime() }
     : carried.report;
-  out.say(...(await summaryLines(workspace.database.pool, run, shown, session.hint)));
+  out.say(...(await summaryLines(workspace.database.pool, run, shown, session.hint, carrying.told?.())));
   const report = { ...carried.report, results: (await carrying.results?.(run)) ?? {} };
   const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
-  if (account) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
+  if (account && session.isVerbose) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
   out.result({ ...report, error, violations: violations.length > 0 ? violations : undefined });

@@ -1,10 +1,12 @@
-/** The log on stderr, one line per entry: text on a terminal, otherwise JSON. */
+/** The log on stderr, one line per entry: text on a terminal, otherwise JSON. Text has times once `info` is logged. */
 import pino, { type Logger } from 'pino';
 import { z } from 'zod';
 import type { Screen } from './screen.ts';
+import { formatTime } from './words.ts';
 
 const entrySchema = z.looseObject({
   level: z.number(),
+  time: z.number(),
   msg: z.string().default(''),
   err: z.object({ message: z.string(), stack: z.string().optional() }).optional(),
 });
@@ -14,9 +16,10 @@ const FRAME = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
 /** Without `isVerbose`: warnings and above, and no stacks. */
 export function createLog(stderr: Screen, { isVerbose }: { isVerbose: boolean }): Logger {
   const write = (line: string): void => {
-    stderr.write(stderr.isTTY === true ? readable(line, isVerbose) : line);
+    const how = { isVerbose, hasTime: log.isLevelEnabled('info') };
+    stderr.write(stderr.isTTY === true ? readable(line, how) : line);
   };
-  return pino(
+  const log = pino(
     {
       level: isVerbose ? 'debug' : 'warn',
       base: null,
@@ -24,6 +27,12 @@ export function createLog(stderr: Screen, { isVerbose }: { isVerbose: boolean })
     },
     { write },
   );
+  return log;
+}
+
+/** Logs what happens, not only warnings: for a process that runs for long. */
+export function logEvents(log: Logger): void {
+  if (!log.isLevelEnabled('info')) log.level = 'info';
 }
 
 function withoutStack(error: unknown): unknown {
@@ -31,7 +40,7 @@ function withoutStack(error: unknown): unknown {
   return { type: error.name, message: error.message, ...('code' in error && { code: error.code }) };
 }
 
-function readable(line: string, isVerbose: boolean): string {
+function readable(line: string, { isVerbose, hasTime }: { isVerbose: boolean; hasTime: boolean }): string {
   const entry = entrySchema.parse(JSON.parse(line));
   const level = pino.levels.labels[entry.level] ?? 'log';
   const details = Object.entries(entry)
@@ -39,5 +48,6 @@ function readable(line: string, isVerbose: boolean): string {
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const error = entry.err === undefined ? '' : `: ${entry.err.message}`;
   const stack = isVerbose && entry.err?.stack !== undefined ? `\n${entry.err.stack}` : '';
-  return `${level}: ${[`${entry.msg}${error}`, ...details].join('  ')}${stack}\n`;
+  const time = hasTime ? `${formatTime(new Date(entry.time))} ` : '';
+  return `${time}${level}: ${[`${entry.msg}${error}`, ...details].join('  ')}${stack}\n`;
 }

@@ -1,9 +1,10 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
+import type { Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
-import { problemsIn, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import { PROBLEMS, problemsIn, type RunReport, VERDICT_WORDS } from './run-report.ts';
 import { formatCount, plural } from './words.ts';
 
 /** Groups shown of each verdict. */
@@ -11,10 +12,18 @@ const SHOWN_GROUPS = 8;
 
 type Hint = Hints['command'];
 
-/** Lines per verdict: its groups, each with examples and its remedy, and the command that shows all of its rows. */
-export async function problemLines(db: Queryable, report: RunReport, hints: Hints): Promise<readonly string[]> {
+/**
+ * Lines per verdict: its groups, each with examples and its remedy, and the command that shows all of its rows. `of`: which
+ * verdicts; default: all that need a person.
+ */
+export async function problemLines(
+  db: Queryable,
+  report: RunReport,
+  hints: Hints,
+  of: readonly Verdict[] = PROBLEMS,
+): Promise<readonly string[]> {
   if (problemsIn(report.counts) === 0) return [];
-  const groups = await groupRows(db, report.run, ['rejected', 'review', 'invalid', 'unknown']);
+  const groups = await groupRows(db, report.run, of);
   const sections = new Map<string, RowGroup[]>();
   for (const group of groups) {
     const words = wordsOf(group);

@@ -38,7 +38,17 @@ const COMMANDS: readonly LazyCommand[] = [
     load: () => import('./commands/demo.ts'),
   },
   { name: 'run', summary: 'run a configured sync now and follow it', load: () => import('./commands/run.ts') },
+  {
+    name: 'syncs',
+    summary: 'list the syncs with their next starts, pause and resume them',
+    load: () => import('./commands/syncs.ts'),
+  },
   { name: 'orders', summary: 'load orders from a CSV file', load: () => import('./commands/orders.ts') },
+  {
+    name: 'status',
+    summary: 'what needs a person, what runs, and what starts next',
+    load: () => import('./commands/status.ts'),
+  },
   {
     name: 'runs',
     summary: 'list, show, cancel, resume, retry and export runs',

@@ -7,9 +7,9 @@ import type { Queryable } from '../storage/queryable.ts';
 import { type Style, styled } from './colour.ts';
 import { exportCommand, problemLines } from './problems.ts';
 import { hintsFor } from './reasons.ts';
-import { firstRows, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from './run-report.ts';
 import type { RunState } from './run-state.ts';
-import { formatCount, formatShare, formatTime, formatTook, plural } from './words.ts';
+import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from './words.ts';
 
 const SHOWN_PLANS = 20;
 
@@ -125,10 +125,6 @@ function wordsFor(verdict: Verdict, isDryRun: boolean): string {
   return (isDryRun ? PLANNED_WORDS[verdict] : undefined) ?? VERDICT_WORDS[verdict];
 }
 
-function formatRate(perSecond: number): string {
-  return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
-}
-
 /** The first rows that a dry run would write. */
 export async function plannedLines(
   db: Queryable,
@@ -148,14 +144,25 @@ export async function plannedLines(
   return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
 }
 
-/** The whole summary of a run that has ended or that this command stopped following. */
+/** The whole summary of a run that has ended or that this command stopped following. `told`: its rows were listed before. */
 export async function summaryLines(
   db: Queryable,
   run: Run,
   report: RunReport,
   hint: (command: string) => string,
+  told: readonly Verdict[] = [],
 ): Promise<readonly string[]> {
-  const plans = report.dryRun && report.status === 'done' ? await plannedLines(db, report, hint) : [];
-  const problems = report.status === 'running' ? [] : await problemLines(db, report, hintsFor(hint, run));
+  // The plan of a load has its own lines.
+  const hasPlan = report.dryRun && report.status === 'done' && run.job !== 'orders';
+  const plans = hasPlan ? await plannedLines(db, report, hint) : [];
+  const problems =
+    report.status === 'running'
+      ? []
+      : await problemLines(
+          db,
+          report,
+          hintsFor(hint, run),
+          PROBLEMS.filter((verdict) => !told.includes(verdict)),
+        );
   return [headline(report, run.title), ...figures(report, run.notes), ...plans, ...problems];
 }

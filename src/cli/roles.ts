@@ -1,10 +1,9 @@
 /** What a long-running process does: its roles, and starting them in one workspace. */
 import type { Logger } from 'pino';
 import { runningRuns } from '../engine/ledger/runs.ts';
-import { formatDuration } from '../settings/durations.ts';
-import { isLoopback } from '../settings/fields.ts';
-import type { Schedule } from '../settings/schedules.ts';
+import { isLoopback, type ListenAddress } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
+import { scheduleWords } from './schedule-words.ts';
 import type { Workspace } from './wire.ts';
 import { formatCount } from './words.ts';
 
@@ -18,6 +17,8 @@ export interface Ready {
   url?: string;
   /** Address for calls from outside systems, if the process has the role console. */
   consoleUrl?: string;
+  /** Address of health checks and metrics, if the settings or the caller name one. */
+  healthUrl?: string;
   /** Runs that the worker found unfinished. */
   unfinished?: number;
   /** Syncs with a schedule. */
@@ -28,6 +29,8 @@ export interface RoleOptions {
   /** Port of the role service. */
   readonly port: number;
   readonly listen: string;
+  /** Default: `health.listen` of the settings. */
+  readonly health?: ListenAddress | undefined;
   readonly log: Logger;
   readonly say: (line: string) => void;
 }
@@ -42,10 +45,14 @@ export function defaultRoles({ accounts }: Settings): readonly Role[] {
 export async function startRoles(
   workspace: Workspace,
   roles: ReadonlySet<Role>,
-  { port, listen, log, say }: RoleOptions,
+  { port, listen, health = workspace.settings.health, log, say }: RoleOptions,
 ): Promise<Ready> {
   say(`Working on ${workspace.database.describe}.`);
   const ready: Ready = {};
+  if (health) {
+    ready.healthUrl = (await workspace.serveHealth(health)).url;
+    say(`health: ${ready.healthUrl}/healthz, /readyz and /metrics`);
+  }
   if (roles.has('service')) {
     warnBeyondLoopback(log, listen);
     ready.url = (await workspace.service.listen({ host: listen, port })).url;
@@ -60,23 +67,42 @@ export async function startRoles(
     await workspace.keepSchedules();
     ready.schedules = scheduled.length;
     if (scheduled.length === 0) say('scheduler: no sync has a schedule');
-    for (const { name, schedule } of scheduled) if (schedule) say(`scheduler: ${name} ${whenDue(schedule)}`);
+    for (const { name, schedule } of scheduled) if (schedule) say(`scheduler: ${name} ${scheduleWords(schedule)}`);
   }
   if (roles.has('scheduler') || roles.has('worker')) workspace.startDueSyncs();
   if (roles.has('worker')) {
     ready.unfinished = (await runningRuns(workspace.database.pool)).length;
     await workspace.work();
     await workspace.keepAuditing();
-    const targets = Object.keys(workspace.settings.targets);
-    if (targets.length > 0) await workspace.deliver(targets);
+    workspace.watchServices();
+    await workspace.deliver(Object.keys(workspace.settings.targets));
     say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);
   }
   return ready;
 }
 
-function whenDue(schedule: Schedule): string {
-  if (schedule.kind === 'every') return `every ${formatDuration(schedule.everyMs)}`;
-  return `at ${schedule.cron} (${schedule.timezone})`;
+/** Takes over settings that were read again, in a process with these roles, and logs what has changed. */
+export async function takeOverSettings(
+  workspace: Workspace,
+  roles: ReadonlySet<Role>,
+  settings: Settings,
+  log: Logger,
+): Promise<void> {
+  const { accounts, syncs, targets, needRestart } = await workspace.takeOver(settings);
+  if (roles.has('scheduler')) await workspace.keepSchedules();
+  if (roles.has('worker')) {
+    workspace.watchServices();
+    await workspace.deliver(Object.keys(workspace.settings.targets));
+  }
+  for (const warning of settings.warnings) log.warn(warning);
+  const changes = Object.entries({ accounts, syncs, targets }).flatMap(([section, kinds]) =>
+    Object.entries(kinds).flatMap(([kind, names]) =>
+      names.length > 0 ? [`${section} ${kind}: ${names.join(', ')}`] : [],
+    ),
+  );
+  log.info(`settings read again: ${changes.join('; ') || 'no account, sync or target has changed'}`);
+  if (needRestart.length > 0)
+    log.warn(`restart this process to use the changed settings under ${needRestart.join(', ')}`);
 }
 
 /** Warns if other machines can reach the service. */

@@ -27,7 +27,7 @@ export function storyLines(story: RowStory, hints: Hints): readonly string[] {
   const { run, n, sourceId, label, input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
   const name = label === null || label === sourceId ? '' : `, ${label}`;
   return [
-    `Row ${n} of run ${run}: ${visible(`${sourceId}${name}`)}`,
+    `Row ${n} of run ${run}: ${isOfSeveralLines(story) ? 'lines ' : ''}${visible(`${sourceId}${name}`)}`,
     ...inputLines(input),
     ...section(
       'Matched with',
@@ -48,6 +48,10 @@ export function storyLines(story: RowStory, hints: Hints): readonly string[] {
     'Verdict',
     ...(verdict === null ? [`  none yet: ${STATE_WORDS[state]}`] : verdictLines(verdict, hints)),
   ];
+}
+
+function isOfSeveralLines({ sourceId, input }: RowStory): boolean {
+  return input.cells !== null && /^\d+-\d+$/.test(sourceId);
 }
 
 /** The same for scripts, with statements and remedies as text. */

@@ -4,10 +4,11 @@ import { type Audit, auditOf } from '../engine/ledger/debts.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
-import { budgetLimits, type Settings } from '../settings/settings.ts';
+import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
 import { type RunState, stateOf, stateWords } from './run-state.ts';
+import { formatRate } from './words.ts';
 
 /** Stable, because scripts read it. */
 export interface RunReport {
@@ -112,6 +113,13 @@ async function countsOf(db: Queryable, run: Run): Promise<Counts> {
 export function allowedFor(run: Run, settings: Settings): number | undefined {
   const account = settings.accounts[run.account];
   return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
+}
+
+/** `20 calls a second`, or that the rate is discovered. */
+export function budgetWords(account: AccountSettings): string {
+  const { ratePerSecond } = budgetLimits(account);
+  const rate = formatRate(ratePerSecond);
+  return account.budget.mode === 'discover' ? `discovered, at most ${rate}` : rate;
 }
 
 /** At most 1: a burst after a pause may exceed the rate. */

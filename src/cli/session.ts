@@ -1,10 +1,11 @@
 /** What every command uses: where to write, which settings and data to use, and what to close at the end. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
-import { LockstepError } from '../base/errors.ts';
+import { LockstepError, messageOf } from '../base/errors.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -14,7 +15,7 @@ import { createLog } from './log.ts';
 import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import type { Screen, TextStream } from './screen.ts';
-import { listenForStop, type SignalSource } from './signals.ts';
+import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './store.ts';
 import type { Workspace } from './wire.ts';
 
@@ -43,6 +44,8 @@ export interface Session {
   readonly env: Surroundings['env'];
   readonly cwd: string;
   readonly dataDir: string;
+  /** Whether details of the implementation are wanted. */
+  readonly isVerbose: boolean;
   /** The database in use, once it is open; for messages about losing it. */
   readonly database: () => string | undefined;
   /**
@@ -50,6 +53,8 @@ export interface Session {
    * settings file, the one that comes with Lockstep. @throws LockstepError SETTINGS_MISSING, SETTINGS_INVALID
    */
   settings(how?: { readonly orDefault?: boolean }): Promise<Settings>;
+  /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
+  whenReloaded(takeOver: (settings: Settings) => Promise<void>): void;
   /**
    * The parts below are opened for this command and closed with the session. The ledger and the workspace need the settings
    * file and the data directory of an earlier command, unless --init or --data names a new one; the service's store does not.
@@ -152,6 +157,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     env,
     cwd,
     dataDir,
+    isVerbose: options.verbose,
     database: () => database,
     settings,
     openLedger: async () => keep((await stores()).openLedger(await existing({ orDefault: true }))),
@@ -168,6 +174,17 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
       return stopping.signal;
     },
+    whenReloaded(takeOver) {
+      const reload = async (): Promise<void> => {
+        try {
+          await takeOver(await loadSettings({ configFile: options.config, env, cwd }));
+        } catch (error) {
+          log.error(`the settings were not taken over, and the earlier ones stay in use. ${messageOf(error)}`);
+        }
+      };
+      const listening = listenForReload(around.signals, reload);
+      closers.push(() => listening.close());
+    },
     canAsk: out.isLive && around.stdin?.isTTY === true,
     async ask(question, signal) {
       const { stdin } = around;
@@ -175,10 +192,13 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       const asking = createInterface({ input: stdin });
       try {
         around.stdout.write(`${question} [y/N] `);
-        const answer = await asking.question('', { signal });
+        // At the end of the input, the question itself never settles.
+        const ended = once(asking, 'close').then(() => undefined);
+        const answer = await Promise.race([asking.question('', { signal }), ended]);
+        if (answer === undefined) return undefined;
         return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
       } catch {
-        return undefined; // stopped, or the input has ended
+        return undefined; // stopped
       } finally {
         asking.close();
       }

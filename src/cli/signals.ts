@@ -1,8 +1,13 @@
-/** SIGINT and SIGTERM: the first one asks a long command to finish cleanly, the second one ends it at once. */
+/**
+ * SIGINT and SIGTERM: the first one asks a long command to finish cleanly, the second one ends it at once. SIGHUP asks it
+ * to read its settings again.
+ */
+
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 export interface SignalSource {
-  on(name: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
-  off(name: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  on(name: Signal, listener: () => void): unknown;
+  off(name: Signal, listener: () => void): unknown;
 }
 
 export interface Stopping {
@@ -31,6 +36,30 @@ export function listenForStop(
     signal: stop.signal,
     close() {
       for (const name of ['SIGINT', 'SIGTERM'] as const) source.off(name, listener);
+    },
+  };
+}
+
+/** Calls `reload` for each SIGHUP, one call after another; several signals during a call make one more. `reload` never rejects. */
+export function listenForReload(source: SignalSource, reload: () => Promise<void>): { close(): Promise<void> } {
+  let isAsked = false;
+  let reloading: Promise<void> | undefined;
+  const reloadWhileAsked = async (): Promise<void> => {
+    while (isAsked) {
+      isAsked = false;
+      await reload();
+    }
+    reloading = undefined;
+  };
+  const listener = (): void => {
+    isAsked = true;
+    reloading ??= reloadWhileAsked();
+  };
+  source.on('SIGHUP', listener);
+  return {
+    async close() {
+      source.off('SIGHUP', listener);
+      await reloading;
     },
   };
 }

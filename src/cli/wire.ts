@@ -4,32 +4,39 @@
  */
 import { catalog } from '../../jobs/catalog.ts';
 import { LockstepError } from '../base/errors.ts';
-import type { Lane } from '../client/budget/budget.ts';
 import { openPostgresStore } from '../client/budget/postgres-store.ts';
 import { createRedisStore } from '../client/budget/redis-store.ts';
+import type { CallEvent } from '../client/call/client.ts';
 import { type AccountAccess, type Accounts, createAccounts } from '../engine/account/accounts.ts';
 import { keepAuditing } from '../engine/account/audits.ts';
+import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
-import { startRun } from '../engine/ledger/runs.ts';
-import { isBound, scopeNamed } from '../engine/ledger/scopes.ts';
+import { readRun } from '../engine/ledger/runs.ts';
+import { type DueStart, keepSchedules, MISSED_MS, type ScheduledSync } from '../engine/ledger/schedules.ts';
 import { createOwnQueue } from '../engine/worker/own-queue.ts';
-import { openQueue } from '../engine/worker/queue.ts';
+import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
-import { openSchedules, type Schedules } from '../engine/worker/schedules.ts';
+import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
 import { type Console, startConsole } from '../mirror/inbound/hook-server.ts';
-import { startReporting } from '../mirror/inbound/reporting.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
-import { startDelivering } from '../mirror/outbox/delivering.ts';
-import { openTargets } from '../mirror/targets/open-targets.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
+import { changesBetween, type SettingsChanges, takeable } from '../settings/changes.ts';
+import type { ListenAddress } from '../settings/fields.ts';
 import { readSecret } from '../settings/secrets.ts';
-import { accountNamed, type Settings, syncNamed, targetNamed } from '../settings/settings.ts';
+import { accountNamed, type Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
 import { EmbeddedService } from './embedded-service.ts';
+import type { HealthServer } from './health-server.ts';
+import type { Metrics } from './metrics.ts';
+import { checkReadiness } from './readiness.ts';
+import { logStop } from './run-log.ts';
+import { reportRun } from './run-report.ts';
+import { type StartHow, startSyncRun } from './start-sync.ts';
 import { openLedger, type StoreOptions } from './store.ts';
+import { createTargetWork } from './target-work.ts';
 
 export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -38,12 +45,19 @@ export interface WorkspaceOptions extends StoreOptions {
 }
 
 export interface Workspace {
+  /** As they were last taken over. */
   readonly settings: Settings;
+  /**
+   * Uses these settings for new work: syncs that start, accounts and targets that are opened. Unfinished runs keep the
+   * options they were started with. `deliver` and `keepSchedules` have to be called again. Returns what has changed; what
+   * needs a restart is not taken over.
+   */
+  takeOver(settings: Settings): Promise<SettingsChanges>;
   readonly database: Database;
   readonly accounts: Accounts;
   readonly service: EmbeddedService;
   /** Starts a run of a sync, or returns the unfinished run that blocks it. */
-  startSync(name: string, how: StartHow): Promise<Awaited<ReturnType<typeof startRun>>>;
+  startSync(name: string, how: StartHow): ReturnType<typeof startSyncRun>;
   /**
    * Works on runs in this process until the workspace is closed: on every unfinished run, or only on attended runs and the
    * runs that they need. The first call decides.
@@ -57,22 +71,19 @@ export interface Workspace {
   keepSchedules(): Promise<void>;
   /** Makes the audits of all accounts as they become due, until the workspace is closed. */
   keepAuditing(): Promise<void>;
+  /** Logs when a service stops working, and when it works again, until the workspace is closed. */
+  watchServices(): void;
   /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): void;
+  /** Serves health checks and metrics until the workspace is closed. Call it first: metrics count from then on. */
+  serveHealth(address: ListenAddress): Promise<HealthServer>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-export interface StartHow {
-  readonly lane: Lane;
-  readonly dryRun: boolean;
-  /** For a sync of tasks: reads the items of its targets back, even if its settings do not enable that. */
-  readonly reconcile?: boolean;
-}
-
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { dataDir, env, log } = options;
-  const settings = await withSharedBudgets(options.settings, env);
+  let settings = await withSharedBudgets(options.settings, env);
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) {
@@ -95,15 +106,24 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       : await openPostgresStore({ pool: database.pool });
     const service = keep(new EmbeddedService({ database, dataDir, log }));
     const access = (name: string) => accessTo(settings, name, service, env);
-    const accounts = keep(createAccounts({ pool: database.pool, store, access }));
+    let watch: ServiceWatch | undefined;
+    let metrics: Metrics | undefined;
+    const onCall = (account: string, event: CallEvent) => {
+      watch?.saw(account, event.outcome);
+      metrics?.called(account, event);
+    };
+    const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall }));
     const targets = keep(
-      openTargets({
-        settings: settings.targets,
+      createTargetWork({
+        settings: () => settings,
         store,
         readSecret: (ref) => readSecret(ref, env),
         accounts,
         readTask: toTaskState,
         creationsOf: (target) => creationLog(database.pool, target),
+        pool: database.pool,
+        onAttempt: (...attempt) => metrics?.attempted(...attempt),
+        log,
       }),
     );
 
@@ -112,48 +132,70 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       database: database.connection,
       log,
     };
-    let schedules: Schedules | undefined;
-    const useSchedules = (): Schedules => {
-      schedules ??= keep(openSchedules(queueNeeds));
-      return schedules;
-    };
     let runner: Promise<Runner> | undefined;
+    let sharedQueue: SharedQueue | undefined;
+    let scheduler: Scheduler | undefined;
+    let web: Console | undefined;
+    let isDelivering = false;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
+    const inTheWay = new Map<string, string>();
+    const begin = async ({ sync, lateMs }: DueStart): Promise<void> => {
+      const begun = await startSync(sync, { lane: 'batch', dryRun: false });
+      const run = begun.run.id;
+      if (begun.status === 'busy') {
+        if (inTheWay.get(sync) !== run) log.warn({ sync, run }, 'not started: an earlier run is unfinished');
+        inTheWay.set(sync, run);
+        return;
+      }
+      log.info({ sync, run, ...(lateMs > MISSED_MS && { lateMs }) }, 'run started');
+    };
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
-      const queue = keep(worksOn === 'every-run' ? openQueue(queueNeeds) : createOwnQueue({ log }));
+      if (worksOn === 'every-run') sharedQueue = keep(openQueue(queueNeeds));
+      const queue = sharedQueue ?? keep(createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
       const { pool } = database;
-      return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs }));
+      const onStopped = async (id: string): Promise<void> => {
+        const run = await readRun(pool, id);
+        const report = await reportRun(pool, run, settings);
+        logStop(log, run, report);
+        metrics?.runStopped(run, report);
+      };
+      return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs, onStopped }));
     };
     const work: Workspace['work'] = (on = 'every-run') => {
       runner ??= startWorking(on);
       return runner;
     };
-    const served = new Set<string>();
-    const deliver: Workspace['deliver'] = async (wanted) => {
-      for (const name of wanted) targetNamed(settings, name);
-      const { worker, attended: runs } = await work();
-      const names = wanted.filter((name) => !served.has(name));
-      if (names.length === 0) return;
-      for (const name of names) served.add(name);
-      // Twice the calls in flight: the other half waits at the target's budget, so that every token is used at once.
-      const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
-      const { pool } = database;
-      keep(startDelivering({ pool, worker, runs, targets: { open: targets.open, concurrencyOf }, names, log }));
-      const syncs = Object.values(settings.syncs).filter((sync) => sync.type === 'tasks');
-      keep(startReporting({ pool, accounts, syncs, targets, names, runs, log }));
+    const deliver: Workspace['deliver'] = async (names) => {
+      const running = await work();
+      if (!isDelivering) keep({ close: targets.stopDelivering }); // before the runner stops
+      isDelivering = true;
+      targets.deliver(names, running);
     };
     const serveConsole: Workspace['serveConsole'] = async () => {
       const { host, port } = settings.console;
-      const names = Object.keys(settings.targets);
-      return keep(await startConsole({ pool: database.pool, names, targets, host, port, log }));
+      const names = () => Object.keys(settings.targets);
+      web = keep(await startConsole({ pool: database.pool, names, targets, host, port, log }));
+      return web;
+    };
+    const takeOver: Workspace['takeOver'] = async (given) => {
+      const after = await withSharedBudgets(given, env);
+      const changes = changesBetween(settings, after);
+      settings = takeable(settings, after);
+      for (const name of [...changes.accounts.changed, ...changes.accounts.removed]) accounts.renew(name);
+      if (changes.isAny) await targets.renew();
+      if (changes.isAny) await web?.renew();
+      return changes;
     };
     const startAuditing = async (): Promise<void> => {
       const { attend } = await work();
-      keep(keepAuditing({ pool: database.pool, accounts: Object.keys(settings.accounts), attend, log }));
+      keep(keepAuditing({ pool: database.pool, accounts: () => Object.keys(settings.accounts), attend, log }));
     };
     return {
-      settings,
+      get settings() {
+        return settings;
+      },
+      takeOver,
       database,
       accounts,
       service,
@@ -162,14 +204,24 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       deliver,
       serveConsole,
       keepAuditing: startAuditing,
-      keepSchedules: () => keepSchedules(useSchedules(), settings),
-      startDueSyncs: () => {
-        const begin = async (sync: string) => {
-          const begun = await startSync(sync, { lane: 'batch', dryRun: false });
-          if (begun.status === 'busy')
-            log.warn({ sync, run: begun.run.id }, 'not started: an earlier run is unfinished');
-        };
-        keep(useSchedules().beginDue(begin));
+      watchServices() {
+        watch ??= keep(watchServices({ open: accounts.open, log }));
+        watch.watch(Object.values(settings.accounts).flatMap(({ name, url }) => (url === undefined ? [] : [name])));
+      },
+      keepSchedules: () => keepSchedules(database.pool, scheduledIn(settings)),
+      startDueSyncs() {
+        scheduler = keep(startDueSyncs({ pool: database.pool, begin, log }));
+      },
+      async serveHealth(address) {
+        const [{ createMetrics }, { serveHealth }] = await Promise.all([
+          import('./metrics.ts'),
+          import('./health-server.ts'),
+        ]);
+        const { pool } = database;
+        const queue = () => sharedQueue;
+        metrics = createMetrics({ pool, accounts, queue, settings: () => settings });
+        const ready = () => checkReadiness({ pool, queue, scheduler: () => scheduler });
+        return keep(await serveHealth({ address, ready, metrics, log }));
       },
       close: closeAll,
     };
@@ -177,30 +229,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await closeAll();
     throw error;
   }
-}
-
-async function startSyncRun(
-  { database, settings, accounts }: Pick<Workspace, 'database' | 'settings' | 'accounts'>,
-  name: string,
-  { reconcile = false, ...how }: StartHow,
-) {
-  const sync = syncNamed(settings, name);
-  // An account that was never opened has no scope yet. If it cannot be opened here, the run's worker reports why.
-  if (!(await isBound(database.pool, sync.account))) await accounts.open(sync.account).catch(() => undefined);
-  const type = catalog.syncTypes[sync.type];
-  return startRun(database.pool, {
-    sync: name,
-    job: sync.type,
-    account: sync.account,
-    scope: await scopeNamed(database.pool, sync.account),
-    resource: type.resource ?? `sync:${name}`,
-    options:
-      sync.type === 'tasks'
-        ? { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) }
-        : sync.options,
-    phase: type.firstJob,
-    ...how,
-  });
 }
 
 async function accessTo(
@@ -224,13 +252,6 @@ async function accessTo(
   return { settings: account, baseUrl, apiKey, authorization, embeddedTenant: embedded && name };
 }
 
-async function keepSchedules(kept: Schedules, settings: Settings): Promise<void> {
-  await kept.keep(
-    Object.values(settings.syncs).flatMap(({ name, schedule }) => {
-      if (!schedule) return [];
-      const when =
-        schedule.kind === 'cron' ? { pattern: schedule.cron, tz: schedule.timezone } : { every: schedule.everyMs };
-      return [{ sync: name, when }];
-    }),
-  );
+function scheduledIn({ syncs }: Settings): readonly ScheduledSync[] {
+  return Object.values(syncs).flatMap(({ name, schedule }) => (schedule ? [{ sync: name, schedule }] : []));
 }

@@ -24,6 +24,11 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }
 
+/** `20 a second`, `30 a minute`. */
+export function formatRate(perSecond: number): string {
+  return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
+}
+
 /** `97%`; `<1%` for a share between 0 and 1%. */
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';

@@ -45,6 +45,18 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
 }
 
+/** The exact sum of amounts that `parseAmount` gave; refused if it has too many digits. */
+export function sumOf(amounts: readonly string[]): Amount {
+  const units = amounts.reduce((sum, amount) => {
+    const [whole = '', fraction = ''] = amount.split('.');
+    return sum + BigInt(whole + fraction.padEnd(MAX_DECIMALS, '0'));
+  }, 0n);
+  const isNegative = units < 0n;
+  const digits = String(isNegative ? -units : units).padStart(MAX_DECIMALS + 1, '0');
+  const [whole, fraction] = [digits.slice(0, -MAX_DECIMALS), digits.slice(-MAX_DECIMALS)];
+  return bounded({ status: 'parts', whole, fraction }, isNegative, undefined, MAX_DECIMALS);
+}
+
 /**
  * What a cell shows about the decimal sign of its file. `either`: both signs are possible and give different numbers.
  * `not .`: its points group thousands, as in 1.234.567; this does not show what a comma means in other cells.

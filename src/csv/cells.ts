@@ -49,7 +49,7 @@ export function cellReaders(amounts: AmountForm): Readonly<Record<Field, CellRea
 
 /** UTF-16 units. The contract gives no lengths (docs/contract.md, "Limits" 3): our choice. */
 const MAX_SHORT = 255;
-const MAX_LONG = 10_000;
+export const MAX_LONG = 10_000;
 const MAX_URL = 2048;
 const MAX_EMAIL = 320;
 

@@ -4,85 +4,125 @@
  * Headers are untrusted, so they are never keys of an object: `__proto__` and `constructor` are ordinary names.
  */
 import { createHash } from 'node:crypto';
-import { editDistance } from '../base/edit-distance.ts';
+import { closest } from '../base/closest.ts';
 import { LockstepError } from '../base/errors.ts';
-import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED, SYNONYMS } from './fields.ts';
+import { type CellSource, cellFrom } from './cell-source.ts';
+import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED } from './fields.ts';
+import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
+import { type Preset, sourcesOf } from './presets.ts';
+import { plainWords, type Recognised, recognise } from './recognise.ts';
 
-export interface MappedColumn {
+export interface MappedColumn extends CellSource {
   readonly field: Field;
-  /** From 0. */
+  readonly name: string;
+  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'fuzzy' | 'shared';
+  /** Of the name, from 0 to 1. */
+  readonly confidence: number;
+  /** Of the cells that were looked at. */
+  readonly fits: Fits;
+}
+
+export interface UnusedColumn {
   readonly index: number;
   readonly name: string;
-  readonly how: 'told' | 'exact' | 'synonym' | 'fuzzy' | 'shared';
-  /** From 0 to 1. */
-  readonly confidence: number;
+  /** Set if the name fits a field, and the cells do not. */
+  readonly unfit?: { readonly field: Field; readonly fits: Fits };
 }
 
 export interface ColumnMapping {
   /** At most one per field, in the order of FIELDS. */
   readonly columns: readonly MappedColumn[];
   /** Columns of the file that fill no field. */
-  readonly unmapped: readonly { readonly index: number; readonly name: string }[];
+  readonly unmapped: readonly UnusedColumn[];
+  /** Fields that no column fills, because a person said so. */
+  readonly none: readonly Field[];
 }
 
 export interface Header {
   readonly names: readonly string[];
   /** Without a header, columns are named by number only. */
   readonly isGiven: boolean;
+  /** Its line in the file. */
+  readonly line: number;
 }
 
-export interface Recognised {
-  readonly field: Field;
-  readonly how: 'exact' | 'synonym' | 'fuzzy';
-  readonly confidence: number;
+export interface MappingChoices {
+  /** `--map`: field → a column's header or number (from 1); empty where no column fills it. */
+  readonly told?: ReadonlyMap<Field, string>;
+  /** What was told for this header before. */
+  readonly remembered?: ReadonlyMap<Field, string>;
+  /** A preset is complete: a column that it does not name fills no field unless it was told. */
+  readonly preset?: Preset;
+  readonly firstRows?: readonly (readonly string[])[];
+  /** The rows were chosen by what is wrong with them, so bad cells say nothing about their column. */
+  readonly isSelection?: boolean;
 }
 
 /**
- * `told`: field → a column's header or number (from 1), as given or as remembered for this header's signature; empty if
- * no column fills it. `firstRows` show what a column called "customer" contains. Throws CSV_DUPLICATE_HEADER,
- * CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_CUSTOMER_COLUMN.
+ * A column is found by its name and by its cells (fits.ts). What was told is taken as it is.
+ * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS, CSV_CELLS_DO_NOT_FIT or CSV_NO_CUSTOMER_COLUMN.
  */
-export function mapColumns(
-  header: Header,
-  told: ReadonlyMap<Field, string> = new Map(),
-  firstRows: readonly (readonly string[])[] = [],
-): ColumnMapping {
-  if (header.isGiven) refuseDuplicates(header.names);
+export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
+  const { told = new Map(), remembered = new Map(), preset } = choices;
+  if (header.isGiven) refuseDuplicates(header);
+  const firstCells = new FirstCells(header, choices);
   const found = new Map<Field, MappedColumn>();
-  const isLeftOut = (field: Field) => told.get(field)?.trim() === '';
-  for (const [field, column] of told) {
+  const given = new Map([...remembered, ...told]);
+  const isLeftOut = (field: Field) => given.get(field)?.trim() === '';
+  for (const [field, column] of given) {
     if (isLeftOut(field)) continue;
-    const index = columnIndex(header, field, column);
-    found.set(field, { field, index, name: header.names[index] ?? '', how: 'told', confidence: 1 });
+    const how = told.has(field) ? 'told' : 'remembered';
+    const source = { index: columnIndex(header, field, column) };
+    found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
   }
-  if (header.isGiven) recogniseAll(header.names, found, { isLeftOut, firstRows });
+  for (const [field, source] of preset ? sourcesOf(preset, header.names) : []) {
+    if (found.has(field) || isLeftOut(field)) continue;
+    found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
+  }
+  const unfit = header.isGiven && !preset ? recogniseAll(firstCells, found, isLeftOut) : [];
   for (const [one, other] of SHARED) {
     if (!isLeftOut(one)) share(found, one, other);
     if (!isLeftOut(other)) share(found, other, one);
   }
-  if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(header);
+  if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(header, unfit);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
-  const used = new Set(columns.map(({ index }) => index));
-  const unmapped = header.names.map((name, index) => ({ index, name })).filter(({ index }) => !used.has(index));
-  return { columns, unmapped };
+  return { columns, unmapped: unusedOf(header, columns, unfit), none: FIELDS.filter(isLeftOut) };
 }
 
-/** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
-export function recognise(name: string): Recognised | undefined {
-  const words = plainWords(name);
-  const known = KNOWN.get(words);
-  if (known) return known;
-  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the exact name
-  if (qualified) return { ...qualified, how: 'synonym', confidence: CONFIDENCE.synonym };
-  let best: Recognised | undefined;
-  let isTie = false;
-  for (const [candidate, { field }] of KNOWN) {
-    const confidence = likeness(words, candidate);
-    if (confidence < LEAST_LIKENESS || (best && confidence < best.confidence)) continue;
-    isTie = best !== undefined && best.field !== field && confidence === best.confidence;
-    best = { field, how: 'fuzzy', confidence: Math.round(confidence * 100) / 100 };
+/** The cells of a file's first rows, by column. */
+class FirstCells {
+  readonly header: Header;
+  readonly isSelection: boolean;
+  readonly #rows: readonly (readonly string[])[];
+
+  constructor(header: Header, { firstRows = [], isSelection = false }: MappingChoices) {
+    this.header = header;
+    this.isSelection = isSelection;
+    this.#rows = firstRows.slice(0, MOST_LOOKED_AT);
   }
-  return isTie ? undefined : best;
+
+  /** Without spaces around them. */
+  cells(source: CellSource): readonly string[] {
+    return this.#rows.map((row) => cellFrom(row, source));
+  }
+
+  column(field: Field, source: CellSource, by: Pick<MappedColumn, 'how' | 'confidence'>): MappedColumn {
+    const name = this.header.names[source.index] ?? '';
+    return { ...source, ...by, field, name, fits: fitsOf(field, this.cells(source)) };
+  }
+}
+
+function unusedOf(
+  { names }: Header,
+  columns: readonly MappedColumn[],
+  unfit: readonly MappedColumn[],
+): readonly UnusedColumn[] {
+  const used = new Set(columns.flatMap(({ index, also = [] }) => [index, ...also]));
+  return names.flatMap((name, index): UnusedColumn[] => {
+    if (used.has(index)) return [];
+    const bad = unfit.find((column) => column.index === index);
+    return [{ index, name, ...(bad && { unfit: { field: bad.field, fits: bad.fits } }) }];
+  });
 }
 
 /** The signature of a header, under which its mapping is remembered: equal for equal names in equal order. */
@@ -98,52 +138,57 @@ export function numberedColumns(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `column_${index + 1}`);
 }
 
-/** At most one letter in seven may differ: "customer note" is not a customer number, and "sender" is not a gender. */
-const LEAST_LIKENESS = 0.85;
-const LEAST_LETTERS = 5;
-const CONFIDENCE = { exact: 1, synonym: 0.95 };
-
+/** Adds what the names and cells tell, and returns the columns whose cells do not fit their name. */
 function recogniseAll(
-  names: readonly string[],
+  firstCells: FirstCells,
   found: Map<Field, MappedColumn>,
-  {
-    isLeftOut,
-    firstRows,
-  }: { readonly isLeftOut: (field: Field) => boolean; readonly firstRows: readonly (readonly string[])[] },
-): void {
+  isLeftOut: (field: Field) => boolean,
+): readonly MappedColumn[] {
+  const { header, isSelection } = firstCells;
   const taken = new Set([...found.values()].map(({ index }) => index));
   const candidates = new Map<Field, MappedColumn[]>();
-  for (const [index, name] of names.entries()) {
-    const known = taken.has(index) ? undefined : (byContent(name, index, firstRows) ?? recognise(name));
+  const unfit: MappedColumn[] = [];
+  for (const [index, name] of header.names.entries()) {
+    const known = taken.has(index) ? undefined : (byContent(name, firstCells.cells({ index })) ?? recognise(name));
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
-    const column = { ...known, index, name };
-    candidates.set(known.field, [...(candidates.get(known.field) ?? []), column]);
+    const { field } = known;
+    const column = firstCells.column(field, { index }, known);
+    // A column with exactly the field's name is used, so its bad cells are reported one by one.
+    if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);
+    else candidates.set(field, [...(candidates.get(field) ?? []), column]);
   }
   for (const [field, columns] of candidates) {
     const best = Math.max(...columns.map(({ confidence }) => confidence));
     const [column, ...rivals] = columns.filter(({ confidence }) => confidence === best);
     if (column && rivals.length === 0) found.set(field, column);
-    else throw ambiguous(field, columns);
+    else throw ambiguous(field, columns, header);
   }
+  const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
+  if (missing) throw doesNotFit(missing, header);
+  return unfit;
 }
 
 const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
+/** A cell or two may be wrong. */
+const MOST_CELLS = 0.9;
 /** Some shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
-/** A value that cannot be a name: digits, or a UUID. */
-const CUSTOMER_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
-
 /** A column called "customer" may contain ids, e-mail addresses or names, and one called "name" may contain order numbers. */
-function byContent(name: string, index: number, rows: readonly (readonly string[])[]): Recognised | undefined {
+function byContent(name: string, cells: readonly string[]): Recognised | undefined {
   const words = plainWords(name);
-  if (words !== 'name' && !CUSTOMER_WORDS.has(words)) return undefined;
-  const cells = rows.map((row) => row[index]?.trim() ?? '').filter((cell) => cell !== '');
-  const isEach = (form: RegExp) => cells.length > 0 && cells.every((cell) => form.test(cell));
   const how = { how: 'synonym', confidence: 0.9 } as const;
-  if (words === 'name') return isEach(ORDER_NUMBER) ? { field: 'order_id', ...how } : undefined;
-  const field = isEach(CUSTOMER_ID) ? 'client_id' : isEach(/@/) ? 'customer_email' : 'customer_name';
-  return { field, ...how };
+  if (words === 'name') {
+    const filled = cells.filter((cell) => cell !== '');
+    const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
+    return isNumbers ? { field: 'order_id', ...how } : undefined;
+  }
+  if (!CUSTOMER_WORDS.has(words)) return undefined;
+  const fitting = (['client_id', 'customer_email'] as const).find((field) => {
+    const { fit, of } = fitsOf(field, cells);
+    return of > 0 && fit >= of * MOST_CELLS;
+  });
+  return { field: fitting ?? 'customer_name', ...how };
 }
 
 function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {
@@ -160,42 +205,63 @@ export function columnIndex({ names, isGiven }: Header, field: string, column: s
   if (folded.length === 1) return names.indexOf(folded[0] ?? '');
   const number = /^\d{1,4}$/.test(wanted) ? Number(wanted) : 0;
   if (number >= 1 && number <= names.length) return number - 1;
+  const guess = isGiven ? closest(wanted, names) : undefined;
   const has = isGiven
-    ? `It has ${listColumns(names)}`
+    ? `${guess === undefined ? '' : `Did you mean "${short(guess)}"? `}It has ${listColumns(names)}`
     : `It has no header: name a column by its number, 1 to ${names.length}`;
   throw refuse('CSV_UNKNOWN_COLUMN', `--map ${field}=${column}: the file has no such column. ${has}.`);
 }
 
 /** Throws CSV_DUPLICATE_HEADER. */
-export function refuseDuplicates(names: readonly string[]): void {
+export function refuseDuplicates({ names, line }: Header): void {
   const first = new Map<string, number>();
   for (const [index, name] of names.entries()) {
     const before = first.get(name);
     if (name !== '' && before !== undefined) {
       const where = `columns ${before + 1} and ${index + 1} are both called "${short(name)}"`;
-      throw refuse('CSV_DUPLICATE_HEADER', `Line 1: ${where}. Rename one of them.`);
+      throw refuse('CSV_DUPLICATE_HEADER', `Line ${line}: ${where}. Rename one of them.`);
     }
     first.set(name, index);
   }
 }
 
-export function ambiguous(field: string, columns: readonly { readonly name: string }[]): LockstepError {
+export function ambiguous(
+  field: string,
+  columns: readonly { readonly name: string }[],
+  { line }: Header,
+): LockstepError {
   const names = columns.map(({ name }) => name);
-  const pair = `${field}=${names[0]}`;
-  const remedy = `Name one with --map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
   return refuse(
     'CSV_COLUMNS_AMBIGUOUS',
-    `Line 1: the columns ${listColumns(names)} all look like ${field}. ${remedy}.`,
+    `Line ${line}: the columns ${listColumns(names)} all look like ${field}. Name one with ${mapOption(field, names[0])}.`,
   );
 }
 
-function noCustomer({ names, isGiven }: Header): LockstepError {
+function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {
+  const { field, name } = column;
+  return refuse(
+    'CSV_CELLS_DO_NOT_FIT',
+    `Line ${line}: ${unfitWords(column)}. If it is right, add ${mapOption(field, name)}; if no column has the ${field}, add --map ${field}=.`,
+  );
+}
+
+function unfitWords({ field, name, fits: { fit, of } }: MappedColumn): string {
+  return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} cells fit`;
+}
+
+function mapOption(field: string, name = ''): string {
+  const pair = `${field}=${name}`;
+  return `--map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
+}
+
+function noCustomer({ names, isGiven }: Header, unfit: readonly MappedColumn[]): LockstepError {
   const need = `An order needs its customer: a column for one of ${CUSTOMER_REFERENCES.join(', ')}`;
   const has = isGiven
-    ? `none of the columns ${listColumns(names)} looks like it (delete any lines above the header)`
+    ? `none of the columns ${listColumns(names)} looks like it${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
     : 'the file has no header';
   const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
-  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Name the column, as in --map ${example}.`);
+  const above = isGiven ? ' If the header is further down, name its line with --header-row.' : '';
+  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Name the column, as in --map ${example}.${above}`);
 }
 
 const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });
@@ -208,47 +274,4 @@ export function listColumns(names: readonly string[]): string {
     .map((name) => `"${short(name)}"`)
     .join(', ');
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
-}
-
-/** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
-export function plainWords(name: string): string {
-  return name
-    .slice(0, 200)
-    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-}
-
-/** `amount (EUR)`, `Betrag in €` and `gross amount` are amounts. */
-function withoutCurrency(words: string): string {
-  return words
-    .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|brutto|netto|ttc|ht|inkl mwst|incl vat)\b/g, '')
-    .replace(/ +/g, ' ')
-    .replace(/ in$/, '') // of "in €"
-    .trim();
-}
-
-const KNOWN: ReadonlyMap<string, Recognised> = new Map([
-  ...FIELDS.flatMap((field) =>
-    SYNONYMS[field].map((words): [string, Recognised] => [
-      words,
-      { field, how: 'synonym', confidence: CONFIDENCE.synonym },
-    ]),
-  ),
-  ...FIELDS.map((field): [string, Recognised] => [
-    plainWords(field),
-    { field, how: 'exact', confidence: CONFIDENCE.exact },
-  ]),
-]);
-
-/** The share of letters that are equal; 0 if the words are too short or differ too much in length. */
-function likeness(one: string, other: string): number {
-  const longest = Math.max(one.length, other.length);
-  if (Math.min(one.length, other.length) < LEAST_LETTERS) return 0;
-  if (Math.abs(one.length - other.length) > longest * (1 - LEAST_LIKENESS)) return 0;
-  return 1 - editDistance(one, other) / longest;
 }

@@ -54,6 +54,22 @@ export function decodeSample(sample: Buffer, encoding: Encoding): string {
   return new TextDecoder(encoding).decode(sample, { stream: true });
 }
 
+/** The bytes of a text; what windows-1252 does not have becomes a question mark. */
+export function encodeText(text: string, encoding: Encoding): Buffer {
+  switch (encoding) {
+    case 'utf-8':
+      return Buffer.from(text);
+    case 'utf-16le':
+      return Buffer.from(text, 'utf16le');
+    case 'utf-16be':
+      return Buffer.from(text, 'utf16le').swap16();
+    case 'windows-1252':
+      return Buffer.from(text.replace(/[^\0-\x7f\xa0-\xff]/gu, toUpper), 'latin1');
+    default:
+      return encoding satisfies never;
+  }
+}
+
 /** Whether a stream of bytes is valid UTF-8. A character may be split between two blocks. */
 export class Utf8Check {
   #isValid = true;
@@ -123,4 +139,9 @@ const UPPER =
 function windows1252(bytes: Uint8Array): string {
   const latin1 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   return latin1.replace(/[\x80-\x9f]/g, (character) => UPPER.charAt(character.charCodeAt(0) - 0x80));
+}
+
+function toUpper(character: string): string {
+  const at = UPPER.indexOf(character);
+  return at === -1 ? '?' : String.fromCharCode(0x80 + at);
 }

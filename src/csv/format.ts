@@ -3,7 +3,7 @@
  * Detected from its first MiB; every finding is shown and can be overridden.
  */
 import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from './amount.ts';
-import { recognise } from './columns.ts';
+import { headerAt, knownNamesIn, looksLikeHeader } from './header.ts';
 import { type Dialect, parseBlock } from './parser.ts';
 
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -12,14 +12,16 @@ const QUOTES = ['"', "'"] as const;
 export interface Format extends Dialect {
   readonly lineEnd: 'LF' | 'CRLF' | 'CR';
   readonly hasHeader: boolean;
-  /** 1 if the first line is Excel's `sep=;`, which is not a row; otherwise 0. */
-  readonly skippedLines: 0 | 1;
+  /** Lines at the beginning of the file that are not rows: a title above the header, and Excel's `sep=;`. */
+  readonly skippedLines: number;
 }
 
 export interface FormatChoices {
   readonly delimiter?: string;
   readonly quote?: string;
   readonly hasHeader?: boolean;
+  /** The line of the header, from 1. */
+  readonly headerLine?: number;
 }
 
 export interface DetectedDecimal {
@@ -31,19 +33,38 @@ export interface DetectedDecimal {
 /** `isWhole`: the sample is the whole file, so its last line is complete. */
 export function detectFormat(sample: string, isWhole: boolean, choices: FormatChoices = {}): Format {
   const separator = /^sep=(.)\r?(?:\n|\r|$)/i.exec(sample);
-  const text = separator ? sample.slice(separator[0].length) : sample;
-  const { newline, lineEnd } = lineEndOf(text);
+  const { newline, lineEnd } = lineEndOf(separator ? sample.slice(separator[0].length) : sample);
+  const given = choices.headerLine === undefined ? 0 : choices.headerLine - 1;
+  const above = Math.max(given, separator ? 1 : 0);
+  const text = belowLines(sample, above, newline);
   const quote = choices.quote ?? quoteOf(text);
-  const rowsBy = (delimiter: string) => firstRows(text, { delimiter, quote, newline }, isWhole);
-  const delimiter = choices.delimiter ?? separator?.[1] ?? delimiterOf(rowsBy);
-  const hasHeader = choices.hasHeader ?? looksLikeHeader(rowsBy(delimiter)[0] ?? []);
-  return { delimiter, quote, newline, lineEnd, hasHeader, skippedLines: separator ? 1 : 0 };
+  const rowsBy = (delimiter: string) => parseBlock(text, { delimiter, quote, newline }, isWhole, MOST_ROWS).rows;
+  const isTitled = choices.hasHeader !== false && choices.headerLine === undefined;
+  const headerIn = (rows: readonly (readonly string[])[]) => (isTitled ? headerAt(rows) : rows.findIndex(isFilled));
+  const delimiter = choices.delimiter ?? separator?.[1] ?? delimiterOf(rowsBy, headerIn);
+  const rows = rowsBy(delimiter);
+  const at = headerIn(rows);
+  const hasHeader = choices.hasHeader ?? (choices.headerLine !== undefined || looksLikeHeader(rows[at] ?? []));
+  const title = hasHeader && rows.slice(0, Math.max(at, 0)).some(isFilled) ? linesOf(rows.slice(0, at), newline) : 0;
+  return { delimiter, quote, newline, lineEnd, hasHeader, skippedLines: above + title };
 }
 
-/** The first rows of a sample that are not blank, at most 200. */
-function firstRows(text: string, dialect: Dialect, isWhole: boolean): readonly (readonly string[])[] {
-  const { rows } = parseBlock(text, dialect, isWhole, MOST_ROWS);
-  return rows.filter((row) => row.some((cell) => cell.trim() !== ''));
+/** The text below so many lines; empty if it has no more. */
+export function belowLines(text: string, count: number, newline: string): string {
+  let at = 0;
+  for (let left = count; left > 0; left -= 1) {
+    const end = text.indexOf(newline, at);
+    if (end === -1) return '';
+    at = end + 1;
+  }
+  return text.slice(at);
+}
+
+const isFilled = (row: readonly string[]) => row.some((cell) => cell.trim() !== '');
+
+/** How many lines these rows take: a quoted cell may hold line breaks. */
+function linesOf(rows: readonly (readonly string[])[], newline: string): number {
+  return rows.reduce((lines, row) => lines + row.join('').split(newline).length, 0);
 }
 
 /**
@@ -85,22 +106,24 @@ function lineEndOf(text: string): Pick<Format, 'newline' | 'lineEnd'> {
   return { newline: '\n', lineEnd: pairs * 2 > feeds ? 'CRLF' : 'LF' };
 }
 
-/**
- * The apostrophe, only if there is no double quote and cells begin and end with the apostrophe next to a delimiter or a
- * line's end.
- */
+/** The apostrophe, only if most lines have cells that begin and end with it next to a delimiter or a line's end. */
 function quoteOf(text: string): string {
-  if (text.includes('"')) return QUOTES[0];
-  const quoted = text.match(/(?:^|[,;\t|\n])'[^'\n]*'(?=[,;\t|\r\n]|$)/g)?.length ?? 0;
-  return quoted >= 2 && quoted * 2 > text.split('\n').length ? QUOTES[1] : QUOTES[0];
+  const quoted = (form: RegExp) => text.match(form)?.length ?? 0;
+  const single = quoted(/(?:^|[,;\t|\n])'[^'\n]*'(?=[,;\t|\r\n]|$)/g);
+  if (single < 2 || single * 2 <= text.split('\n').length) return QUOTES[0];
+  return single > quoted(/(?:^|[,;\t|\n])"[^"]*"(?=[,;\t|\r\n]|$)/g) ? QUOTES[1] : QUOTES[0];
 }
 
 /** The delimiter with the most known header names; then the one with rows of equal width; then the one with the most columns. */
-function delimiterOf(rowsBy: (delimiter: string) => readonly (readonly string[])[]): string {
+function delimiterOf(
+  rowsBy: (delimiter: string) => readonly (readonly string[])[],
+  headerIn: (rows: readonly (readonly string[])[]) => number,
+): string {
   let best: string = DELIMITERS[0];
   let most = 0;
   for (const delimiter of DELIMITERS) {
-    const rows = rowsBy(delimiter);
+    const all = rowsBy(delimiter);
+    const rows = all.slice(Math.max(headerIn(all), 0)).filter(isFilled);
     const widths = new Map<number, number>();
     for (const { length } of rows) widths.set(length, (widths.get(length) ?? 0) + 1);
     const [width, count] = [...widths].sort((one, other) => other[1] - one[1])[0] ?? [1, 0];
@@ -110,14 +133,4 @@ function delimiterOf(rowsBy: (delimiter: string) => readonly (readonly string[])
     if (score > most) [best, most] = [delimiter, score];
   }
   return best;
-}
-
-function looksLikeHeader(first: readonly string[]): boolean {
-  if (knownNamesIn(first) > 0) return true;
-  return !first.some((cell) => /@|^[-+(]?[\d.,' ]*\d/.test(cell.trim()));
-}
-
-/** How many of these cells are names of columns. Only the beginning of a long row is checked. */
-export function knownNamesIn(cells: readonly string[]): number {
-  return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
 }

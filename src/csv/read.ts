@@ -14,6 +14,8 @@ export interface TextRow {
   readonly line: number;
   readonly cells: readonly string[];
   readonly fault?: RowFault;
+  /** The order_id that an earlier load gave to this row, in a file of results. */
+  readonly label?: string;
 }
 
 export interface RowFault {

@@ -1,5 +1,6 @@
 /**
- * Writes a load's results as one CSV per verdict: what was decided about each row, followed by its original cells.
+ * Writes a load's results as CSVs: one with every line of the file in its order, and one per verdict. They have the
+ * encoding, byte order mark, delimiter, quotes and line ends of the source.
  *
  * The added columns come first, so the cells of a row with too few or too many cells keep their order. The files may be
  * corrected and loaded again without other changes: `addedColumnsOf` knows them by their header, and the guard against
@@ -12,21 +13,28 @@ import path from 'node:path';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { makeDirectory } from '../base/make-directory.ts';
 import { type Folder, openFolder } from '../base/open-folder.ts';
+import { type Encoding, encodeText } from './encoding.ts';
 import { guarded } from './formulas.ts';
 
-export const RESULT_KINDS = ['created', 'existing', 'invalid', 'rejected', 'review', 'unprocessed'] as const;
+/** `results` has every line, and the others have those of a verdict. */
+export const RESULT_KINDS = ['results', 'created', 'existing', 'invalid', 'rejected', 'review', 'unprocessed'] as const;
 export type ResultKind = (typeof RESULT_KINDS)[number];
 
-const ADDED = ['line', 'verdict', 'code', 'reason'] as const;
-const ADDED_WITH_ID = ['id', ...ADDED] as const;
+/** `lockstep_id`: the order at the service. `lockstep_order_id`: its label, also where the file gives none. */
+export const ADDED = [
+  ...['lockstep_line', 'lockstep_verdict', 'lockstep_reason', 'lockstep_detail'],
+  ...['lockstep_id', 'lockstep_order_id'],
+] as const;
 
 export interface ResultRow {
   readonly line: number;
   readonly verdict: string;
-  readonly code: string;
+  /** The code of the reason. */
   readonly reason: string;
-  /** The service's id; written only for `created`. */
-  readonly id?: string | number;
+  readonly detail: string;
+  /** The service's id. */
+  readonly id?: string;
+  readonly orderId?: string;
   /** The cells as they were read. */
   readonly cells: readonly string[];
 }
@@ -38,12 +46,15 @@ export interface ResultForm {
   readonly folder?: Folder;
   /** The files are `<base>.<kind>.csv`. */
   readonly base: string;
+  /** The rows above the header; written to `results` only. */
+  readonly title: readonly (readonly string[])[];
   /** The original header. */
   readonly columns: readonly string[];
   /** As in the original, so the same options can read the results. */
   readonly delimiter: string;
+  readonly quote: string;
   readonly lineEnd: 'LF' | 'CRLF' | 'CR';
-  /** A byte order mark: without it, spreadsheets may not detect UTF-8. */
+  readonly encoding: Encoding;
   readonly withBom: boolean;
   /** Default: `fs.open`. Tests pass their own. */
   readonly open?: (file: string) => Promise<fs.FileHandle>;
@@ -56,8 +67,7 @@ export interface WrittenResult {
 
 /** How many columns at the beginning of a header were added by Lockstep: 0 for any other file. */
 export function addedColumnsOf(header: readonly string[]): number {
-  const begins = (names: readonly string[]) => names.every((name, index) => header[index] === name);
-  return begins(ADDED_WITH_ID) ? ADDED_WITH_ID.length : begins(ADDED) ? ADDED.length : 0;
+  return ADDED.every((name, index) => header[index] === name) ? ADDED.length : 0;
 }
 
 /** All its methods throw DISK_FULL or RESULTS_NOT_WRITTEN; after that, `abort`. */
@@ -70,20 +80,23 @@ export class ResultFiles {
     this.#form = form;
   }
 
-  async write(kind: ResultKind, row: ResultRow): Promise<void> {
-    const file = this.#files.get(kind) ?? (await this.#guard(() => this.#begin(kind)));
-    const { line, verdict, code, reason, id = '', cells } = row;
-    const added = [String(line), verdict, code, reason];
-    file.pending += this.#line(kind === 'created' ? [String(id), ...added, ...cells] : [...added, ...cells]);
-    file.rows += 1;
-    if (file.pending.length >= BUFFER_CHARS) await this.#guard(() => flush(file));
+  /** To the file with every line, and to the file of the kind. */
+  async write(kind: Exclude<ResultKind, 'results'>, row: ResultRow): Promise<void> {
+    const { line, verdict, reason, detail, id = '', orderId = '', cells } = row;
+    const text = this.#line([String(line), verdict, reason, detail, id, orderId, ...cells]);
+    for (const one of ['results', kind] as const) {
+      const file = this.#files.get(one) ?? (await this.#guard(() => this.#begin(one)));
+      file.pending += text;
+      file.rows += 1;
+      if (file.pending.length >= BUFFER_CHARS) await this.#guard(() => this.#flush(file));
+    }
   }
 
   /** Gives the files their final names. A kind without rows has no file, and an earlier file of that name is deleted. */
   async close(): Promise<ReadonlyMap<ResultKind, WrittenResult>> {
     return this.#guard(async () => {
       for (const file of this.#files.values()) {
-        await flush(file);
+        await this.#flush(file);
         await file.handle.sync();
         await file.handle.close();
       }
@@ -112,11 +125,11 @@ export class ResultFiles {
   }
 
   async #begin(kind: ResultKind): Promise<OpenFile> {
-    const { columns, withBom, open = (file: string) => fs.open(file, 'wx', 0o600) } = this.#form;
+    const { title, columns, withBom, open = (file: string) => fs.open(file, 'wx', 0o600) } = this.#form;
     const folder = await this.#open();
     const aside = `.lockstep-${kind}-${randomUUID()}`;
-    const names = kind === 'created' ? ADDED_WITH_ID : ADDED;
-    const header = this.#line([...names, ...columns]);
+    const above = kind === 'results' ? title.map((row) => this.#line(row)) : [];
+    const header = [...above, this.#line([...ADDED, ...columns])].join('');
     const handle = await open(folder.at(aside));
     const file = { handle, aside, pending: withBom ? `\ufeff${header}` : header, rows: 0 };
     this.#files.set(kind, file);
@@ -142,10 +155,14 @@ export class ResultFiles {
   }
 
   #line(cells: readonly string[]): string {
-    const { delimiter, lineEnd } = this.#form;
-    let line = '';
-    for (const cell of cells) line += `${line === '' ? '' : delimiter}${quoted(guarded(cell), delimiter)}`;
-    return line + LINE_ENDS[lineEnd];
+    const { delimiter, quote, lineEnd } = this.#form;
+    return cells.map((cell) => quoted(guarded(cell), delimiter, quote)).join(delimiter) + LINE_ENDS[lineEnd];
+  }
+
+  async #flush(file: OpenFile): Promise<void> {
+    const bytes = encodeText(file.pending, this.#form.encoding);
+    file.pending = '';
+    await file.handle.appendFile(bytes);
   }
 
   async #guard<T>(act: () => Promise<T>): Promise<T> {
@@ -176,13 +193,11 @@ const BUFFER_CHARS = 64 * 1024;
 const LINE_ENDS = { LF: '\n', CRLF: '\r\n', CR: '\r' } as const;
 const TO_QUOTE = /["\r\n]|^[\s']|[,;\t|]'|\s$/;
 
-async function flush(file: OpenFile): Promise<void> {
-  const text = file.pending;
-  file.pending = '';
-  await file.handle.appendFile(text);
-}
-
-/** The apostrophe is quoted too, so it cannot be read as the file's quote. */
-function quoted(cell: string, delimiter: string): string {
-  return TO_QUOTE.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;
+/**
+ * The apostrophe is quoted too, so it cannot be read as the file's quote. If it is the file's quote, every cell is quoted, so
+ * that the file is recognised again.
+ */
+function quoted(cell: string, delimiter: string, quote: string): string {
+  const isToQuote = quote !== '"' || TO_QUOTE.test(cell) || cell.includes(delimiter);
+  return isToQuote ? `${quote}${cell.replaceAll(quote, quote + quote)}${quote}` : cell;
 }

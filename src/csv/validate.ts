@@ -6,6 +6,7 @@
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import type { AmountForm } from './amount.ts';
+import { type CellSource, cellFrom, isSameSource } from './cell-source.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import type { ColumnMapping } from './columns.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
@@ -22,11 +23,20 @@ export interface Problem {
   readonly facts: Facts & { readonly line: number };
 }
 
+/** A line of the file. */
+export interface SourceLine {
+  /** Where it begins. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** `lines`: all lines of an order that has several, the first one included. */
 export type CheckedRow =
   | {
       readonly status: 'valid';
       readonly line: number;
       readonly cells: readonly string[];
+      readonly lines?: readonly SourceLine[];
       readonly values: OrderValues;
       readonly warnings: readonly Problem[];
     }
@@ -34,6 +44,7 @@ export type CheckedRow =
       readonly status: 'invalid';
       readonly line: number;
       readonly cells: readonly string[];
+      readonly lines?: readonly SourceLine[];
       /** The values that could be read. */
       readonly values: OrderValues;
       readonly problems: readonly Problem[];
@@ -55,11 +66,12 @@ export class RowValidator {
     this.#rules = rules;
     const readers = cellReaders(rules.amounts);
     const columns: Column[] = [];
-    for (const { field, index, name } of rules.mapping.columns) {
+    for (const source of rules.mapping.columns) {
+      const { field } = source;
       // A column that fills two fields is read once, and its problem is reported once.
-      const same = columns.find((column) => column.index === index && column.read === readers[field]);
+      const same = columns.find((column) => isSameSource(column.source, source) && column.read === readers[field]);
       if (same) same.others.push(field);
-      else columns.push({ field, others: [], index, name, read: readers[field] });
+      else columns.push({ field, others: [], source, name: source.name, read: readers[field] });
     }
     this.#columns = columns;
   }
@@ -78,15 +90,15 @@ export class RowValidator {
       (cells.length === width
         ? undefined
         : ({ code: 'RAGGED', facts: { line, cells: cells.length, header: width } } as const));
-    if (!fault) return this.#read(line, cells);
+    if (!fault) return this.#read(row, cells);
     return { status: 'invalid', line, cells, values: {}, problems: [rowProblem(fault.code, fault.facts)] };
   }
 
-  #read(line: number, cells: readonly string[]): CheckedRow {
+  #read({ line, label }: TextRow, cells: readonly string[]): CheckedRow {
     const values: Partial<Record<Field, string>> = {};
     let problems: Problem[] | undefined;
     for (const column of this.#columns) {
-      const cell = trimmed(cells[column.index] ?? '');
+      const cell = cellFrom(cells, column.source);
       if (cell === '') {
         if (column.field === 'amount') problems = [...(problems ?? []), cellProblem(NO_AMOUNT, column, line, cell)];
         continue;
@@ -99,6 +111,7 @@ export class RowValidator {
       if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
+    if (label !== undefined) values.order_id ??= label;
     if (isTotals(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
     if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
     return this.#withProblems(line, cells, values, problems ?? []);
@@ -120,7 +133,7 @@ export class RowValidator {
   #fitted(cells: readonly string[]): readonly string[] {
     const { width } = this.#rules;
     let end = cells.length;
-    while (end > width && trimmed(cells[end - 1] ?? '') === '') end -= 1;
+    while (end > width && (cells[end - 1] ?? '').trim() === '') end -= 1;
     return end === cells.length ? cells : cells.slice(0, end);
   }
 }
@@ -128,7 +141,7 @@ export class RowValidator {
 interface Column {
   readonly field: Field;
   readonly others: Field[];
-  readonly index: number;
+  readonly source: CellSource;
   readonly name: string;
   readonly read: CellReader;
 }
@@ -153,23 +166,18 @@ function hasCustomer(values: OrderValues): boolean {
   return CUSTOMER_REFERENCES.some((field) => values[field] !== undefined);
 }
 
-/** Most cells have no spaces around them and are not copied. */
-function trimmed(cell: string): string {
-  const { length } = cell;
-  if (length === 0 || (isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1)))) return cell;
-  return cell.trim();
-}
-
-const isVisible = (code: number) => code > 0x20 && code < 0x7f;
-
 function cellProblem(
   { code, severity, facts }: CellProblem,
-  { field, name, index }: Column,
+  { field, name, source }: Column,
   line: number,
   cell: string,
 ): Problem {
-  const shown = cell.length > MOST_SHOWN ? `${cell.slice(0, MOST_SHOWN)}…` : cell;
-  return { code, severity, field, facts: { line, columnNumber: index + 1, column: name, cell: shown, ...facts } };
+  const columnNumber = source.index + 1;
+  return { code, severity, field, facts: { line, columnNumber, column: name, cell: shownCell(cell), ...facts } };
+}
+
+export function shownCell(cell: string): string {
+  return cell.length > MOST_SHOWN ? `${cell.slice(0, MOST_SHOWN)}…` : cell;
 }
 
 function rowProblem(code: CellCode, facts: Problem['facts']): Problem {

@@ -2,10 +2,10 @@
  * The schema does not check values below a wrong name or a wrong type. This makes a copy of the document in which these
  * are replaced by the probable ones, so that everything else is checked at the same time.
  */
+import { closest } from '../base/closest.ts';
 import { name as nameSchema } from './fields.ts';
 import type { Finding } from './issues.ts';
 import type { PathStep } from './problems.ts';
-import { closest } from './words.ts';
 
 export interface Guessed {
   readonly value: unknown;

@@ -3,8 +3,9 @@
  * have, and `listIssues` turns zod's nested issues into one entry per key.
  */
 import { z } from 'zod';
+import { closest } from '../base/closest.ts';
 import type { PathStep } from './problems.ts';
-import { closest, didYouMean, oneOf, quote, yamlKind } from './words.ts';
+import { didYouMean, oneOf, quote, yamlKind } from './words.ts';
 
 export interface Finding {
   readonly path: readonly PathStep[];

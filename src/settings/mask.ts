@@ -1,13 +1,12 @@
 /** The settings for `lockstep settings print`: in the file's own shape, defaults filled in, secrets masked. */
 import { formatDuration } from './durations.ts';
-import { isSecretSource, type SecretSource } from './fields.ts';
+import { isSecretSource, type ListenAddress, type SecretSource } from './fields.ts';
 import { Hidden } from './hidden.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
 import type { TargetSettings } from './target.ts';
 
 /** Plain values for YAML or JSON. Sources of secrets are shown, secrets are `***`, and so are passwords in URLs. */
-export function maskSettings({ service, accounts, database, redis, syncs, targets, console }: Settings) {
-  const { host, port } = console;
+export function maskSettings({ service, accounts, database, redis, syncs, targets, console, health }: Settings) {
   return {
     service: { url: service.url ?? 'embedded' },
     accounts: mapValues(accounts, maskAccount),
@@ -15,8 +14,13 @@ export function maskSettings({ service, accounts, database, redis, syncs, target
     redis: maskFields({ ...redis, url: redis.url ?? 'none' }),
     syncs: mapValues(syncs, maskSync),
     targets: mapValues(targets, ({ name, ...target }: TargetSettings) => maskFields(target)),
-    console: { listen: `${host.includes(':') ? `[${host}]` : host}:${port}` },
+    console: { listen: addressText(console) },
+    health: health ? { listen: addressText(health) } : {},
   };
+}
+
+function addressText({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function maskAccount({ name, url, authorization, ...account }: AccountSettings) {

@@ -35,6 +35,8 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     };
   };
 
+  const presets = parsed.presets === undefined ? undefined : resolve(dirname(file), parsed.presets);
+
   const sync = (name: string, given: SettingsFile['syncs'][string]): SyncSettings => {
     if (given.type !== 'orders') return { name, ...given };
     return { name, ...given, options: { ...given.options, folder: resolve(dirname(file), given.options.folder) } };
@@ -59,6 +61,8 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
     console: parsed.console.listen,
+    presets,
+    health: parsed.health.listen,
   };
 }
 

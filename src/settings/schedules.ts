@@ -2,9 +2,15 @@
 import { CronExpressionParser } from 'cron-parser';
 import { didYouMean, quote } from './words.ts';
 
-export type Schedule =
+export type Schedule = (
   | { readonly kind: 'cron'; readonly cron: string; readonly timezone: string }
-  | { readonly kind: 'every'; readonly everyMs: number };
+  | { readonly kind: 'every'; readonly everyMs: number }
+) & {
+  /** What becomes of starts that no process was there to make: one start as soon as there is one, or none. */
+  readonly missed: 'run-once' | 'skip';
+  /** The sync starts up to this much later than the schedule says; shorter than the time between two starts. */
+  readonly jitterMs: number;
+};
 
 const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];
 
@@ -46,3 +52,13 @@ function isKnownZone(text: string): boolean {
     return false;
   }
 }
+
+/** The shortest time between two of the next starts that a cron expression names, in milliseconds. */
+export function shortestGapMs(cron: string): number {
+  const starts = CronExpressionParser.parse(cron, { tz: 'UTC' })
+    .take(GAPS + 1)
+    .map((start) => start.getTime());
+  return Math.min(...starts.slice(1).map((at, index) => at - (starts[index] ?? 0)));
+}
+
+const GAPS = 60;

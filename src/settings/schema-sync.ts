@@ -1,10 +1,10 @@
 /** The settings of one sync, by its type. */
 import { z } from 'zod';
 import { FIELDS } from '../csv/fields.ts';
-import { duration } from './durations.ts';
+import { duration, formatDuration } from './durations.ts';
 import { exactlyOneOf, textAs, unlessKeysAreUnknown } from './fields.ts';
 import { typeKeyOf } from './guesses.ts';
-import { cronProblem, type Schedule, timezoneProblem } from './schedules.ts';
+import { cronProblem, type Schedule, shortestGapMs, timezoneProblem } from './schedules.ts';
 
 const cron = textAs((text) => cronProblem(text) ?? { value: text }).describe(
   'Cron expression of 5 fields (or 6, seconds first), such as "0 2 * * *".',
@@ -19,6 +19,17 @@ const schedule = z
     cron: cron.optional(),
     timezone: timezone.optional(),
     every: duration({ minMs: 1000 }).optional().describe('Interval between two starts, such as 5m.'),
+    missed: z
+      .enum(['run-once', 'skip'])
+      .prefault('run-once')
+      .describe(
+        'After starts were missed because no process ran: start once as soon as one runs, or wait for the next start. Default: run-once.',
+      ),
+    jitter: duration({ minMs: 0 })
+      .prefault('0s')
+      .describe(
+        'Starts the sync up to this much later, by the same time for the same name, so that syncs with one schedule start one after another. Default: 0s.',
+      ),
   })
   .check(exactlyOneOf(['cron', 'every']))
   .refine(({ every, timezone }) => every === undefined || timezone === undefined, {
@@ -26,10 +37,17 @@ const schedule = z
     path: ['timezone'],
     when: unlessKeysAreUnknown,
   })
+  .superRefine(({ cron, every, jitter }, context) => {
+    if (jitter === 0 || (cron === undefined && every === undefined)) return;
+    const gapMs = every ?? shortestGapMs(cron ?? z.NEVER);
+    if (jitter < gapMs) return;
+    const message = `expected less than the time between two starts, ${formatDuration(gapMs)}`;
+    context.addIssue({ code: 'custom', message, path: ['jitter'] });
+  })
   .meta({ oneOf: [{ required: ['cron'] }, { required: ['every'] }] })
-  .transform(({ cron, timezone, every }): Schedule => {
-    if (every !== undefined) return { kind: 'every', everyMs: every };
-    return { kind: 'cron', cron: cron ?? z.NEVER, timezone: timezone ?? 'UTC' };
+  .transform(({ cron, timezone, every, missed, jitter: jitterMs }): Schedule => {
+    if (every !== undefined) return { kind: 'every', everyMs: every, missed, jitterMs };
+    return { kind: 'cron', cron: cron ?? z.NEVER, timezone: timezone ?? 'UTC', missed, jitterMs };
   });
 
 const common = {
@@ -59,6 +77,17 @@ const contactsOptions = z.strictObject({
     .describe(
       'Fields that match a contact with an existing customer, the strongest first; name is full name and organization. Default: [email, phone].',
     ),
+  approveAbove: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('A run that would write more contacts than this pauses for approval. Default: no limit.'),
+  approveAboveShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('The same as a share of all contacts, such as 0.2. Default: no limit.'),
 });
 
 const pipelineId = z.union([z.int().min(0).transform(String), z.string().trim().min(1)]);

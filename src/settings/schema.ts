@@ -58,6 +58,21 @@ export const settingsFile = z.strictObject({
     .describe('Redis or Valkey: queue and budgets, for several machines.'),
   syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by names of your choice.'),
   targets: z.record(name, target).prefault({}).describe('Outside systems, by names of your choice.'),
+  presets: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Directory with presets of your own for orders load; relative to this file. Default: none.'),
+  health: z
+    .strictObject({
+      listen: listenAddress
+        .optional()
+        .describe(
+          'Address and port of /healthz, /readyz and /metrics, in every process of start; start --health wins. Default: none.',
+        ),
+    })
+    .prefault({})
+    .describe('Health checks and metrics.'),
   console: z
     .strictObject({
       listen: listenAddress

@@ -27,6 +27,10 @@ export interface Settings {
   readonly syncs: Readonly<Record<string, SyncSettings>>;
   readonly targets: Readonly<Record<string, TargetSettings>>;
   readonly console: ListenAddress;
+  /** Absolute path of the directory with the user's own presets. */
+  readonly presets: string | undefined;
+  /** Where each process of `start` serves health checks and metrics; undefined: nowhere. */
+  readonly health: ListenAddress | undefined;
 }
 
 export interface AccountSettings extends Pick<SettingsFile['accounts'][string], 'prefix' | 'dialect' | 'budget'> {

@@ -30,12 +30,14 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
       warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
     }
   }
-  const { host } = parsed.console.listen;
-  if (!isLoopback(host))
+  for (const section of ['console', 'health'] as const) {
+    const host = parsed[section].listen?.host;
+    if (host === undefined || isLoopback(host)) continue;
     warn(
-      ['console', 'listen'],
+      [section, 'listen'],
       `other machines can reach ${quote(host)} without TLS: put a proxy with TLS in front of it`,
     );
+  }
   if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');
   for (const [section, variable] of [
     ['database', 'DATABASE_URL'],

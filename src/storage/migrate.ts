@@ -4,6 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import type { Queryable } from './queryable.ts';
 
 export interface Migration {
   /** Unique within the room and never changed once released, such as `001-runs`. */
@@ -34,10 +35,7 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
          (room text, name text, at timestamptz not null default now(), primary key (room, name))`,
     );
     await db.query(`create schema if not exists ${room}`);
-    const done = await db.query<{ name: string }>('select name from public.lockstep_migrations where room = $1', [
-      room,
-    ]);
-    const ran = new Set(done.rows.map((row) => row.name));
+    const ran = await migrationsOf(db, room);
     for (const { name, sql } of migrations) {
       if (ran.has(name)) continue;
       await db.query(sql);
@@ -50,4 +48,10 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
   } finally {
     db.release();
   }
+}
+
+/** The names of the migrations that have run. */
+export async function migrationsOf(db: Queryable, room: string): Promise<ReadonlySet<string>> {
+  const done = await db.query<{ name: string }>('select name from public.lockstep_migrations where room = $1', [room]);
+  return new Set(done.rows.map(({ name }) => name));
 }

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import type pg from 'pg';
 import { afterEach } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
@@ -23,13 +24,20 @@ export interface Around {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the output is a terminal. */
   readonly isTTY?: boolean;
+  /** What a person at the terminal answers, such as `n\n`. */
+  readonly answers?: string;
 }
 
 /** Runs a command to its end. The command must end without a signal. */
-export async function command(args: readonly string[], { cwd, env = {}, isTTY }: Around): Promise<CommandResult> {
+export async function command(
+  args: readonly string[],
+  { cwd, env = {}, isTTY, answers }: Around,
+): Promise<CommandResult> {
   const [stdout, stderr] = [textStream(isTTY), textStream(isTTY)];
-  const abort = () => undefined;
-  const code = await runCommand(args, { stdout, stderr, env, cwd, signals: new EventEmitter(), abort });
+  const person = Object.assign(new PassThrough(), { isTTY: true });
+  if (answers !== undefined) person.end(answers);
+  const process = { stdout, stderr, env, cwd, signals: new EventEmitter(), abort: () => undefined };
+  const code = await runCommand(args, { ...process, ...(answers !== undefined && { stdin: person }) });
   const last = stdout.text().trimEnd().split('\n').at(-1) ?? '';
   return { code, stdout: stdout.text(), stderr: stderr.text(), json: parsed(last) };
 }

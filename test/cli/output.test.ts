@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { paint, styled } from '../../src/cli/colour.ts';
-import { createLog } from '../../src/cli/log.ts';
+import { createLog, logEvents } from '../../src/cli/log.ts';
 import { createOutput, table } from '../../src/cli/output.ts';
 import { screenOf } from '../../src/cli/screen.ts';
 import { textStream } from './command.ts';
@@ -35,6 +35,14 @@ test('aligns columns by their width on a terminal', () => {
       { right: [1] },
     ).map((line) => paint(line, false)),
   ).toEqual(['NAME   N', '美咲   7', 'Zoé   12']);
+});
+
+test('on a terminal each entry of a process that logs events has its time', () => {
+  const stderr = textStream(true);
+  const log = createLog(screenOf(stderr), { isVerbose: false });
+  logEvents(log);
+  log.info({ run: 'r1' }, 'run started');
+  expect(stderr.text()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d info: run started {2}run=r1\n$/);
 });
 
 test.each([

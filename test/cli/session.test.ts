@@ -38,3 +38,10 @@ test('a signal ends a question without an answer', async () => {
   stop.abort();
   expect(await asked).toBe(undefined);
 });
+
+test('the end of the input ends a question without an answer', async () => {
+  const stdin = new PassThrough();
+  const asked = sessionAt(stdin).session.ask('Write that?', new AbortController().signal);
+  stdin.end();
+  expect(await asked).toBe(undefined);
+});

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -56,4 +56,17 @@ test('prints the schema in config/lockstep.schema.json', async () => {
   const { stdout } = await command(['settings', 'schema'], { cwd: await folder() });
   const file = path.join(import.meta.dirname, '../../config/lockstep.schema.json');
   expect(JSON.parse(stdout)).toEqual(JSON.parse(await readFile(file, 'utf8')));
+});
+
+test('checks the presets of the directory that the settings name', async () => {
+  const cwd = await folderWith('accounts: { demo: {} }\npresets: own\n');
+  const check = () => command(['settings', 'check', '--config', 's.yaml', '--json'], { cwd });
+  expect((await check()).json.error.code).toBe('PRESETS_UNREADABLE');
+  await mkdir(path.join(cwd, 'own'));
+  await writeFile(path.join(cwd, 'own/x.yaml'), 'title: X\nheader: [a]\ncolumns: { amnt: a }\n');
+  const { code, json } = await check();
+  expect([code, json.error.message]).toEqual([
+    2,
+    expect.stringContaining('columns.amnt: unknown key; did you mean amount?'),
+  ]);
 });

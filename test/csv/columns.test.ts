@@ -1,10 +1,11 @@
 /** Which column fills which field. */
 import { expect, test } from 'vitest';
-import { headerSignature, mapColumns, recognise } from '../../src/csv/columns.ts';
+import { headerSignature, type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
+import { recognise } from '../../src/csv/recognise.ts';
 
-const mapped = (names: readonly string[], told: Parameters<typeof mapColumns>[1] = new Map()) =>
-  mapColumns({ names, isGiven: true }, told);
+const mapped = (names: readonly string[], told: MappingChoices['told'] = new Map(), more: MappingChoices = {}) =>
+  mapColumns({ names, isGiven: true, line: 1 }, { told, ...more });
 const asPairs = (names: readonly string[]) =>
   Object.fromEntries(mapped(names).columns.map(({ field, name }) => [field, name]));
 
@@ -74,7 +75,7 @@ test.each([
   [['Ann Lee', '17'], 'customer_name'],
 ])('a column called "Customer" with %j is %s', (cells, field) => {
   const rows = cells.map((cell) => [cell]);
-  const { columns } = mapColumns({ names: ['Customer'], isGiven: true }, new Map(), rows);
+  const { columns } = mapped(['Customer'], new Map(), { firstRows: rows });
   expect(columns.map((column) => column.field)).toContain(field);
 });
 
@@ -87,15 +88,15 @@ test.each([
   [[], 'full_name'],
 ])('a column called "Name" with %j is %s', (cells, field) => {
   const rows = cells.map((cell) => [cell, 'ann@example.com']);
-  const { columns } = mapColumns({ names: ['Name', 'Email'], isGiven: true }, new Map(), rows);
+  const { columns } = mapped(['Name', 'Email'], new Map(), { firstRows: rows });
   expect(columns.filter(({ index }) => index === 0).map((column) => column.field)).toContain(field);
   expect(columns.some((column) => column.field === 'customer_name')).toBe(field === 'full_name');
 });
 
 test('a column named after the order number goes before one called "Name"', () => {
-  const { columns, unmapped } = mapColumns({ names: ['Name', 'Order', 'Email'], isGiven: true }, new Map(), [
-    ['#1001', '17', 'ann@example.com'],
-  ]);
+  const { columns, unmapped } = mapped(['Name', 'Order', 'Email'], new Map(), {
+    firstRows: [['#1001', '17', 'ann@example.com']],
+  });
   expect(columns.find(({ field }) => field === 'order_id')?.name).toBe('Order');
   expect(unmapped.map(({ name }) => name)).toEqual(['Name']);
 });
@@ -158,4 +159,77 @@ test('a signature is the same only for the same names in the same order', () => 
   expect(headerSignature(['a ', 'b'])).toBe(signature);
   expect(headerSignature(['b', 'a'])).not.toBe(signature);
   expect(headerSignature(['a,b'])).not.toBe(signature);
+});
+
+const CELLS = { ids: ['17', '4711'], stripe: ['cus_A1', 'cus_B2'], amounts: ['12.50', '1,234'], texts: ['open', 'x'] };
+const column = (...cells: readonly (readonly string[])[]) =>
+  Array.from({ length: cells[0]?.length ?? 0 }, (_, row) => cells.map((one) => one[row] ?? ''));
+
+test('a column whose cells do not fit is not used for the field of its name, and is listed with the reason', () => {
+  const firstRows = column(CELLS.stripe, ['ann@x.de', 'ben@x.de']);
+  const { columns, unmapped } = mapped(['Customer ID', 'Customer Email'], new Map(), { firstRows });
+  expect(columns.map(({ field }) => field)).toEqual(['customer_email', 'email']);
+  expect(unmapped).toEqual([{ index: 0, name: 'Customer ID', unfit: { field: 'client_id', fits: { fit: 0, of: 2 } } }]);
+});
+
+test('where no other column names the customer, the refusal says which column does not fit', () => {
+  const refused = () =>
+    mapped(['Customer ID', 'amount'], new Map(), { firstRows: column(CELLS.stripe, CELLS.amounts) });
+  expect(refused).toThrow(/the column "Customer ID" has the name of client_id, but 0 of 2 cells fit.*--header-row/);
+});
+
+test.each([
+  ['as told', ['Customer ID'], new Map([['client_id', 'Customer ID']] as const)],
+  ['with the name of the field itself', ['client_id'], new Map()],
+])('takes ids of another form %s', (_, names, told) => {
+  const { columns } = mapped(names, told, { firstRows: column(CELLS.stripe) });
+  expect(columns).toMatchObject([{ field: 'client_id', fits: { fit: 0, of: 2 } }]);
+});
+
+test('of two columns with names of equal weight the one whose cells fit is taken', () => {
+  const firstRows = column(CELLS.ids, CELLS.texts, CELLS.amounts);
+  const { columns } = mapped(['client_id', 'Value', 'Total'], new Map(), { firstRows });
+  expect(columns.find(({ field }) => field === 'amount')).toMatchObject({ name: 'Total', fits: { fit: 2, of: 2 } });
+});
+
+test('refuses a file in which no cell of the only column for the amount fits', () => {
+  const firstRows = column(CELLS.ids, CELLS.texts);
+  expect(() => mapped(['client_id', 'Order Total'], new Map(), { firstRows })).toThrow(
+    expect.objectContaining({
+      code: 'CSV_CELLS_DO_NOT_FIT',
+      exitCode: 2,
+      message: expect.stringMatching(/0 of 2 cells fit.*--map "amount=Order Total".*--map amount=\./),
+    }),
+  );
+  const none = mapped(['client_id', 'Order Total'], new Map([['amount', '']] as const), { firstRows });
+  expect(none).toMatchObject({ none: ['amount'], unmapped: [{ name: 'Order Total' }] });
+});
+
+test('one amount that fits is enough, and an empty column is taken by its name', () => {
+  const firstRows = column(CELLS.ids, ['n/a', '5'], ['', '']);
+  const { columns } = mapped(['client_id', 'Total', 'Status text'], new Map(), { firstRows });
+  expect(columns.map(({ field, fits }) => [field, fits])).toContainEqual(['amount', { fit: 1, of: 2 }]);
+  const empty = mapped(['Customer ID'], new Map(), { firstRows: [['']] });
+  expect(empty.columns).toMatchObject([{ field: 'client_id', fits: { fit: 0, of: 0 } }]);
+});
+
+test('what was remembered counts like what is told now, which wins', () => {
+  const remembered = new Map([
+    ['amount', 'net'],
+    ['description', ''],
+  ] as const);
+  const names = ['client_id', 'net', 'gross', 'description'];
+  const first = mapped(names, new Map(), { remembered });
+  expect(first).toMatchObject({
+    none: ['description'],
+    columns: [{ field: 'amount', name: 'net', how: 'remembered' }, {}],
+  });
+  const later = mapped(names, new Map([['amount', 'gross']] as const), { remembered });
+  expect(later.columns[0]).toMatchObject({ name: 'gross', how: 'told' });
+});
+
+test('suggests the column that resembles an unknown one', () => {
+  expect(() => mapped(['Id', 'client_id'], new Map([['order_id', 'Idd']] as const))).toThrow(
+    /--map order_id=Idd: the file has no such column\. Did you mean "Id"\? It has "Id", "client_id"\./,
+  );
 });

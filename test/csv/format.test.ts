@@ -120,3 +120,60 @@ test('a bad row near the beginning does not hide the cells that show the decimal
   expect(sheet.decimal.sign).toBe(',');
   expect(rows.map(({ status }) => status)).toEqual(['invalid', 'valid', 'valid']);
 });
+
+const BODY = 'Bestellnummer;Kundennummer;Betrag\nA-1;7;12,50\n';
+const TITLES: readonly (readonly [what: string, text: string, headerLine: number])[] = [
+  ['a title', `Umsatzliste 2026\n${BODY}`, 2],
+  ['a title in a row of empty cells', `Umsatzliste 2026;;\n${BODY}`, 2],
+  ['a title, a period and an empty line', `Umsatzliste\nZeitraum;01.01.-31.03.\n\n${BODY}`, 4],
+  ['a quoted title with a line break', `"Liste\nder Bestellungen"\n${BODY}`, 3],
+  ['sep= and a title', `sep=;\nListe\n${BODY}`, 3],
+  ['a title above columns of other names', 'Liste\nBestellnummer;Wer;Wann;Wo\nA-1;7;x;y\n', 2],
+];
+
+test.each(TITLES)('finds the header below %s, and lines keep their numbers', async (_, text, headerLine) => {
+  const { sheet, rows } = await loaded(text, { map: new Map([['client_id', '2']] as const) });
+  expect([sheet.headerLine, sheet.title.length > 0]).toEqual([headerLine, true]);
+  expect(rows).toMatchObject([{ line: headerLine + 1, values: { order_id: 'A-1', client_id: '7' } }]);
+});
+
+test('a row with as many cells as the header is no title', async () => {
+  const { sheet } = await loaded('order_id;client_id;note\nOrder No;7;Customer ID\n');
+  expect([sheet.headerLine, sheet.title]).toEqual([1, []]);
+  const other = await loaded('client_id;Anlass;Ort\n7;Order No;Total\n');
+  expect(other.sheet.headerLine).toBe(1);
+});
+
+test('--header-row names the line of the header, whatever is above it', async () => {
+  const text = 'order_id;client_id;amount\nold;1;1\nNummer;Wer;Wieviel\nA-1;7;12,50\n';
+  const map = new Map([
+    ['order_id', 'Nummer'],
+    ['client_id', 'Wer'],
+  ] as const);
+  const { sheet, rows } = await loaded(text, { headerLine: 3, map });
+  expect(sheet).toMatchObject({ headerLine: 3, columns: ['Nummer', 'Wer', 'Wieviel'] });
+  expect(rows).toMatchObject([{ line: 4, values: { order_id: 'A-1', client_id: '7' } }]);
+});
+
+test.each([
+  [2, /line of .*orders\.csv is empty/],
+  [9, /--header-row 9: .*orders\.csv has fewer lines\./],
+])('--header-row %i is refused where there is no header', async (headerLine, says) => {
+  const refused = loaded('Liste\n\norder_id,client_id\nA,7\n', { headerLine });
+  await expect(refused).rejects.toMatchObject({
+    code: 'CSV_HEADER_INVALID',
+    exitCode: 2,
+    message: expect.stringMatching(says),
+  });
+});
+
+test('messages name the line of the header', async () => {
+  await expect(loaded('Liste;;\nKundennummer;Total;Betrag\n7;1;2\n')).rejects.toThrow(/^Line 2: the columns/);
+});
+
+test('finds the header below a title in any encoding and block size', async () => {
+  const text = `Größenliste\r\n${'x'.repeat(70_000)}\r\norder_id;client_id;note\r\nA-1;7;ü\r\n`;
+  const { sheet, rows } = await loaded(Buffer.from(`\ufeff${text}`, 'utf16le'));
+  expect(sheet).toMatchObject({ headerLine: 3, encoding: { encoding: 'utf-16le' } });
+  expect(rows).toMatchObject([{ line: 4, cells: ['A-1', '7', 'ü'] }]);
+});

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
+import { decodeSample } from '../../src/csv/encoding.ts';
 import { guarded, withoutGuard } from '../../src/csv/formulas.ts';
 import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/results.ts';
 import { freshDir, loaded, verdicts } from './files.ts';
@@ -13,19 +14,25 @@ const form = (dir: string, more: Partial<ResultForm> = {}): ResultForm => ({
   dir,
   base: 'run-1',
   columns: ['order_id', 'client_id', 'amount'],
+  title: [],
   delimiter: ',',
+  quote: '"',
   lineEnd: 'LF',
+  encoding: 'utf-8',
   withBom: false,
   ...more,
 });
 const row = (cells: readonly string[], more: Partial<ResultRow> = {}): ResultRow => ({
   line: 2,
   verdict: 'invalid',
-  code: 'RAGGED',
-  reason: 'Line 2: too few',
+  reason: 'RAGGED',
+  detail: 'Line 2: too few',
   cells,
   ...more,
 });
+
+const HEADER =
+  'lockstep_line,lockstep_verdict,lockstep_reason,lockstep_detail,lockstep_id,lockstep_order_id,order_id,client_id,amount\n';
 
 const live = /^[\s\u200b\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
 const number = /^[+-]?\d+([.,]\d+)*$/;
@@ -59,19 +66,24 @@ test.each([
   expect(guarded(cell)).toBe(written);
 });
 
-test('writes the decision before the original cells, and an id only for created orders', async () => {
+test('writes the decision before the original cells, in a file of all lines and in one a verdict', async () => {
   const files = new ResultFiles(form(await freshDir()));
-  await files.write('created', row(['A', '7', '1'], { verdict: 'created', code: '', reason: '', id: 41 }));
+  await files.write(
+    'created',
+    row(['A', '7', '1'], { verdict: 'created', reason: '', detail: '', id: '41', orderId: 'A' }),
+  );
   await files.write('invalid', row(['B', '7'], { line: 3 }));
   const written = await files.close();
   expect([...written].map(([kind, { rows }]) => [kind, rows])).toEqual([
+    ['results', 2],
     ['created', 1],
     ['invalid', 1],
   ]);
   const text = await Promise.all([...written.values()].map((file) => fs.readFile(file.path, 'utf8')));
   expect(text).toEqual([
-    'id,line,verdict,code,reason,order_id,client_id,amount\n41,2,created,,,A,7,1\n',
-    'line,verdict,code,reason,order_id,client_id,amount\n3,invalid,RAGGED,Line 2: too few,B,7\n',
+    `${HEADER}2,created,,,41,A,A,7,1\n3,invalid,RAGGED,Line 2: too few,,,B,7\n`,
+    `${HEADER}2,created,,,41,A,A,7,1\n`,
+    `${HEADER}3,invalid,RAGGED,Line 2: too few,,,B,7\n`,
   ]);
 });
 
@@ -85,7 +97,7 @@ test('cells are unchanged when a file of results is loaded again, with any delim
       for (const [one, other] of cells) await files.write('rejected', row(['7', `${one}.`, `${other}.`]));
       const file = (await files.close()).get('rejected')?.path ?? '';
       const again = await loaded(await fs.readFile(file));
-      expect(again.sheet).toMatchObject({ columns, addedColumns: 4, format: { delimiter } });
+      expect(again.sheet).toMatchObject({ columns, addedColumns: 6, format: { delimiter } });
       expect(again.rows.map((read) => read.cells)).toEqual(cells.map(([one, other]) => ['7', `${one}.`, `${other}.`]));
       const { data } = Papa.parse<string[]>(await fs.readFile(file, 'utf8'), { skipEmptyLines: true });
       for (const cell of data.flat()) if (!number.test(cell)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
@@ -133,7 +145,7 @@ test('a results file holds no formula with any list separator, and can be loaded
 
 test('rows of a results file do not decide its decimal sign: ambiguous amounts stay ambiguous', async () => {
   const files = new ResultFiles(form(await freshDir(), { columns: ['client_id', 'amount'] }));
-  const problem = { verdict: 'invalid', code: 'AMOUNT_AMBIGUOUS', reason: '' };
+  const problem = { verdict: 'invalid', reason: 'AMOUNT_AMBIGUOUS', detail: '' };
   await files.write('invalid', { ...problem, line: 2, cells: ['7', '2,5'] });
   await files.write('invalid', { ...problem, line: 3, cells: ['7', '1,234'] });
   const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '', 'utf8');
@@ -149,8 +161,8 @@ test('a bad file corrected in its results is good; uncorrected it is bad for the
   for (const bad of first.rows) {
     const [problem] = bad.status === 'invalid' ? bad.problems : [];
     const { code = '', facts = null } = problem ?? {};
-    const reason = sentenceFor(code, facts);
-    await files.write('invalid', { line: bad.line, verdict: 'invalid', code, reason, cells: bad.cells });
+    const detail = sentenceFor(code, facts);
+    await files.write('invalid', { line: bad.line, verdict: 'invalid', reason: code, detail, cells: bad.cells });
   }
   const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '', 'utf8');
   expect(verdicts(first.rows)).toEqual([
@@ -188,12 +200,83 @@ test('a file appears under its name only when it is complete, and giving up keep
   const dir = await freshDir();
   const first = new ResultFiles(form(dir));
   await first.write('invalid', row(['A', '7', '1']));
-  expect(await fs.readdir(dir)).toEqual([expect.stringMatching(/^\.lockstep-invalid-/)]);
+  const written = await fs.readdir(dir);
+  expect(written.map((name) => name.replace(/-[^-]*-[^-]*-[^-]*-[^-]*-[^-]*$/, '')).sort()).toEqual([
+    '.lockstep-invalid',
+    '.lockstep-results',
+  ]);
   await first.close();
   const second = new ResultFiles(form(dir));
   await second.write('invalid', row(['B', '7', '1']));
   await second.abort();
-  expect(await fs.readdir(dir)).toEqual(['run-1.invalid.csv']);
+  expect(await fs.readdir(dir)).toEqual(['run-1.invalid.csv', 'run-1.results.csv']);
   await new ResultFiles(form(dir)).close();
   expect(await fs.readdir(dir)).toEqual([]);
+});
+
+const SPOKEN = 'Titel;;\nStand: März;;\norder_id;client_id;note\nA;7;Größe "XL"\nB;;€ 5\n';
+
+test.each([
+  ['utf-8', Buffer.from(SPOKEN), false],
+  ['utf-8', Buffer.from(`\ufeff${SPOKEN.replaceAll('\n', '\r\n')}`), true],
+  ['utf-16le', Buffer.from(`\ufeff${SPOKEN}`, 'utf16le'), true],
+  ['utf-16be', Buffer.from(`\ufeff${SPOKEN}`, 'utf16le').swap16(), true],
+  ['windows-1252', Buffer.from(SPOKEN.replace('€', '\x80'), 'latin1'), false],
+] as const)('the file of all lines is the source with added columns, in %s', async (encoding, bytes, withBom) => {
+  const { sheet, rows } = await loaded(bytes);
+  expect(sheet.encoding).toMatchObject({ encoding, hasBom: withBom });
+  const { title, columns, format } = sheet;
+  const files = new ResultFiles(form(await freshDir(), { ...format, title, columns, encoding, withBom }));
+  for (const { line, cells } of rows)
+    await files.write(
+      line === 4 ? 'created' : 'invalid',
+      row(cells, { line, verdict: 'x', reason: 'R', detail: 'Π’' }),
+    );
+  const written = await fs.readFile((await files.close()).get('results')?.path ?? '');
+  const decode = (file: Buffer) => decodeSample(file, encoding);
+  const decoded = decode(written);
+  const bare = decoded.replace(/^lockstep_line;.*?lockstep_order_id;/m, '').replace(/^\d;x;R;[^;]*;;;/gm, '');
+  expect(written.subarray(0, 2).equals(bytes.subarray(0, 2))).toBe(true); // the byte order mark, or the title
+  expect(bare).toBe(decode(bytes).replace('Größe "XL"', '"Größe ""XL"""'));
+  expect(decoded).toContain(encoding === 'windows-1252' ? ';?’;' : ';Π’;');
+  const again = await loaded(written);
+  expect(again.rows.map(({ cells }) => cells)).toEqual(rows.map(({ cells }) => cells));
+});
+
+test('a file that is quoted with apostrophes has results that are', async () => {
+  const text = "'order_id','client_id','note'\n'A','7','it''s, \"so\"'\n'B','8','x'\n";
+  const { sheet, rows } = await loaded(text);
+  const files = new ResultFiles(form(await freshDir(), { ...sheet.format, columns: sheet.columns }));
+  for (const { line, cells } of rows)
+    await files.write('created', row(cells, { line, detail: 'Line 2 (note): "x" is' }));
+  const written = await fs.readFile((await files.close()).get('results')?.path ?? '');
+  expect((await loaded(written)).rows.map(({ cells }) => cells)).toEqual(rows.map(({ cells }) => cells));
+});
+
+test('a file of results is read by the names of its columns: all its cells may be wrong', async () => {
+  const files = new ResultFiles(form(await freshDir(), { columns: ['Kundennummer', 'Betrag'] }));
+  await files.write('invalid', row(['7', 'zwölf']));
+  const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '');
+  expect(verdicts((await loaded(written)).rows)).toEqual(['2 AMOUNT_NOT_A_NUMBER']);
+});
+
+test('the header of results is found below a title, whatever its columns are called', async () => {
+  const title = [
+    ['Liste', 'März'],
+    ['Stand', '1.3.', 'x', 'y'],
+  ];
+  const files = new ResultFiles(form(await freshDir(), { title, columns: ['Nr', 'client_id'] }));
+  await files.write('created', row(['1', '7']));
+  const written = await fs.readFile((await files.close()).get('results')?.path ?? '');
+  expect((await loaded(written)).sheet).toMatchObject({ headerLine: 3, columns: ['Nr', 'client_id'], title });
+});
+
+test('an order keeps the order_id that an earlier load gave it, unless the file has one now', async () => {
+  const files = new ResultFiles(form(await freshDir(), { columns: ['client_id', 'order_id'] }));
+  await files.write('rejected', row(['7', ''], { line: 2, orderId: 'LS-1a2b3c4d-2' }));
+  await files.write('rejected', row(['7', 'A'], { line: 3, orderId: 'LS-1a2b3c4d-3' }));
+  await files.write('invalid', row(['7', ''], { line: 4 }));
+  const written = await fs.readFile((await files.close()).get('results')?.path ?? '');
+  const labels = (await loaded(written)).rows.map(({ values }) => values.order_id);
+  expect(labels).toEqual(['LS-1a2b3c4d-2', 'A', undefined]);
 });

@@ -87,7 +87,9 @@ async function loadWithDoubles({ onTestFinished }: TestContext) {
   const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], harness.around);
   expect(stdout).toMatch(/ auditing until \d{4}-/);
   const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], harness.around);
-  expect(shown.stdout).toMatch(/The audit of the run is due at \d{4}-.*: 8 rows were sent again after an unknown outcome/);
+  expect(shown.stdout).toMatch(
+    /The audit of the run is due at \d{4}-.*: 8 rows were sent again after an unknown outcome/,
+  );
   await harness.commitLateAndLetTimePass();
   expect(await harness.commitsOf('orders.create')).toBe(200 + LATE);
   return { harness, run: json.run as string };

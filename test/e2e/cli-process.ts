@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 
 const PROGRAM = path.join(import.meta.dirname, '../../src/cli/bin/lockstep.mjs');
 
@@ -28,6 +29,8 @@ export interface Running {
   ready(): Promise<any>;
   /** Resolves once stdout holds `text`. */
   says(text: string): Promise<void>;
+  /** Resolves with the first line of stderr that holds `text`. */
+  logs(text: string): Promise<string>;
   signal(name: NodeJS.Signals): void;
   readonly ended: Promise<Finished>;
 }
@@ -77,17 +80,26 @@ export function startLockstep(args: readonly string[], { cwd, env = {} }: Surrou
   return {
     ready: async () => JSON.parse(await firstLine),
     async says(text) {
-      for await (const _ of iterateUntil(child, () => stdout.includes(text)));
+      for await (const _ of iterateUntil(child, child.stdout, () => stdout.includes(text)));
+    },
+    async logs(text) {
+      const line = () =>
+        stderr
+          .split('\n')
+          .slice(0, -1)
+          .find((one) => one.includes(text));
+      for await (const _ of iterateUntil(child, child.stderr, () => line() !== undefined));
+      return line() ?? '';
     },
     signal: (name) => child.kill(name),
     ended,
   };
 }
 
-async function* iterateUntil(child: ChildProcess, isReached: () => boolean): AsyncGenerator<void> {
+async function* iterateUntil(child: ChildProcess, stream: Readable, isReached: () => boolean): AsyncGenerator<void> {
   while (!isReached()) {
-    if (child.exitCode !== null || !child.stdout) throw new Error('it ended before');
-    await once(child.stdout, 'data');
+    if (child.exitCode !== null) throw new Error('it ended before');
+    await once(stream, 'data');
     yield;
   }
 }

@@ -61,7 +61,12 @@ test('a file that its writer continues during its load is left to a person, and 
     reason: 'FILE_CHANGED',
   });
   expect(await harness.names()).toEqual(['failed']);
-  expect(await harness.names('failed')).toEqual(['may.created.csv', 'may.csv', 'may.csv.problem.txt']);
+  expect(await harness.names('failed')).toEqual([
+    'may.created.csv',
+    'may.csv',
+    'may.csv.problem.txt',
+    'may.results.csv',
+  ]);
 });
 
 test('one file, plain and packed, is loaded once, and neither overwrites the results of the other', async () => {
@@ -74,7 +79,8 @@ test('one file, plain and packed, is loaded once, and neither overwrites the res
     1,
     eachOnce(30),
   ]);
-  const done = ['may.created.csv', 'may.csv', 'may.csv.gz', 'may.csv.gz.created.csv'];
+  const plain = ['may.created.csv', 'may.csv', 'may.csv.gz'];
+  const done = [...plain, 'may.csv.gz.created.csv', 'may.csv.gz.results.csv', 'may.results.csv'];
   expect(await harness.names('done')).toEqual(done);
 });
 
@@ -153,7 +159,10 @@ test.each(failpoints)('killed when %s: nothing is lost, and nothing is loaded tw
   const { code, json } = await harness.here(...WATCH);
   expect([code, json.counts]).toMatchObject([0, { in: 1, created: 1 }]);
   expect(await harness.orderCommits()).toEqual(eachOnce(40));
-  expect([await harness.names(), await harness.names('done')]).toEqual([['done'], ['may.created.csv', 'may.csv']]);
+  expect([await harness.names(), await harness.names('done')]).toEqual([
+    ['done'],
+    ['may.created.csv', 'may.csv', 'may.results.csv'],
+  ]);
 });
 
 test('killed and cancelled during a load: the next run takes over the files that were set aside', async () => {

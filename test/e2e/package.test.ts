@@ -34,6 +34,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(home, { recursive: true, force: true }));
 
+test('has the presets for exports of other programs', async () => {
+  const presets = (at: string) => readdir(path.join(at, 'config/presets'));
+  expect(await presets(path.join(dir, 'node_modules/lockstep'))).toEqual(await presets(root));
+});
+
 test('runs npx lockstep demo', async () => {
   const { stdout } = await inFolder('npx', ['--no', 'lockstep', 'demo', '--json']);
   const { first, second, load } = JSON.parse(stdout);

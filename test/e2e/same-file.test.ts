@@ -82,7 +82,9 @@ test('writes results of x.csv and x.csv.gz side by side, for their owner only, a
     '--results',
     'out',
   );
-  expect((await readdir(out)).sort()).toEqual(['x.created.csv', 'x.csv.gz.created.csv']);
+  expect((await readdir(out)).sort()).toEqual([
+    ...['x.created.csv', 'x.csv.gz.created.csv', 'x.csv.gz.results.csv', 'x.results.csv'],
+  ]);
   expect(await readFile(path.join(out, 'x.created.csv'), 'utf8')).toContain('Grüße');
   expect(await readFile(packed.json.results.created, 'utf8')).toContain('Hallo');
   expect(await readFile(victim, 'utf8')).toBe('as it was');

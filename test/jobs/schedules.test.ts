@@ -1,6 +1,7 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listRuns } from '../../src/engine/ledger/run-list.ts';
+import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { describeWithRedis } from '../support/redis.ts';
@@ -28,6 +29,18 @@ function schedulesSuite(redisUrl?: string): void {
     });
   });
 }
+
+test('a sync is not started again while its run is unfinished', async () => {
+  const harness = await openContactsHarness({ syncs: SYNCS });
+  onTestFinished(() => harness.close());
+  const { pool } = harness.database;
+  const dueAt = async () => (await savedSchedules(pool)).get('contacts')?.dueAt.getTime();
+  await harness.workspace.keepSchedules();
+  const plannedAt = (await dueAt()) ?? 0;
+  for (const workspace of [harness.workspace, await harness.anotherWorkspace()]) workspace.startDueSyncs();
+  await expect.poll(dueAt, { timeout: 20_000 }).toBeGreaterThan(plannedAt + 3_000);
+  expect(await listRuns(pool, 10)).toHaveLength(1);
+});
 
 describe('on Postgres', () => schedulesSuite());
 describeWithRedis('on Redis', ({ url }) => schedulesSuite(url));

@@ -33,10 +33,10 @@ async function drop(name: string, content: string | Buffer): Promise<void> {
 }
 
 async function watch(
-  how: { dryRun?: boolean; existing?: 'skip' | 'update'; createCustomers?: boolean } = {},
+  how: { dryRun?: boolean; existing?: 'skip' | 'update'; createCustomers?: boolean; presets?: string } = {},
 ): Promise<Run> {
-  const { existing = 'skip', createCustomers = false } = how;
-  const options = { folder, existing, createCustomers };
+  const { existing = 'skip', createCustomers = false, presets } = how;
+  const options = { folder, existing, createCustomers, presets };
   const dryRun = how.dryRun ?? false;
   const spec = { sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
   const begun = await startRun(harness.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
@@ -53,8 +53,8 @@ test('moves a file to done with its results and loads it once; ignores what a pr
   const run = await watch();
   expect(await harness.rows(run)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
   expect(await filesIn()).toEqual(['done', '~$may.csv']);
-  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv']);
-  expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toMatch(/\n\d,2,created,,,A-1,/);
+  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.results.csv']);
+  expect(await readFile(path.join(folder, 'done', 'may.created.csv'), 'utf8')).toMatch(/\n2,created,,,\d,A-1,A-1,/);
   expect((await harness.orders()).map((order) => order.order_id).sort()).toEqual(['A-1', 'A-2']);
 });
 
@@ -93,7 +93,9 @@ test('reports rows that could not be loaded, and writes them to files beside it'
   expect(await harness.rows(run)).toMatchObject([
     { verdict: 'review', reason: 'ROWS_LEFT', facts: { left: 2, rows: 4 } },
   ]);
-  expect(await filesIn('done')).toEqual(['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv']);
+  expect(await filesIn('done')).toEqual([
+    ...['may.created.csv', 'may.csv', 'may.invalid.csv', 'may.rejected.csv', 'may.results.csv'],
+  ]);
 });
 
 test('leaves an order with another amount to a person, named in the verdict, also when the file comes again', async () => {
@@ -146,4 +148,21 @@ test('a missing folder fails the run with its name and the remedy', async () => 
   await rm(folder, { recursive: true });
   expect(await watch()).toMatchObject({ status: 'failed', errorCode: 'FOLDER_UNREADABLE' });
   await mkdir(folder);
+});
+
+test('files are read by presets; a broken preset fails the run, and files are loaded once it is corrected', async () => {
+  const presets = path.join(folder, 'presets');
+  await mkdir(presets);
+  const preset = `title: Till
+header: [Bon, Kunde]
+columns: { order_id: Bon, customer_email: Kunde, amount: Summe }
+combineLines: { amount: sum, description: join }
+`;
+  await writeFile(path.join(presets, 'till.yaml'), preset.replace('combineLines', 'combine'));
+  await drop('may.csv', 'Mai\nBon,Kunde,Summe\nT-1,ann@example.com,1.50\nT-1,ann@example.com,2.25\n');
+  expect(await watch({ presets })).toMatchObject({ status: 'failed', errorCode: 'PRESET_INVALID' });
+  expect(await filesIn()).not.toContain('failed');
+  await writeFile(path.join(presets, 'till.yaml'), preset);
+  expect(await harness.rows(await watch({ presets }))).toMatchObject([{ verdict: 'created', reason: 'LOADED' }]);
+  expect((await harness.orders()).map(({ order_id, amount }) => [order_id, amount])).toEqual([['T-1', 3.75]]);
 });

@@ -156,6 +156,8 @@ test.each([
   ['cron: "0 2 * * *", every: 5m', 'schedule: expected exactly one of cron, every'],
   ['timezone: UTC', 'schedule: expected exactly one of cron, every'],
   ['every: 5m, timezone: UTC', 'schedule.timezone: timezone is only for cron'],
+  ['every: 20s, jitter: 20s', 'schedule.jitter: expected less than the time between two starts, 20s'],
+  ['cron: "0,59 * * * *", jitter: 60s', 'schedule.jitter: expected less than the time between two starts, 1m'],
   ['every: 10ms', 'schedule.every: expected a duration from 1s to 596h, got "10ms"'],
 ])('a schedule that cannot be kept is refused: %s', (line, expected) => {
   expect(problemsIn(withSync(`schedule: { ${line} }`))).toEqual([expect.stringContaining(`syncs.night.${expected}`)]);

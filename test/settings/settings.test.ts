@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { closest } from '../../src/base/closest.ts';
 import { editDistance } from '../../src/base/edit-distance.ts';
 import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
 import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
-import { closest } from '../../src/settings/words.ts';
 import { settingsOf } from './problems-in.ts';
 
 const budgetOf = (budget: string) => accountNamed(settingsOf(`accounts: { demo: { budget: ${budget} } }`), 'demo');
@@ -84,7 +84,7 @@ console: { listen: "[::1]:0" }
     options: { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] },
   });
   expect(syncNamed(settings, 'mirror')).toMatchObject({
-    schedule: { kind: 'every', everyMs: 300_000 },
+    schedule: { kind: 'every', everyMs: 300_000, missed: 'run-once', jitterMs: 0 },
     options: { subtasks: false, backfill: false },
   });
   expect(targetNamed(settings, 'hook')).toMatchObject({ name: 'hook', allowPrivate: false, timeoutMs: 15_000 });

@@ -1,6 +1,7 @@
 /**
- * Why a row of a CSV is not valid. Facts: `line`; for a cell also `columnNumber` (from 1), `column` (as in the header) and
- * `cell` (at most 40 characters). They are printed before the sentence.
+ * Why a row of a CSV is not valid. Facts: `line`; `lines` (4-6) for an order of several lines; for a cell also
+ * `columnNumber` (from 1), `column` (as in the header) and `cell` (at most 40 characters). They are printed before the
+ * sentence.
  */
 import type { Reasons } from './reason.ts';
 
@@ -134,7 +135,10 @@ export const CELL_REASONS = {
   ORDER_ID_REPEATED: {
     meaning: 'Another line of the file has the same order_id with other content, so neither is sent.',
     sentence: 'Line {other} has the same order_id with other content.',
-    remedy: 'Keep one, or give this one its own order_id.',
+    remedy:
+      'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +
+      '`--combine-lines sum` or `--combine-lines first`.][?combining  Only neighbouring lines of one customer are ' +
+      'combined: sort the file by order_id.]',
   },
   INVALID: { meaning: 'The row is not valid.', remedy: 'Correct the row.' },
 } as const satisfies Reasons;

@@ -47,6 +47,10 @@ export const FILE_REASONS = {
     meaning: 'The file is a spreadsheet, an archive or another binary file.',
     remedy: `Export it as CSV, ${AGAIN}`,
   },
+  CSV_CELLS_DO_NOT_FIT: {
+    meaning: 'A column has the name of the order number or the amount, and none of its cells is one.',
+    remedy: 'Use it all the same with `--map field=Column`, or no column with `--map field=`.',
+  },
   CSV_CHANGED: {
     meaning: 'The file changed while it was being read.',
     remedy: 'Wait until it is written, then load it again.',
@@ -58,8 +62,15 @@ export const FILE_REASONS = {
   CSV_DUPLICATE_HEADER: { meaning: 'Two columns have the same name.', remedy: 'Rename one.' },
   CSV_EMPTY: { meaning: 'The file is empty or has blank lines only.', remedy: 'Give it a header and a row.' },
   CSV_GZIP_BROKEN: { meaning: 'The gzip file is broken.', remedy: `Compress it again, ${AGAIN}` },
-  CSV_HEADER_INVALID: { meaning: 'The first line cannot be read as a header.', remedy: 'Correct the first line.' },
+  CSV_HEADER_INVALID: {
+    meaning: 'The header cannot be read.',
+    remedy: 'Correct it, or name its line with `--header-row`.',
+  },
   CSV_IS_DIRECTORY: { meaning: 'The path is a directory.', remedy: 'Name one CSV file.' },
+  CSV_LINES_WITHOUT_ORDER: {
+    meaning: 'Lines are to be combined into orders, and no column has the order_id.',
+    remedy: 'Name the column with `--map order_id=Column`.',
+  },
   CSV_NOT_FOUND: { meaning: 'There is no such file.', remedy: 'Check its name.' },
   CSV_NO_CUSTOMER_COLUMN: {
     meaning: 'No column identifies the customers of the orders.',
@@ -70,6 +81,14 @@ export const FILE_REASONS = {
     remedy: 'Say which one with `--map`.',
   },
   CSV_NO_ROWS: { meaning: 'The file has a header and no rows.' },
+  CSV_PRESET_UNFIT: {
+    meaning: 'The file has no column of the chosen preset.',
+    remedy: 'Leave `--preset` out, or choose another preset.',
+  },
+  CSV_PRESET_UNKNOWN: {
+    meaning: 'There is no preset of that name.',
+    remedy: 'Name one that there is, or `none`.',
+  },
   CSV_TOO_LARGE: { meaning: 'The file is too large.', remedy: 'Split it.' },
   CSV_TOO_MANY_COLUMNS: {
     meaning: 'The file has too many columns.',
@@ -92,6 +111,14 @@ export const FILE_REASONS = {
     remedy: 'Check who may write there.',
   },
   FOLDER_UNWRITABLE: { meaning: 'Files cannot be moved within the watched folder.', remedy: REMEDIES.PERMISSIONS },
+  PRESET_INVALID: {
+    meaning: 'A file with a preset has an unknown key or a wrong value.',
+    remedy: 'Correct it; the message names the key.',
+  },
+  PRESETS_UNREADABLE: {
+    meaning: 'The directory with presets cannot be read.',
+    remedy: 'Check `presets` in the settings, and its permissions.',
+  },
   RESULTS_NOT_WRITTEN: {
     meaning: 'The results of a load could not be written.',
     remedy: 'Check the directory and its permissions.',

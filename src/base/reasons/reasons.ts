@@ -91,9 +91,10 @@ function statementOf(reason: string | null, facts: Facts, hints: Hints): string 
 }
 
 /** `Line 3, column 2 (Amount): "12,5" `, before the sentence about it. */
-function positionOf({ line, columnNumber, column, cell }: Facts): string {
+function positionOf({ line, lines, columnNumber, column, cell }: Facts): string {
   if (line === undefined) return '';
-  if (columnNumber === undefined) return `Line ${line}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
+  const place = lines === undefined ? `Line ${line}` : `Lines ${lines}`;
+  if (columnNumber === undefined) return `${place}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
   const shown = cell === undefined || cell === '' ? '' : `: ${JSON.stringify(cell)}`;
   return `Line ${line}, column ${columnNumber} (${column})${shown} `;
 }

@@ -51,12 +51,12 @@ export const RUN_REASONS = {
   SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   NOT_APPROVED: {
-    meaning: 'A person declined the plan of the load. Nothing was sent.',
-    remedy: 'Load the file again to see a new plan.',
+    meaning: 'A person declined what the run would write. Nothing was sent.',
+    remedy: 'Start the run or the load again to see a new plan.',
   },
   AWAITS_CONFIRMATION: {
-    meaning: 'The load is planned and waits for approval.',
-    remedy: 'Run the same command with `--yes`.',
+    meaning: 'The run waits until a person approves what it would write.',
+    remedy: 'Approve it with `lockstep runs resume {run}`, or drop it with `lockstep runs cancel {run}`.',
   },
   WAITS_FOR_RUN: { meaning: 'The run waits for another run.', remedy: 'See that run with `lockstep runs`.' },
   API_KEY_INVALID: { meaning: 'The API key cannot be sent as a header.', remedy: REMEDIES.AT_ITS_SOURCE },

@@ -5,7 +5,7 @@ import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { type Received, receive } from '../../csv/receive.ts';
-import { examineTable, tableRows } from '../../csv/sheet.ts';
+import { examineTable, tableRows } from '../../csv/table.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '../../mirror/links/columns.ts';
 import { type ImportedLinks, importLinks } from '../../mirror/links/import-links.ts';
@@ -119,7 +119,10 @@ function linkTargetOf(settings: Settings, { target, account }: Options): LinkTar
 
 function understand(received: Received, { map = new Map(), header }: Options, naming: ItemNaming) {
   const table = examineTable(received, header ? {} : { hasHeader: false });
-  const columns = mapLinkColumns({ names: table.columns, isGiven: table.format.hasHeader }, map);
+  const columns = mapLinkColumns(
+    { names: table.columns, isGiven: table.format.hasHeader, line: table.headerLine },
+    map,
+  );
   return { table, reader: { width: table.columns.length, columns, naming } };
 }
 

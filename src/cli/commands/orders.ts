@@ -1,15 +1,24 @@
 /** `lockstep orders load FILE`: checks, plans and loads a file of orders, and reports the result of every row. */
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { COMBINE, type CombineChoice } from '../../csv/combine.ts';
 import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import type { ExitCode } from '../errors.ts';
+import { DONE, type ExitCode, wrongUse } from '../errors.ts';
 import { type LoadRequest, loadFile } from '../orders/load.ts';
+import { resultsDir } from '../orders/results-dir.ts';
+import { writeTemplate } from '../orders/template.ts';
 import type { Perform, Session } from '../session.ts';
-import { columnsOf } from './arguments.ts';
+import { columnsOf, wholeNumber } from './arguments.ts';
 
-interface LoadOptions extends Omit<LoadRequest, 'choices'> {
+interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'> {
+  readonly account?: string;
+  readonly template?: boolean;
+  readonly preset?: string;
+  readonly combineLines?: CombineChoice;
+  readonly headerRow?: number;
+  readonly limit?: number;
   readonly map?: ReadonlyMap<Field, string>;
   readonly encoding?: Encoding;
   readonly delimiter?: string;
@@ -29,13 +38,22 @@ export function define(orders: Command, perform: Perform): void {
         'load; loading the same file again creates nothing. Ctrl-C finishes the calls in flight and stops; the same ' +
         'command then resumes the load.',
     )
-    .argument('<file>', 'a CSV, plain or gzip; - is stdin')
-    .requiredOption('--account <name>', 'account in the settings')
+    .argument('[file]', 'a CSV, plain or gzip; - is stdin')
+    .option('--account <name>', 'account in the settings; required')
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number, or no column if empty; ${FIELDS.join(', ')}`,
       columnsOf(FIELDS, { mayBeNone: true }),
     )
+    .option('--preset <name>', 'how the export of another program is read, instead of the recognised one; or none')
+    .addOption(
+      new Option(
+        '--combine-lines <how>',
+        'make one order of neighbouring lines with the same order_id: sum their amounts and join their descriptions, or ' +
+          'take the first; or none, whatever the preset says',
+      ).choices(COMBINE),
+    )
+    .option('--limit <orders>', 'load the first so many orders only', wholeNumber)
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
     .option('--yes', 'write without asking first; without a terminal, the load never asks')
     .addOption(
@@ -44,7 +62,7 @@ export function define(orders: Command, perform: Perform): void {
         .default('skip'),
     )
     .option('--create-customers', 'create missing customers from the columns of the row')
-    .option('--results <dir>', 'write every row with its result, one CSV for each verdict')
+    .option('--results <dir>', 'write every line with its result to DIR/FILE.results.csv, and one CSV for each verdict')
     .option('--again', 'load a file again that was loaded before')
     .option('--detach', 'leave the load to a worker (lockstep start) once it has been read')
     .addOption(
@@ -57,7 +75,9 @@ export function define(orders: Command, perform: Perform): void {
     .option('--quote <character>', 'instead of the detected one', toCharacter)
     .addOption(new Option('--decimal <sign>', 'decimal sign of the amounts').choices(['.', ',']))
     .option('--accounting', '(12.00) and 12.00- mean minus 12')
+    .option('--header-row <line>', 'line of the header, instead of the detected one', wholeNumber)
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
+    .option('--template', 'write an empty file with all columns instead, as orders template does')
     .addHelpText(
       'after',
       `
@@ -65,17 +85,35 @@ Examples:
   $ lockstep orders load orders.csv --account acme --dry-run
   $ lockstep orders load orders.csv --account acme --create-customers --results results/
   $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
+  $ lockstep orders load shopify.csv --account acme --limit 10
   $ zcat export.csv.gz | lockstep orders load - --account acme --yes`,
     )
     .action(perform(load));
+  orders
+    .command('template')
+    .summary('write an empty CSV with the columns of orders')
+    .description('Writes a CSV that has all columns and no row. An existing file is not replaced.')
+    .argument('[file]', 'where to write; - is stdout', 'orders.csv')
+    .action(perform(writeTemplate));
 }
 
-async function load(session: Session, file: string, options: LoadOptions): Promise<ExitCode> {
-  accountNamed(await session.settings(), options.account); // reports a misspelt name before the file is read
+async function load(session: Session, file: string | undefined, options: LoadOptions): Promise<ExitCode> {
+  if (options.template === true) {
+    await writeTemplate(session, file);
+    return DONE;
+  }
+  const { account, header, headerRow: headerLine } = options;
+  if (file === undefined) throw wrongUse('orders load needs the name of a file, such as orders.csv, or - for stdin');
+  if (account === undefined) throw wrongUse('orders load needs --account NAME, an account in the settings');
+  if (!header && headerLine !== undefined)
+    throw wrongUse('--header-row and --no-header exclude each other: leave one out');
+  const results = options.results && (await resultsDir(session.cwd, options.results));
+  accountNamed(await session.settings(), account); // reports a misspelt name before the file is read
   const source = file === '-' ? file : path.resolve(session.cwd, file);
-  const { map, encoding, delimiter, quote, decimal, accounting, header } = options;
-  const choices = { map, encoding, delimiter, quote, decimal, accounting, hasHeader: header ? undefined : false };
-  return loadFile(session, source, { ...options, choices });
+  const { map, preset, combineLines, limit, encoding, delimiter, quote, decimal, accounting } = options;
+  const choices = { map, preset, combineLines, limit, encoding, delimiter, quote, decimal, accounting, headerLine };
+  const hasHeader = header ? undefined : false;
+  return loadFile(session, source, { ...options, account, results, choices: { ...choices, hasHeader } });
 }
 
 function toDelimiter(text: string): string {

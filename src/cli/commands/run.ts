@@ -2,12 +2,16 @@
 import { type Command, Option } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { syncNamed } from '../../settings/settings.ts';
+import { askForApproval } from '../approval.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
+import { pausedWords } from './syncs.ts';
 
 interface RunOptions {
   readonly dryRun?: boolean;
@@ -60,6 +64,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   }
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
+  await tellPause(session, workspace, name);
   const isDetached = options.detach === true;
   // Reports an unreadable secret here rather than in a worker. The worker of a detached run may have more secrets.
   if (!isDetached) await workspace.accounts.open(account);
@@ -70,7 +75,23 @@ async function run(session: Session, name: string, options: RunOptions): Promise
     reconcile,
   });
   if (isDetached) return leaveToWorker(session, workspace, begun.run);
-  return carryAndReport(session, workspace, begun.run, { signal, isOurs: begun.isOurs });
+  return carryAndReport(session, workspace, begun.run, {
+    signal,
+    isOurs: begun.isOurs,
+    onPaused: async (paused) => {
+      if (paused.errorCode !== AWAITS_CONFIRMATION || !session.canAsk) return 'leave';
+      session.out.say('', paused.error ?? '');
+      return askForApproval(session, workspace, paused, signal);
+    },
+  });
+}
+
+async function tellPause({ out, hint }: Session, { database }: Workspace, name: string): Promise<void> {
+  const paused = (await pausedSyncs(database.pool)).get(name);
+  if (!paused) return;
+  out.say(
+    `Sync ${name} is paused ${pausedWords(paused)}: no scheduler starts it. This run is made anyway. Resume the schedule with: ${hint(`syncs resume ${name}`)}`,
+  );
 }
 
 /** @throws LockstepError RUN_IN_THE_WAY if another sync writes the same records */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { messageOf } from '../../base/errors.ts';
+import { readPresets } from '../../csv/presets.ts';
 import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
@@ -20,7 +21,8 @@ export function define(settings: Command, perform: Perform): void {
     .summary('list all problems of the settings')
     .description(
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
-        'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read.',
+        'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read. The presets ' +
+        'of your own are checked too.',
     )
     .action(perform(check));
   settings
@@ -37,6 +39,7 @@ export function define(settings: Command, perform: Perform): void {
 
 async function check({ out, env, settings: read }: Session): Promise<void> {
   const settings = await read();
+  await readPresets(settings.presets); // throws what is wrong with one
   const warnings = [
     ...settings.warnings,
     ...(await unreadableSecrets(settings, env)),

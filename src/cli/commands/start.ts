@@ -1,7 +1,9 @@
 /** `lockstep start`: the long-running process, or one of several that share the roles. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
-import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles } from '../roles.ts';
+import { logEvents } from '../log.ts';
+import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
@@ -10,6 +12,7 @@ interface StartOptions {
   readonly roles?: readonly Role[];
   readonly port: number;
   readonly listen: string;
+  readonly health?: ListenAddress;
 }
 
 export function define(command: Command, perform: Perform): void {
@@ -18,7 +21,8 @@ export function define(command: Command, perform: Perform): void {
       'Runs continuously until it is stopped. The role worker works on every unfinished run; scheduler starts the syncs ' +
         'of the settings when they are due; service serves the Sales & Productivity API; console accepts calls from ' +
         'outside systems, at the address console.listen of the settings. Any number of processes, also on several ' +
-        'machines, can share the work on one database (and Redis). SIGTERM finishes the work in flight and exits with 0. ' +
+        'machines, can share the work on one database (and Redis). SIGHUP reads the settings again: accounts, syncs, schedules ' +
+        'and targets are used for new work, and settings with a problem are refused. SIGTERM finishes the work in flight and exits with 0. ' +
         'Nothing is lost if the process is killed.',
     )
     .option(
@@ -28,12 +32,17 @@ export function define(command: Command, perform: Perform): void {
     )
     .option('--port <port>', 'port of the role service', portNumber, DEFAULT_PORT)
     .option('--listen <host>', 'address of the role service', '127.0.0.1')
+    .option(
+      '--health <address>',
+      'serve /healthz, /readyz and /metrics here, instead of health.listen of the settings',
+      readAddress,
+    )
     .addHelpText(
       'after',
       `
 Examples:
   $ lockstep start
-  $ lockstep start --config production.yaml --roles worker`,
+  $ lockstep start --config production.yaml --roles worker --health 127.0.0.1:4041`,
     )
     .action(perform(start));
 }
@@ -46,15 +55,23 @@ function readRoles(text: string): readonly Role[] {
   });
 }
 
+function readAddress(text: string): ListenAddress {
+  const parsed = listenAddress.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError('Expected an address and a port, such as 127.0.0.1:4040.');
+}
+
 async function start(session: Session, options: StartOptions): Promise<void> {
   const settings = await session.settings();
   const roles = new Set(options.roles ?? defaultRoles(settings));
   const signal = session.untilStopped(
     'Finishing the work in flight, then stopping. Press Ctrl-C again to stop at once.',
   );
+  logEvents(session.log);
   const workspace = await session.openWorkspace();
-  const { port, listen } = options;
-  const ready = await startRoles(workspace, roles, { port, listen, log: session.log, say: session.out.say });
+  const { port, listen, health } = options;
+  const ready = await startRoles(workspace, roles, { port, listen, health, log: session.log, say: session.out.say });
+  session.whenReloaded((read) => takeOverSettings(workspace, roles, read, session.log));
   session.out.say('Ctrl-C stops it.');
   session.out.result({ roles: [...roles], ...ready });
   await aborted(signal);

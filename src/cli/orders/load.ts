@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import type { SheetChoices } from '../../csv/sheet.ts';
-import { endRun, type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { AWAITS_CONFIRMATION, NOT_APPROVED, notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
-import { type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
+import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
+import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
+import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
+import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
+import { askForApproval } from '../approval.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
 import type { ExitCode } from '../errors.ts';
+import { problemLines } from '../problems.ts';
+import { hintsFor } from '../reasons.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
@@ -19,11 +22,12 @@ import { sheetLines } from './sheet-lines.ts';
 
 export interface LoadRequest {
   readonly account: string;
-  readonly choices: SheetChoices;
+  readonly choices: FileLoad['choices'];
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly existing: OrdersOptions['existing'];
   readonly createCustomers?: boolean;
+  /** An absolute path. */
   readonly results?: string;
   readonly again?: boolean;
   readonly detach?: boolean;
@@ -42,34 +46,37 @@ export async function loadFile(session: Session, source: string, request: LoadRe
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
   if (request.detach === true) return leaveToWorker(session, workspace, run);
   await resumeStopped(workspace, run);
+  let hasShownPlan = false;
   return carryAndReport(session, workspace, run, {
     signal,
     isOurs: received.begun.status === 'new',
+    told: () => (hasShownPlan ? ['invalid'] : []),
     results: async (ended) => {
       if (ended.dryRun && ended.status === 'done')
         out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings)));
       return resultsOf(session, workspace, ended, request.results);
     },
-    onPaused: (paused) => confirm(session, workspace, paused, { isAsked, signal }),
+    onPaused: (paused) => {
+      hasShownPlan = true;
+      return confirm(session, workspace, paused, { isAsked, signal });
+    },
   });
 }
 
 /** Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask. */
 async function confirm(
   session: Session,
-  { database, settings }: Workspace,
+  workspace: Workspace,
   paused: Run,
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
 ): Promise<'continue' | 'leave'> {
   if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
-  session.out.say('', ...(await planLines(database.pool, paused, settings)));
-  const answer = isAsked ? await session.ask('Write that?', signal) : 'yes';
-  if (answer === 'no') {
-    const declined = { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' };
-    await endRun(database.pool, paused.id, 'cancelled', declined);
-  }
-  if (answer !== 'yes') return 'leave';
-  return (await resumeRun(database.pool, paused.id)) ? 'continue' : 'leave';
+  const { pool } = workspace.database;
+  session.out.say('', ...(await planLines(pool, paused, workspace.settings)));
+  const report = await reportRun(pool, paused, workspace.settings);
+  session.out.say(...(await problemLines(pool, report, hintsFor(session.hint, paused), ['invalid'])));
+  if (isAsked) return askForApproval(session, workspace, paused, signal);
+  return (await resumeRun(pool, paused.id)) ? 'continue' : 'leave';
 }
 
 async function takeIn(
@@ -85,6 +92,7 @@ async function takeIn(
     account,
     source,
     choices: request.choices,
+    presetsDir: workspace.settings.presets,
     options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
     lane: request.lane,
     dryRun: request.dryRun === true,
@@ -105,7 +113,7 @@ function changedOptions(run: Run, { existing, createCustomers = false }: LoadReq
 
 function tellBegun(
   { out, hint }: Session,
-  { begun, rows, problems, currencies }: ReceivedLoad,
+  { begun, rows, lines, warnings, currencies }: ReceivedLoad,
   source: string,
   request: LoadRequest,
 ): void {
@@ -117,13 +125,12 @@ function tellBegun(
     out.say(
       `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again checks every row again.${changedOptions(run, request)}`,
     );
-  else out.say(`Checked ${plural(rows, 'row')}; the load is run ${run.id}.`);
-  if (problems.length > 0)
-    out.say(
-      '',
-      'The first problems:',
-      ...problems.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts, { command: hint })}`),
-    );
+  else {
+    const combined = lines === rows ? '' : ` and combined them into ${plural(rows, 'order')}`;
+    out.say(`Checked ${plural(lines, 'row')}${combined}; the load is run ${run.id}.`);
+  }
+  if (warnings.length > 0)
+    out.say('', 'Check these rows:', ...warnings.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts)}`));
   if (currencies.length > 1)
     out.say(
       `Note: the amounts are in ${currencies.join(', ')}, and an order has no currency: all are sent as plain numbers.`,
@@ -152,7 +159,7 @@ async function reportFinished(
 }
 
 async function resultsOf(
-  { out, cwd, hint }: Session,
+  { out, hint }: Session,
   { database }: Workspace,
   run: Run,
   dir: string | undefined,
@@ -161,7 +168,11 @@ async function resultsOf(
     out.say(`To export every row with its result: ${hint(`runs export ${run.id} --out FILE`)}, or add --results DIR.`);
     return {};
   }
-  const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });
-  for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
+  const files = await writeResults(database.pool, run.id, { dir });
+  const wordsOf = (kind: string): string => {
+    if (kind === 'results') return 'with results';
+    return run.dryRun && kind === 'created' ? 'would be created' : kind;
+  };
+  for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'line')} ${wordsOf(kind)}: ${file}`);
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }

@@ -79,7 +79,7 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
  * other answer, including a refusal or a 429, shows that the service works. Undefined: the outcome says nothing about the
  * service.
  */
-function healthIn(outcome: Outcome | StreamOutcome): Health | undefined {
+export function healthIn(outcome: Outcome | StreamOutcome): Health | undefined {
   switch (outcome.status) {
     case 'applied':
     case 'refused':

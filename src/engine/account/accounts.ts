@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
-import type { BudgetStore } from '../../client/budget/budget.ts';
+import type { BudgetStats, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import { createBreaker } from '../../client/call/breaker.ts';
-import { createClient } from '../../client/call/client.ts';
+import { type CallEvent, createClient } from '../../client/call/client.ts';
 import { guardClient } from '../../client/call/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../../contract/operations.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
@@ -40,6 +40,10 @@ export interface Accounts {
   identify(name: string): Promise<Identity>;
   /** The current account: opened again if its address or a secret has changed since it was opened. */
   reopen(name: string): Promise<Account>;
+  /** The account is opened again for new work, with the settings as they are then; jobs that hold it keep it. */
+  renew(name: string): void;
+  /** The figures of each budget that is in use, by account. */
+  budgets(): ReadonlyMap<string, BudgetStats>;
   /** Saves what the clients learnt about their services, and closes them. */
   close(): Promise<void>;
 }
@@ -54,14 +58,21 @@ export function createAccounts(needs: {
   readonly pool: pg.Pool;
   readonly store: BudgetStore;
   readonly access: (name: string) => Promise<AccountAccess>;
+  /** Receives each call that the budget granted. */
+  readonly onCall?: (account: string, event: CallEvent) => void;
 }): Accounts {
   const opened = new Map<string, Promise<OpenedAccount>>();
+  const inUse = new Map<string, Account>();
   const inspected: OpenedAccount[] = [];
+  const renewed: Promise<OpenedAccount>[] = [];
 
   function open(name: string): Promise<OpenedAccount> {
     const opening = needs.access(name).then((access) => openIdentified(name, access, needs));
     opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // the next try uses a corrected secret or identity
+    opening.then(
+      ({ account }) => inUse.set(name, account),
+      () => opened.get(name) === opening && opened.delete(name), // the next try uses a corrected secret or identity
+    );
     return opening;
   }
 
@@ -87,8 +98,15 @@ export function createAccounts(needs: {
       await before.close(); // its calls in flight end first; a job that still holds it retries later
       return (await after).account;
     },
+    renew(name) {
+      const before = opened.get(name);
+      if (before) renewed.push(before);
+      opened.delete(name);
+      inUse.delete(name);
+    },
+    budgets: () => new Map([...inUse].map(([name, account]) => [name, account.budgetStats()])),
     async close() {
-      const all = [...opened.values()];
+      const all = [...opened.values(), ...renewed.splice(0)];
       opened.clear();
       for (const opening of all) await (await opening.catch(() => undefined))?.close();
       for (const one of inspected.splice(0)) await one.close();
@@ -137,7 +155,7 @@ async function openAccount(
   name: string,
   scope: string,
   access: AccountAccess,
-  { pool, store }: Needs,
+  { pool, store, onCall }: Needs,
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
@@ -155,6 +173,7 @@ async function openAccount(
     budget,
     costOf: (operation) => settings.budget.weights[operation] ?? 1,
     dialect: settings.dialect,
+    onCall: (event) => onCall?.(name, event),
     // Safe: the client uses only the names of operations it asks for.
     knownPrefixes: prefixesSchema.parse(learnt.get('prefixes')) as Partial<Record<OperationName, '/api/v1' | '/v1'>>,
   });

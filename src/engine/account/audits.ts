@@ -35,6 +35,7 @@ export async function startDueAudits(
   db: Queryable,
   accounts: readonly string[],
   lane: Run['lane'],
+  log?: Logger,
 ): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const { account, scope, resource } of await dueAudits(db, accounts)) {
@@ -50,6 +51,7 @@ export async function startDueAudits(
       phase: 'audit-list',
     };
     const begun = await startRun(db, { ...run, title: `audit of ${resource}`, options: { resource } });
+    if (begun.status === 'started') log?.info({ sync, run: begun.run.id }, 'run started');
     runs.push(begun.run);
   }
   return runs;
@@ -60,7 +62,7 @@ const LOOK_MS = 1_000;
 /** Starts audits when they are due, until closed; a runner executes them. */
 export function keepAuditing(needs: {
   readonly pool: pg.Pool;
-  readonly accounts: readonly string[];
+  readonly accounts: () => readonly string[];
   readonly attend: (run: Run) => Promise<void>;
   readonly log: Logger;
 }): { close(): Promise<void> } {
@@ -69,7 +71,7 @@ export function keepAuditing(needs: {
   const auditing = (async () => {
     while (!closing.signal.aborted) {
       try {
-        for (const run of await startDueAudits(pool, accounts, 'batch')) await attend(run);
+        for (const run of await startDueAudits(pool, accounts(), 'batch', log)) await attend(run);
       } catch (error) {
         log.warn({ err: error }, 'the due audits could not be started');
       }

@@ -21,8 +21,8 @@ const LOOK_MS = 2_000;
 
 /** Suspends an account until its key is accepted. */
 export async function suspend({ pool, log }: SuspensionNeeds, scope: string, refused: KeyRefused): Promise<void> {
-  await suspendAccount(pool, scope, { operation: refused.operation, message: refused.message });
-  log.warn({ account: scope }, refused.message);
+  const isNew = await suspendAccount(pool, scope, { operation: refused.operation, message: refused.message });
+  if (isNew) log.warn({ account: scope }, `account suspended: ${refused.message}`);
 }
 
 /** Whether an account may be used now, and if not, when to ask again. Tries the key if that is due. */
@@ -38,8 +38,7 @@ export async function mayUse(
   const fresh = await accounts.reopen(account);
   const found = await tryKey(fresh);
   if (found.status === 'accepted') {
-    await liftSuspension(pool, scope);
-    log.info({ account }, 'the key is accepted again: the account resumes');
+    if (await liftSuspension(pool, scope)) log.info({ account: scope }, 'account resumed: the key is accepted again');
     return { status: 'open' };
   }
   if (found.status === 'refused') {

@@ -1,6 +1,7 @@
 /** Everything the ledger knows about one row, in the order in which it happened. */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { type FileLine, linesOf } from './matching/staged-orders.ts';
 import type { RowAction, RowState, Verdict } from './rows.ts';
 
 /** Times are in ISO 8601. */
@@ -32,7 +33,7 @@ export interface RowInput {
   readonly fields: Readonly<Record<string, unknown>> | null;
   /** The fields for creating the customer of an order. */
   readonly customer: Readonly<Record<string, unknown>> | null;
-  /** For a file: its cells; `column` is null beyond the header. */
+  /** For a file: its cells; `column` is null beyond the header, and begins with the line where an order has several. */
   readonly cells: readonly { readonly column: string | null; readonly cell: string }[] | null;
 }
 
@@ -65,7 +66,7 @@ interface StoredRow extends Omit<RowStory, 'input'> {
   readonly keys: RowInput['keys'];
   readonly fields: RowInput['fields'];
   readonly customer: RowInput['customer'];
-  readonly cells: readonly string[] | null;
+  readonly cells: Parameters<typeof linesOf>[1] | null;
   readonly header: readonly string[] | null;
 }
 
@@ -93,8 +94,15 @@ export async function readRowStory(db: Queryable, runId: string, row: string): P
   const [stored] = found.rows;
   if (!stored) return undefined;
   const { keys, fields, customer, cells, header, ...story } = stored;
-  const named = cells?.map((cell, i) => ({ column: header?.[i] ?? null, cell })) ?? null;
+  const lines = cells && linesOf(story.n, cells);
+  const named = lines?.flatMap((line) => namedCells(line, header ?? [], lines.length > 1)) ?? null;
   return { ...story, input: { keys, fields, customer, cells: named } };
+}
+
+function namedCells({ line, cells }: FileLine, header: readonly string[], isOneOfSeveral: boolean) {
+  const named = cells.map((cell, i) => ({ column: header[i] ?? null, cell }));
+  if (!isOneOfSeveral) return named;
+  return named.map(({ column, cell }, i) => ({ column: `line ${line}, ${column ?? `column ${i + 1}`}`, cell }));
 }
 
 const ISO = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -51,6 +51,28 @@ export async function listRuns(
   });
 }
 
+/** The newest runs of a sync first, without dry runs. */
+export async function runsOf(db: Queryable, sync: string, limit: number): Promise<readonly Run[]> {
+  const newest = 'select id from ledger.runs where sync = $1 and not dry_run order by created_at desc limit $2';
+  return (await runsWhere(db, `id in (${newest})`, [sync, limit])).reverse();
+}
+
 /** SQL: run `u` is done and has found nothing but unchanged rows. */
 const IS_QUIET = `(u.status = 'done' and u.error is null
   and not exists (select from jsonb_object_keys(coalesce(u.counts, '{}')) k where k <> 'unchanged'))`;
+
+/** How long an ended run counts as the latest of its sync or file. */
+const LATEST_DAYS = 7;
+
+/** Every unfinished run, and the latest ended run of each sync and each loaded file of the last days. The newest come first. */
+export async function unfinishedAndLatest(db: Queryable): Promise<readonly Run[]> {
+  const runs = await runsWhere(
+    db,
+    `part_of is null and (status in ('running', 'paused') or id in (
+       select distinct on (sync, scope) id from ledger.runs
+       where status in ('done', 'failed') and not dry_run and part_of is null
+         and ended_at > clock_timestamp() - interval '${LATEST_DAYS} days'
+       order by sync, scope, created_at desc))`,
+  );
+  return runs.toReversed();
+}

@@ -155,7 +155,7 @@ export async function movePhase(db: Queryable, id: string, from: string, to: str
  * version may have written it.
  */
 export interface Checkpoint extends Readonly<Record<string, unknown>> {
-  readonly job: 'orders' | 'watch-orders' | 'tasks';
+  readonly job: 'contacts' | 'orders' | 'watch-orders' | 'tasks';
 }
 
 export interface RunProgress {

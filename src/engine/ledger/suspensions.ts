@@ -12,19 +12,21 @@ export interface Suspension {
 const FIRST_PAUSE_S = 2;
 const LONGEST_PAUSE_S = 60;
 
-/** Suspends an account, or notes that its key was refused again. */
+/** Suspends an account, or notes that its key was refused again; true if it was not suspended before. */
 export async function suspendAccount(
   db: Queryable,
   scope: string,
   { operation, message }: { readonly operation: string; readonly message: string },
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const suspended = await db.query<{ isNew: boolean }>(
     `insert into ledger.suspensions (scope, operation, message, probe_at)
      values ($1, $2, $3, clock_timestamp() + $4 * interval '1 s')
      on conflict (scope) do update set operation = excluded.operation, message = excluded.message,
-       refused_at = clock_timestamp()`,
+       refused_at = clock_timestamp()
+     returning xmax = 0 as "isNew"`, // a row that was updated has an xmax
     [scope, operation, message, FIRST_PAUSE_S],
   );
+  return suspended.rows[0]?.isNew ?? false;
 }
 
 /** Undefined if the account is not suspended. */
@@ -66,6 +68,8 @@ export async function probeSoon(db: Queryable, scope: string): Promise<void> {
   await db.query('update ledger.suspensions set probe_at = clock_timestamp(), probes = 0 where scope = $1', [scope]);
 }
 
-export async function liftSuspension(db: Queryable, scope: string): Promise<void> {
-  await db.query('delete from ledger.suspensions where scope = $1', [scope]);
+/** False if the account was not suspended. */
+export async function liftSuspension(db: Queryable, scope: string): Promise<boolean> {
+  const lifted = await db.query('delete from ledger.suspensions where scope = $1', [scope]);
+  return lifted.rowCount === 1;
 }

@@ -45,7 +45,13 @@ export interface Queue {
   close(): Promise<void>;
 }
 
-export function openQueue({ redis, database, log }: QueueNeeds): Queue {
+/** The queue that processes share. */
+export interface SharedQueue extends Queue {
+  /** The number of jobs by state; rejects if the queue cannot be reached. */
+  depth(): Promise<Readonly<Record<string, number>>>;
+}
+
+export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
   const { factory, options } = backendOf({ redis, database });
   const queue = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
     QUEUE,
@@ -59,6 +65,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): Queue {
     async add(name, payload, { id, isUrgent }) {
       await queue.add(name, payload, { jobId: id, priority: isUrgent ? URGENT : NOT_URGENT, ...FORGET });
     },
+    depth: () => queue.getJobCounts('active', 'delayed', 'prioritized'), // every job has a priority
     async limitDelays() {
       const delayed = (await queue.getDelayed()).filter(isFromAhead);
       for (const job of delayed) {

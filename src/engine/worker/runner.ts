@@ -45,6 +45,8 @@ export interface RunnerNeeds {
   readonly worksOn: 'every-run' | 'attended-runs';
   /** How long calls of an account's runs may fail without a success before the run fails. */
   readonly patienceMs: (account: string) => number;
+  /** Called when a run was ended or paused by this process. */
+  readonly onStopped?: (runId: string) => Promise<void>;
 }
 
 export interface Runner {
@@ -155,7 +157,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
           await enqueue(await readRun(pool, run.id));
         return { status: 'over' };
       case 'finished':
-        await endRun(pool, run.id, 'done');
+        await endRun(pool, run.id, 'done'); // its job may have done so
+        await needs.onStopped?.(run.id);
         return { status: 'over' };
       default:
         return performed satisfies never;
@@ -179,12 +182,17 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     }
     if (stop instanceof RunPaused || code === 'IDENTITY_CHANGED') {
       await pauseRun(pool, run.id, { code, message });
+      await needs.onStopped?.(run.id);
       return { status: 'over' };
     }
     // A missing secret, a record without an id: a retry does not fix these.
     const then = stop instanceof OperationForbidden ? ` Then: \`lockstep runs resume ${run.id}\`` : '';
-    await endRun(pool, run.id, 'failed', { code, message: `${message}${then}` });
+    await failRun(run, { code, message: `${message}${then}` });
     return { status: 'over' };
+  }
+
+  async function failRun(run: Run, error: { readonly code: string; readonly message: string }): Promise<void> {
+    if (await endRun(pool, run.id, 'failed', error)) await needs.onStopped?.(run.id);
   }
 
   function onDefect(run: Run, error: unknown): Promise<Processed> {
@@ -203,7 +211,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const lastedMs = since ? Date.now() - since.getTime() : 0;
     if (lastedMs > patienceMs) {
       const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: \`lockstep runs resume ${run.id}\``;
-      await endRun(pool, run.id, 'failed', { code, message: `${message}. ${tried}` });
+      await failRun(run, { code, message: `${message}. ${tried}` });
       return { status: 'over' };
     }
     await addNote(pool, run.id, message);

@@ -15,6 +15,8 @@ export interface ConsoleNeeds extends Pick<HookNeeds, 'pool' | 'names'> {
 
 export interface Console {
   readonly url: string;
+  /** Opens each target again before it reads another call. */
+  renew(): Promise<void>;
   /** Finishes requests in flight. Idempotent. */
   close(): Promise<void>;
 }
@@ -59,13 +61,18 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   refuseOtherMethods(app);
   await listen(app, host, port);
 
+  async function renew(): Promise<void> {
+    const before = [...opened.values()];
+    opened.clear();
+    await Promise.all(before.map(async (opening) => (await opening).close()));
+  }
   let closed: Promise<void> | undefined;
   async function close(): Promise<void> {
     const grace = setTimeout(() => app.server.closeAllConnections(), CLOSING_GRACE_MS);
     await app.close().finally(() => clearTimeout(grace));
-    await Promise.all([...opened.values()].map(async (opening) => (await opening).close()));
+    await renew();
   }
-  return { url: urlOf(app.server.address(), host), close: () => (closed ??= close()) };
+  return { url: urlOf(app.server.address(), host), renew, close: () => (closed ??= close()) };
 }
 
 function answerErrors(app: FastifyInstance): void {

@@ -13,7 +13,7 @@ import { keepHook } from './inbox.ts';
 export interface HookNeeds {
   readonly pool: pg.Pool;
   /** The targets of the settings, by name. */
-  readonly names: readonly string[];
+  readonly names: () => readonly string[];
   /** Returns the same target every time; the caller that opened it closes it. */
   readonly target: (name: string) => Promise<Target>;
 }
@@ -50,10 +50,10 @@ export function addHooks(app: FastifyInstance, needs: HookNeeds): void {
 
 async function receive({ pool, names, target }: HookNeeds, name: string, request: FastifyRequest): Promise<Answer> {
   const notAccepted = (why: string): Answer => {
-    request.log.info({ target: name, why }, 'an incoming call is not accepted');
+    request.log.debug({ target: name, why }, 'an incoming call is not accepted');
     return NOT_ACCEPTED;
   };
-  if (!names.includes(name)) return notAccepted('the settings have no target of that name');
+  if (!names().includes(name)) return notAccepted('the settings have no target of that name');
   const call: HookRequest = { headers: headersOf(request), body: bodyOf(request) };
   try {
     const { readHook } = await target(name);

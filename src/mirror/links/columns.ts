@@ -1,7 +1,8 @@
 /** Which columns of a CSV hold the task and its item: from `--map`, otherwise by their names. */
 
 import { LockstepError } from '../../base/errors.ts';
-import { ambiguous, columnIndex, type Header, listColumns, plainWords, refuseDuplicates } from '../../csv/columns.ts';
+import { ambiguous, columnIndex, type Header, listColumns, refuseDuplicates } from '../../csv/columns.ts';
+import { plainWords } from '../../csv/recognise.ts';
 
 export const LINK_FIELDS = ['task_id', 'item_id'] as const;
 export type LinkField = (typeof LINK_FIELDS)[number];
@@ -34,31 +35,31 @@ const EITHER = 'id';
 
 /** Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_LINK_COLUMN, exit code 2. */
 export function mapLinkColumns(header: Header, told: ReadonlyMap<LinkField, string>): LinkColumns {
-  if (header.isGiven) refuseDuplicates(header.names);
+  if (header.isGiven) refuseDuplicates(header);
   const found = new Map<LinkField, LinkColumn>();
   for (const [field, column] of told) {
     const index = columnIndex(header, field, column);
     found.set(field, { index, name: header.names[index] ?? '' });
   }
-  if (header.isGiven) recogniseAll(header.names, found);
+  if (header.isGiven) recogniseAll(header, found);
   const [task, item] = LINK_FIELDS.map((field) => found.get(field));
   if (task === undefined || item === undefined) throw missing(header, found);
   if (task.index !== item.index) return { task_id: task, item_id: item };
   throw refuse(
     'CSV_COLUMNS_AMBIGUOUS',
-    `Line 1: ${listColumns([task.name])} cannot be both the task and its item. Name two columns with --map.`,
+    `Line ${header.line}: ${listColumns([task.name])} cannot be both the task and its item. Name two columns with --map.`,
   );
 }
 
-function recogniseAll(names: readonly string[], found: Map<LinkField, LinkColumn>): void {
+function recogniseAll(header: Header, found: Map<LinkField, LinkColumn>): void {
   const isTaken = (at: number) => [...found.values()].some(({ index }) => index === at);
-  const columns = names.map((name, index) => ({ name, index, words: plainWords(name) }));
+  const columns = header.names.map((name, index) => ({ name, index, words: plainWords(name) }));
   const open = (field: LinkField, words: readonly string[]) =>
     found.has(field) ? [] : columns.filter((column) => words.includes(column.words) && !isTaken(column.index));
   for (const field of LINK_FIELDS) {
     const exact = open(field, [plainWords(field)]);
     const [column, ...rivals] = exact.length > 0 ? exact : open(field, SYNONYMS[field]);
-    if (column && rivals.length > 0) throw ambiguous(field, [column, ...rivals]);
+    if (column && rivals.length > 0) throw ambiguous(field, [column, ...rivals], header);
     if (column) found.set(field, column);
   }
   for (const field of LINK_FIELDS) {

@@ -42,7 +42,11 @@ export interface DeliverySourceNeeds {
   readonly random: () => number;
   /** Only deliveries of these runs; default: of all runs. */
   readonly runs?: () => Runs;
+  readonly onAttempt?: OnAttempt | undefined;
 }
+
+/** Called after each attempt. `lagMs`: how long ago the change was seen. */
+export type OnAttempt = (target: string, decision: Decision, lagMs: number) => void;
 
 /** The outcome of one claimed delivery, and what it says about the target. */
 export interface Attempt {
@@ -100,7 +104,9 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     const outcome = await this.#deliver(claimed, signal);
     if (!isHeld()) return {}; // it was aborted, which says nothing about the target
     const { answer } = outcome;
-    const decision = plain(decide(outcome, { attempts: claimed.attempts, random: this.#needs.random() }));
+    const { target, random, onAttempt } = this.#needs;
+    const decision = plain(decide(outcome, { attempts: claimed.attempts, random: random() }));
+    onAttempt?.(target, decision, Date.now() - claimed.delivery.seenAt.getTime());
     const attempt: Attempt = {
       claimed,
       outcome: { id: claimed.delivery.id, decision, answer: answer && plainAnswer(answer) },
@@ -138,17 +144,17 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
   }
 
   async #isOpened(): Promise<boolean> {
-    const { pool, clock, log, target, open } = this.#needs;
+    const { clock, log, target, open } = this.#needs;
     if (this.#target) return true;
     if (clock.nowMs() < this.#openAtMs) return false;
     try {
       this.#target = await open();
-      if (this.#openFailures > 0) await noteAnswering(pool, target);
+      if (this.#openFailures > 0) await this.#noteAnswering();
       return true;
     } catch (error) {
       if (!(error instanceof LockstepError)) log.error({ err: error, target }, 'a target could not be opened');
       this.#openAtMs = clock.nowMs() + Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** this.#openFailures++);
-      await noteFailing(pool, target, { detail: plainText(messageOf(error)), now: clock.ledgerNow() });
+      await this.#noteFailing(plainText(messageOf(error)), clock.ledgerNow());
       return false;
     }
   }
@@ -188,21 +194,33 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
 
   /** What a batch says about the target: the last statement of each kind. */
   async #tellState(batch: readonly Attempt[], now: Date | undefined): Promise<void> {
-    const { pool, target } = this.#needs;
+    const { pool, target, log } = this.#needs;
     const decisions = batch.map(({ outcome }) => outcome.decision);
     const forMs = Math.max(0, ...decisions.map((one) => (one.status === 'limited' ? one.afterMs : 0)));
     if (forMs > 0) await blockTarget(pool, target, { forMs, now });
     const disabled = decisions.find((one) => one.status === 'disabled');
     if (disabled) {
       const { reason = 'DISABLED', detail = '' } = disabled;
-      await disableTarget(pool, target, { reason, detail, now });
+      const isNew = await disableTarget(pool, target, { reason, detail, now });
+      if (isNew) log.warn({ target, reason }, `target disabled: ${detail}`);
     }
     const health = batch.findLast((attempt) => attempt.health !== undefined)?.health;
     if (health?.status === 'fails') {
       this.#isFailing = true;
-      await noteFailing(pool, target, { detail: health.detail, now });
+      await this.#noteFailing(health.detail, now);
     }
-    if (health?.status === 'answers' && this.#isFailing) await noteAnswering(pool, target);
+    if (health?.status === 'answers' && this.#isFailing) await this.#noteAnswering();
+  }
+
+  /** Of all processes, the one that finds a change of state logs it. */
+  async #noteFailing(detail: string, now: Date | undefined): Promise<void> {
+    const { pool, target, log } = this.#needs;
+    if (await noteFailing(pool, target, { detail, now })) log.warn({ target }, `target is failing: ${detail}`);
+  }
+
+  async #noteAnswering(): Promise<void> {
+    const { pool, target, log } = this.#needs;
+    if (await noteAnswering(pool, target)) log.info({ target }, 'target answers again');
   }
 }
 

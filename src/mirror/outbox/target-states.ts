@@ -58,19 +58,21 @@ export async function standingOf(db: Queryable, target: string, now: Date | unde
   return found.rows[0] ?? { isDisabled: false, blockedForMs: 0, isFailing: false };
 }
 
-/** Disables a target: no process sends to it until a person enables it. */
+/** Disables a target: no process sends to it until a person enables it. False if it was disabled already. */
 export async function disableTarget(
   db: Queryable,
   target: string,
   { reason, detail, now }: { readonly reason: string; readonly detail: string; readonly now: Date | undefined },
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const disabled = await db.query(
     `insert into ledger.target_states (target, disabled_reason, disabled_detail, disabled_at)
      values ($1, $2, $3, coalesce($4::timestamptz, clock_timestamp()))
      on conflict (target) do update set disabled_reason = excluded.disabled_reason,
-       disabled_detail = excluded.disabled_detail, disabled_at = excluded.disabled_at`,
+       disabled_detail = excluded.disabled_detail, disabled_at = excluded.disabled_at
+     where ledger.target_states.disabled_at is null`,
     [target, reason, detail, now],
   );
+  return disabled.rowCount === 1;
 }
 
 /** Enables disabled targets; returns which of them were disabled. */
@@ -98,24 +100,30 @@ export async function blockTarget(
   );
 }
 
+/** False if it was failing already. */
 export async function noteFailing(
   db: Queryable,
   target: string,
   { detail, now }: { readonly detail: string; readonly now: Date | undefined },
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const noted = await db.query(
     `insert into ledger.target_states (target, failing_since, failing_detail)
      values ($1, coalesce($3::timestamptz, clock_timestamp()), $2)
-     on conflict (target) do update set failing_detail = excluded.failing_detail,
-       failing_since = coalesce(ledger.target_states.failing_since, excluded.failing_since)`,
+     on conflict (target) do update set failing_detail = excluded.failing_detail, failing_since = excluded.failing_since
+     where ledger.target_states.failing_since is null`,
     [target, detail, now],
   );
+  if (noted.rowCount === 1) return true;
+  await db.query('update ledger.target_states set failing_detail = $2 where target = $1', [target, detail]);
+  return false;
 }
 
-export async function noteAnswering(db: Queryable, target: string): Promise<void> {
-  await db.query(
+/** False if it was not failing. */
+export async function noteAnswering(db: Queryable, target: string): Promise<boolean> {
+  const noted = await db.query(
     `update ledger.target_states set failing_since = null, failing_detail = null
      where target = $1 and failing_since is not null`,
     [target],
   );
+  return noted.rowCount === 1;
 }

@@ -6,6 +6,8 @@ export const contactsOptions = z.object({
   importWith: z.enum(['auto', 'import', 'create']),
   onChange: z.enum(['update', 'ignore']),
   matchBy: z.array(z.enum(['email', 'phone', 'name'])),
+  approveAbove: z.number().optional(),
+  approveAboveShare: z.number().optional(),
 });
 
 export type ContactsOptions = z.infer<typeof contactsOptions>;

@@ -13,6 +13,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof LockstepError) {
     if (error.code === 'CSV_CHANGED') return 'changed';
     if (error.code === 'LOAD_TAKEN_OVER') return 'later';
+    if (error.code === 'PRESET_INVALID' || error.code === 'PRESETS_UNREADABLE') return 'not of the file';
     return error.exitCode === 2 ? { reason: error.code, facts: { said: visible(error.message) } } : 'not of the file';
   }
   if (describeDatabaseError(error, 'the database') !== undefined || isNetworkError(error)) return 'not of the file';

@@ -26,8 +26,3 @@ export function notDoneAsAsked(
     ...(createCustomers && options.createCustomers !== true ? ['--create-customers'] : []),
   ];
 }
-
-/** The code of the error with which a load is paused until a person approves it. */
-export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';
-/** The error code of a load whose plan the operator has declined. */
-export const NOT_APPROVED = 'NOT_APPROVED';

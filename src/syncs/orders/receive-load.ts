@@ -10,23 +10,27 @@ import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { contentSha256 } from '../../csv/content.ts';
-import { FIELDS, type Field } from '../../csv/fields.ts';
+import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
 import type { Account } from '../../engine/account/account.ts';
-import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
 import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
+import { storable } from './fields.ts';
 import type { OrdersOptions } from './options.ts';
+import { rememberColumns, rememberedColumns } from './remembered-columns.ts';
+import type { ResultFormat } from './results.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad {
   readonly account: Pick<Account, 'name' | 'scope' | 'service'>;
   /** A path, or `-` for stdin; or an open file, which is closed at the end. */
   readonly source: string | OpenedFile;
-  readonly choices: SheetChoices;
+  readonly choices: Omit<SheetChoices, 'presets' | 'recall'>;
+  /** The directory with the user's own presets. */
+  readonly presetsDir?: string;
   readonly options: OrdersOptions;
   /** Default: interactive for a small file, because a person waits for it; batch for a large one. */
   readonly lane?: Lane;
@@ -47,15 +51,17 @@ export interface ReceivedLoad {
   readonly begun: BegunLoad;
   /** Hex, of the bytes that were received. */
   readonly sha256: string;
-  /** Rows that were checked, if the load is new. */
+  /** Rows that were checked, if the load is new; an order of several lines is one. */
   readonly rows: number;
-  /** The first problems in the order of the file, if the load is new. */
-  readonly problems: readonly Problem[];
+  /** Their lines. */
+  readonly lines: number;
+  /** The first warnings about valid rows in the order of the file, if the load is new. */
+  readonly warnings: readonly Problem[];
   /** An order has no currency, so more than one currency in a file deserves a warning. */
   readonly currencies: readonly string[];
 }
 
-const SHOWN_PROBLEMS = 10;
+const SHOWN_WARNINGS = 10;
 const BATCH = 1_000;
 const LOOK_MS = 300;
 const NOTE_MS = 1_000;
@@ -63,16 +69,17 @@ const SMALL_BYTES = 1024 * 1024;
 
 /** Leaves nothing of a load that was not received whole. @throws LockstepError like receiving, examining and beginning */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
+  const presets = await readPresets(load.presetsDir);
   await makeDirectory(load.spoolDir);
   const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
     const recalled = await rememberedColumns(pool, load.account.scope);
-    const sheet = examineSheet(received, { ...load.choices, recall: (signature) => recalled.get(signature) });
+    const sheet = examineSheet(received, { ...load.choices, presets, recall: (signature) => recalled.get(signature) });
     load.onSheet?.(sheet, received);
     const fingerprint = await fingerprintOf(pool, load, received);
     const { sha256 } = received;
     const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
-    if (begun.status !== 'new') return { begun, sha256, rows: 0, problems: [], currencies: [] };
+    if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], currencies: [] };
     const labels = labelsFor(load, fingerprint);
     const staged = await stageAll(pool, begun.run, load, received, sheet, labels);
     await rememberColumns(pool, load.account.scope, sheet);
@@ -96,13 +103,6 @@ async function beginOrJoin(pool: pg.Pool, spec: LoadSpec, { signal, onWaiting }:
   }
 }
 
-/** What is needed to write a load's results, kept with the load. */
-export interface ResultFormat {
-  readonly delimiter: string;
-  readonly lineEnd: 'LF' | 'CRLF' | 'CR';
-  readonly withBom: boolean;
-}
-
 /**
  * Identifies a load: files with the same text are the same load, however they are compressed. Earlier versions identified
  * loads by the bytes of their file; such a load is found by its bytes.
@@ -120,12 +120,20 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet, sha256: string
   const { mapping, amounts, columns, format, encoding } = sheet;
   const { account, options, dryRun, salt = '' } = load;
   const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
-  const told = mapping.columns.map(({ field, index }) => [field, index]);
-  const identity = [account.scope, account.service, sha256, told, amounts, salt];
+  const told = mapping.columns.map(({ field, index, also, take }) => [
+    field,
+    index,
+    ...(also ?? []),
+    ...(take ? [take] : []),
+  ]);
+  const identity = [account.scope, account.service, sha256, told, amounts, salt, ...readingOf(load, sheet)];
   const form: ResultFormat = {
     delimiter: format.delimiter,
+    quote: format.quote,
     lineEnd: format.lineEnd,
-    withBom: encoding.encoding !== 'utf-8' || received.sample.subarray(0, 3).equals(BYTE_ORDER_MARK),
+    encoding: encoding.encoding,
+    withBom: encoding.hasBom,
+    title: sheet.title.map((row) => row.map(storable)),
   };
   return {
     account: account.name,
@@ -142,13 +150,17 @@ function specOf(load: FileLoad, received: Received, sheet: Sheet, sha256: string
   };
 }
 
+/** Which rows of the file become which orders; nothing where each row does, as in earlier versions. */
+function readingOf({ choices: { headerLine } }: FileLoad, { combine, limit }: Sheet): readonly unknown[] {
+  const isWhole = combine === undefined && limit === undefined && headerLine === undefined;
+  return isWhole ? [] : [{ combine, limit, headerLine }];
+}
+
 /** The label prefix of orders without an order_id: the same however the columns are mapped, so no order is created twice. */
 function labelsFor({ account }: FileLoad, sha256: string): string {
   const identity = JSON.stringify([account.scope, account.service, sha256]);
   return `LS-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
 }
-
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 async function stageAll(
   pool: pg.Pool,
@@ -158,8 +170,7 @@ async function stageAll(
   sheet: Sheet,
   labels: string,
 ): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'>> {
-  const problems: Problem[] = [];
-  const note = (found: readonly Problem[]) => problems.push(...found.slice(0, SHOWN_PROBLEMS - problems.length));
+  const warnings: Problem[] = [];
   const validator = validatorOf(sheet);
   const staging = boundedPipeline();
   let notedAtMs = performance.now();
@@ -169,14 +180,14 @@ async function stageAll(
     batch = [];
     await staging.begin(() => stageRows(pool, run, full, labels));
   };
-  let rows = 0;
+  let [rows, lines] = [0, 0];
   try {
     for await (const checked of checkedRows(received, sheet, validator)) {
       load.signal.throwIfAborted();
       for (const row of checked) {
-        if (row.status === 'invalid') note(row.problems);
-        else if (row.warnings.length > 0) note(row.warnings);
+        if (row.status === 'valid') warnings.push(...row.warnings.slice(0, SHOWN_WARNINGS - warnings.length));
         batch.push(toStagedRow(row));
+        lines += row.lines?.length ?? 1;
         if (batch.length === BATCH) await stage();
       }
       rows += checked.length;
@@ -189,9 +200,8 @@ async function stageAll(
     await stage();
     await staging.end();
     await noteReceiving(pool, run.id, rows);
-    const differing = await settleRepeats(pool, run.id, { labels, shown: SHOWN_PROBLEMS });
-    note(differing.map(({ line, other }) => ({ ...REPEATED, facts: { line, other } })));
-    return { rows, problems, currencies: validator.currencies };
+    await settleRepeats(pool, run.id, { labels, isCombining: sheet.combine !== undefined });
+    return { rows, lines, warnings, currencies: validator.currencies };
   } catch (error) {
     await staging.end().catch(() => {}); // the first error is reported
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent
@@ -199,38 +209,11 @@ async function stageAll(
   }
 }
 
-const REPEATED = { code: 'ORDER_ID_REPEATED', severity: 'error', field: 'order_id' } as const;
-
 function toStagedRow(row: CheckedRow): StagedRow {
-  const { line, cells, values } = row;
-  if (row.status === 'valid') return { line, cells, values };
+  const { line, cells, lines, values } = row;
+  if (row.status === 'valid') return { line, cells, lines, values };
   const [first, ...also] = row.problems.filter(({ severity }) => severity === 'error');
   const causes = also.map(({ code, facts }) => ({ code, facts }));
   const facts = { ...first?.facts, ...(causes.length > 0 && { also: causes }) };
-  return { line, cells, values, problem: { code: first?.code ?? 'INVALID', facts } };
+  return { line, cells, lines, values, problem: { code: first?.code ?? 'INVALID', facts } };
 }
-
-/** Column mappings that people gave are kept for the header for which they gave them. */
-async function rememberedColumns(
-  pool: pg.Pool,
-  account: string,
-): Promise<ReadonlyMap<string, ReadonlyMap<Field, string>>> {
-  const remembered = new Map<string, ReadonlyMap<Field, string>>();
-  for (const [name, value] of await readLearnt(pool, account)) {
-    if (!name.startsWith(COLUMNS) || typeof value !== 'object' || value === null) continue;
-    const told = new Map<string, unknown>(Object.entries(value));
-    const fields = FIELDS.flatMap((field) => {
-      const column = told.get(field);
-      return typeof column === 'string' ? [[field, column] as const] : [];
-    });
-    remembered.set(name.slice(COLUMNS.length), new Map(fields));
-  }
-  return remembered;
-}
-
-async function rememberColumns(pool: pg.Pool, account: string, { mapping, signature }: Sheet): Promise<void> {
-  const told = mapping.columns.filter(({ how }) => how === 'told').map(({ field, name }) => [field, name]);
-  if (told.length > 0) await keepLearnt(pool, account, `${COLUMNS}${signature}`, Object.fromEntries(told));
-}
-
-const COLUMNS = 'columns:';

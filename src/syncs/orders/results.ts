@@ -1,17 +1,28 @@
-/** Writes a load's rows to CSVs, one per verdict, in the format of the loaded file. */
+/** Writes a load's lines to CSVs, all of them and one file per verdict, in the format of the loaded file. */
 import path from 'node:path';
 import type pg from 'pg';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import type { Folder } from '../../base/open-folder.ts';
 import { PLAIN_HINTS, sentenceFor } from '../../base/reasons/reasons.ts';
+import { ENCODINGS } from '../../csv/encoding.ts';
 import { resultsBase } from '../../csv/file-names.ts';
 import { ResultFiles, type ResultKind } from '../../csv/results.ts';
 import { type LoadedRow, loadedRows } from '../../engine/ledger/matching/staged-orders.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { readLoad } from './begin.ts';
 
-const formSchema = z.object({ delimiter: z.string(), lineEnd: z.enum(['LF', 'CRLF', 'CR']), withBom: z.boolean() });
+/** What is needed to write a load's results, kept with the load; earlier versions kept less and wrote UTF-8. */
+const resultFormat = z.object({
+  delimiter: z.string(),
+  quote: z.string().default('"'),
+  lineEnd: z.enum(['LF', 'CRLF', 'CR']),
+  encoding: z.enum(ENCODINGS).default('utf-8'),
+  withBom: z.boolean(),
+  title: z.array(z.array(z.string()).readonly()).readonly().default([]),
+});
+
+export type ResultFormat = z.input<typeof resultFormat>;
 
 export interface ResultFile {
   readonly kind: ResultKind;
@@ -30,17 +41,17 @@ export async function writeResults(
   const { account } = await readRun(pool, runId);
   const hints = { ...PLAIN_HINTS, about: { run: runId, account, file: load.fileName } };
   const base = resultsBase(path.basename(load.fileName));
-  const files = new ResultFiles({ base, ...destination, columns: load.header, ...formSchema.parse(load.form) });
+  const files = new ResultFiles({ base, ...destination, columns: load.header, ...resultFormat.parse(load.form) });
   try {
     for await (const row of loadedRows(pool, runId)) {
-      await files.write(kindOf(row), {
-        line: row.line,
+      const decided = {
         verdict: row.verdict ?? 'unprocessed',
-        code: row.reason ?? '',
-        reason: sentenceFor(row.reason ?? null, row.facts ?? null, hints),
-        ...(row.recordId !== undefined && { id: row.recordId }),
-        cells: row.cells,
-      });
+        reason: row.reason ?? '',
+        detail: sentenceFor(row.reason ?? null, row.facts ?? null, hints),
+        id: row.recordId,
+        orderId: row.label,
+      };
+      for (const line of row.lines) await files.write(kindOf(row), { ...decided, ...line });
     }
     const written = await files.close();
     return [...written].map(([kind, file]) => ({ kind, ...file }));
@@ -51,7 +62,7 @@ export async function writeResults(
 }
 
 /** An updated order existed before. A row that could not be settled needs a person. */
-function kindOf({ verdict, state }: LoadedRow): ResultKind {
+function kindOf({ verdict, state }: LoadedRow): Exclude<ResultKind, 'results'> {
   switch (verdict) {
     case undefined:
       return state === 'acked' || state === 'unknown' || state === 'intent' ? 'review' : 'unprocessed';

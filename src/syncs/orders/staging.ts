@@ -3,7 +3,7 @@
 import { LockstepError } from '../../base/errors.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
 import type { OrderValues } from '../../csv/validate.ts';
-import { type StagedOrder, stageOrders } from '../../engine/ledger/matching/staged-orders.ts';
+import { type FileLine, type StagedOrder, stageOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keysOf } from '../customers/keys.ts';
@@ -13,6 +13,8 @@ export interface StagedRow {
   /** The line where it begins; its number in the ledger. */
   readonly line: number;
   readonly cells: readonly string[];
+  /** All lines of an order that has several. */
+  readonly lines?: readonly FileLine[];
   /** The values of an invalid row that could be read. */
   readonly values: OrderValues;
   /** Why it is not loaded. */
@@ -47,7 +49,8 @@ export function takenOver(runId: string): LockstepError {
   );
 }
 
-function validOrder({ line, cells, values }: StagedRow, labels: string): StagedOrder {
+function validOrder(row: StagedRow, labels: string): StagedOrder {
+  const { line, values } = row;
   const label = labelOf(values) ?? `${labels}-${line}`;
   const customer = customerOf(values);
   const isFound = values.client_id === undefined; // the customer is found by the row's other fields
@@ -55,7 +58,8 @@ function validOrder({ line, cells, values }: StagedRow, labels: string): StagedO
   // No spread here: it takes ten times as long, and this runs for every row of a file.
   return {
     n: line,
-    cells: JSON.stringify(cells),
+    source_id: rangeOf(row),
+    cells: JSON.stringify(row.lines ?? row.cells),
     label,
     client_id: values.client_id,
     email: keys.email, // compared with the customer's e-mail if the row has a client_id
@@ -71,10 +75,12 @@ function validOrder({ line, cells, values }: StagedRow, labels: string): StagedO
 }
 
 /** A row that is not loaded keeps its order_id, because another row may have the same one. */
-function invalidOrder({ line, cells, values }: StagedRow, { code, facts }: Cause): StagedOrder {
+function invalidOrder(row: StagedRow, { code, facts }: Cause): StagedOrder {
+  const { line, values } = row;
   return {
     n: line,
-    cells: JSON.stringify(cells),
+    source_id: rangeOf(row),
+    cells: JSON.stringify(row.lines ?? row.cells),
     label: labelOf(values),
     client_id: undefined,
     email: undefined,
@@ -87,6 +93,11 @@ function invalidOrder({ line, cells, values }: StagedRow, { code, facts }: Cause
     reason: code,
     facts: facts && storableFacts(facts),
   };
+}
+
+/** `4-6`. */
+function rangeOf({ line, lines }: StagedRow): string | undefined {
+  return lines && `${line}-${lines.at(-1)?.line}`;
 }
 
 /** The order's label in the file; a generated label is the same whenever this file is loaded. */

@@ -52,6 +52,18 @@ function accessTo(url: string): AccountAccess {
   return { settings: accountNamed(parsed.settings, 'acme'), baseUrl: url, apiKey: 'k', authorization: undefined };
 }
 
+test('a renewed account is opened again for new work, and a job that holds the earlier one keeps it', async () => {
+  const accounts = await accountsWith();
+  const before = await accounts.open('acme');
+  accounts.renew('acme');
+  const after = await accounts.open('acme');
+  expect(after).not.toBe(before);
+  expect(await accounts.open('acme')).toBe(after);
+  for (const { client } of [before, after]) {
+    expect(await client.call('contacts.getall', { lane: 'batch' })).toMatchObject({ status: 'applied' });
+  }
+});
+
 test('opens an account once and shares it', async () => {
   let opened = 0;
   const access = async () => {

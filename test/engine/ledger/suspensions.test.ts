@@ -46,6 +46,14 @@ test('doubles the pauses between two tries, up to a minute', async () => {
   expect(pauses).toEqual([4, 8, 16, 32, 60, 60, 60, 60]);
 });
 
+test('tells whether a refusal is the first, and whether there was something to lift', async () => {
+  const refusal = { operation: 'tasks.getall', message: 'fix the key' };
+  expect(await suspendAccount(database.pool, 'acme', refusal)).toBe(false);
+  expect(await liftSuspension(database.pool, 'acme')).toBe(true);
+  expect(await liftSuspension(database.pool, 'acme')).toBe(false);
+  expect(await suspendAccount(database.pool, 'acme', refusal)).toBe(true);
+});
+
 test('a lifted suspension is gone', async () => {
   await liftSuspension(database.pool, 'acme');
   expect([await suspensionOf(database.pool, 'acme'), await ask()]).toEqual([undefined, { status: 'open' }]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   database = await freshLedger();
   const targets = { open: openTarget };
   const names = ['issues', 'hook', 'todos', 'broken'];
-  web = await startConsole({ pool: database.pool, names, targets, host: '127.0.0.1', port: 0 });
+  web = await startConsole({ pool: database.pool, names: () => names, targets, host: '127.0.0.1', port: 0 });
 });
 afterEach(() => database.pool.query('truncate ledger.item_reports, ledger.hooks_seen'));
 afterAll(async () => {
@@ -205,7 +205,7 @@ test('reports a taken port with the setting to change', async () => {
   const port = Number(new URL(web.url).port);
   const starting = startConsole({
     pool: database.pool,
-    names: [],
+    names: () => [],
     targets: { open: openTarget },
     host: '127.0.0.1',
     port,

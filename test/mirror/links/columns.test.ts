@@ -3,7 +3,7 @@ import { type LinkField, mapLinkColumns } from '../../../src/mirror/links/column
 import { parseSource } from '../../../src/mirror/links/read-links.ts';
 
 function mapped(names: readonly string[], told: readonly (readonly [LinkField, string])[] = [], isGiven = true) {
-  const { task_id: task, item_id: item } = mapLinkColumns({ names, isGiven }, new Map(told));
+  const { task_id: task, item_id: item } = mapLinkColumns({ names, isGiven, line: 1 }, new Map(told));
   return [task.index, item.index];
 }
 

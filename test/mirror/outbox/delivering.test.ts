@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { Delivery } from '../../../src/contract/target.ts';
@@ -187,6 +188,15 @@ describe('a target that is down for an hour', () => {
     expect(refused.length).toBeLessThan(200); // one probe a minute, not forty tasks every time
     expect(await targetStates(database.pool)).toEqual([]);
   }, 60_000);
+});
+
+test('of two processes one logs that a target is failing, and one that it answers again', async () => {
+  const messages: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void messages.push(JSON.parse(line).msg) });
+  await queue(database, changes(40));
+  start({ hook: () => (clock.nowMs() < MINUTE ? FAILED : DELIVERED) }, 2, { log });
+  await clock.passUntil(allEnded, 5_000);
+  expect(messages).toEqual([expect.stringMatching(/^target is failing: /), 'target answers again']);
 });
 
 describe('a target that asks for a pause', () => {

@@ -1,6 +1,6 @@
 /** Changes put straight into the outbox, and targets that give the answers of a test. */
 import type pg from 'pg';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import type { Delivery, DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import type { Clock } from '../../../src/engine/dispatch/clock.ts';
 import { type Delivering, startDelivering } from '../../../src/mirror/outbox/delivering.ts';
@@ -65,15 +65,17 @@ export interface DeliveringHow {
   readonly clock?: Clock;
   readonly concurrency?: number;
   readonly open?: (name: string) => Promise<void>;
+  /** Default: nothing is logged. */
+  readonly log?: Logger;
 }
 
 /** Delivers to targets that give these answers. */
-export function deliveringOf({ pool, targets, clock, concurrency = 4, open }: DeliveringHow): Delivering {
+export function deliveringOf({ pool, targets, clock, concurrency = 4, open, log }: DeliveringHow): Delivering {
   return startDelivering({
     pool,
     worker: WORKER,
     names: Object.keys(targets),
-    log: pino({ level: 'silent' }),
+    log: log ?? pino({ level: 'silent' }),
     random: () => 0.5,
     ...(clock && { clock }),
     targets: {

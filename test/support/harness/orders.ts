@@ -44,9 +44,9 @@ export function withOrders(bare: Harness) {
       return ended(database, begun.run.id);
     },
     /** The rows of a load in the order of the file, without their cells. */
-    async loaded(run: Run): Promise<readonly Omit<LoadedRow, 'cells'>[]> {
-      const rows: Omit<LoadedRow, 'cells'>[] = [];
-      for await (const { cells: _, ...row } of loadedRows(database.pool, run.id)) rows.push(row);
+    async loaded(run: Run): Promise<readonly Omit<LoadedRow, 'lines' | 'label'>[]> {
+      const rows: Omit<LoadedRow, 'lines' | 'label'>[] = [];
+      for await (const { lines: _, label: _label, ...row } of loadedRows(database.pool, run.id)) rows.push(row);
       return rows;
     },
     /** The orders of the service, by id. */

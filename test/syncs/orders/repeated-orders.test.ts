@@ -17,16 +17,23 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** The state of rows from line 2 on: `staged`, or the reason with the other line. */
-async function repeatsOf(values: readonly StagedRow['values'][], problems: Readonly<Record<number, string>> = {}) {
+async function repeatsOf(
+  values: readonly StagedRow['values'][],
+  problems: Readonly<Record<number, string>> = {},
+  isCombining = false,
+) {
   const run = await beginNew(database);
   const rows = rowsWith(values).map((row) => {
     const code = problems[row.line];
     return code === undefined ? row : { ...row, problem: { code } };
   });
   await stageRows(database.pool, run, rows, LABELS);
-  const told = await settleRepeats(database.pool, run.id, { labels: LABELS, shown: 2 });
+  await settleRepeats(database.pool, run.id, { labels: LABELS, isCombining });
   const fates = (await rowsOf(database, run)).map(({ state, verdict, reason, facts }) =>
     [state, verdict, reason, Object(facts).other].filter(Boolean).join(' '),
+  );
+  const told = (await rowsOf(database, run)).flatMap(({ reason, facts }) =>
+    reason === 'ORDER_ID_REPEATED' ? [facts] : [],
   );
   return { run, told, fates };
 }
@@ -50,6 +57,7 @@ test('reports all rows of one order_id that differ, each naming another', async 
   expect(told).toEqual([
     { line: 2, other: 4 },
     { line: 4, other: 2 },
+    { line: 5, other: 2 },
   ]);
 });
 
@@ -62,6 +70,16 @@ test('an invalid row counts too, and keeps its own reason: either of the two may
   const a = { order_id: 'A', client_id: '7', amount: '1' };
   const { fates } = await repeatsOf([a, a], { 2: 'AMOUNT_EMPTY' });
   expect(fates).toEqual(['settled invalid AMOUNT_EMPTY', `${OTHER} 2`]);
+});
+
+test('where lines are combined, an equal row further down is another line of the order, not a copy', async () => {
+  const a = { order_id: 'A', client_id: '7', amount: '1' };
+  const { fates, told } = await repeatsOf([a, { ...a, order_id: 'B' }, a], {}, true);
+  expect(fates).toEqual([`${OTHER} 4`, 'staged', `${OTHER} 2`]);
+  expect(told).toEqual([
+    { line: 2, other: 4, combining: true },
+    { line: 4, other: 2, combining: true },
+  ]);
 });
 
 test('rows without an order_id repeat nothing, not even a row with the name that is made for one', async () => {

@@ -80,7 +80,7 @@ test('cells keep any character, and what is sent has none that cannot be stored'
     { line: 2, cells: [ODD, '', 'b'], values },
     { line: 9, cells: [ODD], values: {}, problem: { code: 'REJECTED', facts: { said: ODD } } },
   ]);
-  expect((await loaded(run)).map(({ cells }) => cells)).toEqual([[ODD, '', 'b'], [ODD]]);
+  expect((await loaded(run)).map(({ lines }) => lines[0]?.cells)).toEqual([[ODD, '', 'b'], [ODD]]);
   const clean = ODD.replace('\0', '')
     .replace(/\ud83d,/, '\ufffd,')
     .replace(/ \ude00/, ' \ufffd')
@@ -99,8 +99,16 @@ test('rows with a problem are settled at once, and keep their order_id', async (
   const facts = { line: 2, columnNumber: 1, column: 'amount' };
   const problem = { code: 'AMOUNT_EMPTY', facts };
   const run = await staged([{ line: 2, cells: ['a'], values: { order_id: 'A' }, problem }]);
-  expect(await loaded(run)).toEqual([
-    { line: 2, cells: ['a'], state: 'settled', verdict: 'invalid', reason: 'AMOUNT_EMPTY', facts },
+  expect(await loaded(run)).toMatchObject([
+    {
+      line: 2,
+      label: 'A',
+      lines: [{ line: 2, cells: ['a'] }],
+      state: 'settled',
+      verdict: 'invalid',
+      reason: 'AMOUNT_EMPTY',
+      facts,
+    },
   ]);
   expect(await rowsOf(database, run)).toMatchObject([{ label: 'A', fields: null }]);
 });

@@ -2,46 +2,35 @@
 import type { Queryable } from '../../../storage/queryable.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 
-/** A row that differs from the `other` line with the same order_id. */
-export interface Repeat {
-  readonly line: number;
-  readonly other: number;
-}
-
 /**
  * Settles rows that repeat an order_id: a row with the content of the first one is its copy; if rows differ, it is unclear
  * which is meant, and none is sent. The content is the fields to send and the named customer. An invalid row counts too,
- * and keeps its own verdict. `labels`: the prefix of generated names for orders without an order_id. Returns the first
- * `shown` of the rows that differ.
+ * and keeps its own verdict. `labels`: the prefix of generated names for orders without an order_id. `isCombining`:
+ * neighbouring lines were combined, so equal rows further down are lines of the same order, not copies of it. Returns the facts of the first `shown` of the rows that differ.
  */
 export async function settleRepeats(
   db: Queryable,
   runId: string,
-  { labels, shown }: { readonly labels: string; readonly shown: number },
-): Promise<readonly Repeat[]> {
+  { labels, isCombining }: { readonly labels: string; readonly isCombining: boolean },
+): Promise<void> {
   const given = `i.run_id = $1 and i.label <> $2::text || '-' || i.n`;
   await settleRows(db, runId, {
     sql: `with named as (
-        select i.n, i.label, jsonb_build_array(i.fields, i.client_id, i.customer, i.email) as content from ledger.inputs i
+        select i.n, i.source_id as lines, i.label, jsonb_build_array(i.fields, i.client_id, i.customer, i.email) as content from ledger.inputs i
         where ${given} and i.label in (select i.label from ledger.inputs i where ${given} group by i.label having count(*) > 1)
       ), compared as (
-        select n, first_value(n) over same as first, content is distinct from first_value(content) over same as differs
+        select n, lines, first_value(n) over same as first, (content is distinct from first_value(content) over same or ($3 and n <> first_value(n) over same)) as differs
         from named window same as (partition by label order by n)
       ), told as (
-        select n, first, min(n) filter (where differs) over (partition by first) as other, differs from compared
+        select n, lines, first, min(n) filter (where differs) over (partition by first) as other, differs from compared
       )
       select n, case when n = first or differs then 'invalid' else 'existing' end as verdict,
         case when n = first or differs then 'ORDER_ID_REPEATED' else 'DUP_IN_FILE' end as reason,
-        jsonb_build_object('line', n, 'other', case when n = first then other else first end) as facts, null::text as record_id
+        jsonb_strip_nulls(jsonb_build_object('line', n, 'lines', lines, 'combining', nullif($3::boolean, false),
+          'other', case when n = first then other else first end)) as facts, null::text as record_id
       from told where n <> first or other is not null`,
-    values: [labels],
+    values: [labels, isCombining],
   });
-  const differing = await db.query<Repeat>(
-    `select n::float8 as line, (facts->'other')::float8 as other from ledger.verdicts
-     where run_id = $1 and reason = 'ORDER_ID_REPEATED' order by n limit $2`,
-    [runId, shown],
-  );
-  return differing.rows;
 }
 
 /** A copy gets the verdict of the decided row: if that order failed, the order of its copy does not exist either. */

@@ -11,7 +11,12 @@ import { OPEN_REASON } from '../unsettled.ts';
 export interface StagedOrder {
   /** The line where the row begins. */
   readonly n: number;
-  /** JSON as text, because it may contain characters that jsonb cannot store. */
+  /** `4-6`, for an order of several lines. */
+  readonly source_id: string | undefined;
+  /**
+   * The cells, or for an order of several lines each line with its cells (`FileLine`). JSON as text, because it may contain
+   * characters that jsonb cannot store.
+   */
   readonly cells: string;
   readonly label: string | undefined;
   readonly client_id: string | undefined;
@@ -27,10 +32,17 @@ export interface StagedOrder {
   readonly facts: Facts | undefined;
 }
 
+export interface FileLine {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
 /** A row with its outcome, for the results. */
 export interface LoadedRow {
   readonly line: number;
-  readonly cells: readonly string[];
+  /** One, or all lines of an order that has several. */
+  readonly lines: readonly FileLine[];
+  readonly label: string | undefined;
   readonly state: RowState;
   /** Undefined while the row is not decided. */
   readonly verdict: Verdict | undefined;
@@ -64,11 +76,11 @@ export async function stageOrders(db: Queryable, runId: string, rows: readonly S
        select l.run_id from ledger.loads l join ledger.runs u on u.id = l.run_id
        where l.run_id = $1 and u.status = 'paused' and not l.is_received for share of l
      ), t as materialized (
-       select t.* from load, json_to_recordset($2) t (n bigint, cells text, label text, client_id text, email text, phone text,
+       select t.* from load, json_to_recordset($2) t (n bigint, source_id text, cells text, label text, client_id text, email text, phone text,
          name text, org text, fields jsonb, customer jsonb, verdict text, reason text, facts jsonb)
      ), kept as (
-       insert into ledger.inputs (run_id, n, cells, label, client_id, email, phone, name, org, fields, customer)
-       select $1, n, cells::json, label, client_id, email, phone, name, org, fields, customer from t
+       insert into ledger.inputs (run_id, n, source_id, cells, label, client_id, email, phone, name, org, fields, customer)
+       select $1, n, source_id, cells::json, label, client_id, email, phone, name, org, fields, customer from t
      ), judged as (
        insert into ledger.verdicts (run_id, n, verdict, reason, facts)
        select $1, n, verdict, reason, facts from t where verdict is not null
@@ -93,6 +105,19 @@ export async function isAnyStaged(db: Queryable, runId: string): Promise<boolean
 
 const PAGE = 1_000;
 
+type StoredCells = readonly string[] | readonly FileLine[];
+type StoredLoadedRow = { readonly [K in Exclude<keyof LoadedRow, 'line' | 'lines'>]: LoadedRow[K] | null } & {
+  readonly line: number;
+  readonly cells: StoredCells | null;
+};
+
+/** The lines of row `n` as they were staged. */
+export function linesOf(n: number, stored: StoredCells): readonly FileLine[] {
+  const lines = stored.flatMap((one) => (typeof one === 'string' ? [] : one));
+  const cells = stored.flatMap((one) => (typeof one === 'string' ? one : []));
+  return lines.length > 0 ? lines : [{ line: n, cells }];
+}
+
 /**
  * All rows in the order of the file, in pages, over one connection held meanwhile: a cursor sorts the rows once, while a
  * query for each page would scan all of them each time.
@@ -103,19 +128,18 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
     await db.query('begin read only');
     await db.query(
       `declare loaded no scroll cursor for
-       select n::float8 as line, cells, state, verdict, facts, record_id as "recordId",
+       select n::float8 as line, cells, label, state, verdict, facts, record_id as "recordId",
          coalesce(reason, case when verdict is null then ${OPEN_REASON('n')} end) as reason from ledger.rows
        where run_id = $1 order by n`,
       [runId],
     );
     for (;;) {
-      const found = await db.query<{ [K in keyof LoadedRow]: LoadedRow[K] | null } & { line: number }>(
-        `fetch ${PAGE} from loaded`,
-      );
-      for (const { line, cells, state, verdict, reason, facts, recordId } of found.rows) {
+      const found = await db.query<StoredLoadedRow>(`fetch ${PAGE} from loaded`);
+      for (const { line, cells, label, state, verdict, reason, facts, recordId } of found.rows) {
         yield {
           line,
-          cells: cells ?? [],
+          lines: linesOf(line, cells ?? []),
+          label: label ?? undefined,
           state: state ?? 'settled',
           verdict: verdict ?? undefined,
           reason: reason ?? undefined,

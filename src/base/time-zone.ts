@@ -1,0 +1,54 @@
+/** Wall-clock times of a time zone. A wall-clock time is written as the milliseconds that it would be in UTC. */
+
+/** More than a day and its change: a zone changes its offset at most once within this time. */
+const AROUND_MS = 24 * 60 * 60 * 1000;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** What a clock in `zone` (an IANA name) shows at a moment. */
+export function wallTimeAt(zone: string, atMs: number): number {
+  const parts = formatOf(zone).formatToParts(atMs);
+  const [year = 0, month = 1, day, hour, minute, second] = FIELDS.map((field) =>
+    Number(parts.find(({ type }) => type === field)?.value),
+  );
+  return Date.UTC(year, month - 1, day, hour, minute, second) + (((atMs % 1000) + 1000) % 1000);
+}
+
+const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
+
+/**
+ * When a clock in `zone` first shows a wall-clock time. A time that is skipped when clocks are set forward is taken as the
+ * moment when they are set.
+ */
+export function momentOf(zone: string, wallMs: number): number {
+  const [before, after] = [-AROUND_MS, AROUND_MS].map((ms) => offsetAt(zone, wallMs + ms)) as [number, number]; // safe: of two
+  const moments = [wallMs - before, wallMs - after].filter((atMs) => wallTimeAt(zone, atMs) === wallMs);
+  return moments.length > 0 ? Math.min(...moments) : changeBetween(zone, wallMs - after, wallMs - before);
+}
+
+/** Milliseconds ahead of UTC. */
+export function offsetAt(zone: string, atMs: number): number {
+  return wallTimeAt(zone, atMs) - atMs;
+}
+
+/** The first moment with the offset that the zone has at `endMs`; its offset at `beginMs` is another one. */
+export function changeBetween(zone: string, beginMs: number, endMs: number): number {
+  const before = offsetAt(zone, beginMs);
+  let [last, first] = [beginMs, endMs];
+  while (first - last > 1) {
+    const middle = Math.floor((last + first) / 2);
+    if (offsetAt(zone, middle) === before) last = middle;
+    else first = middle;
+  }
+  return first;
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known) return known;
+  const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const;
+  const options = { ...numeric, minute: 'numeric', second: 'numeric', hourCycle: 'h23', timeZone: zone } as const;
+  const format = new Intl.DateTimeFormat('en-US', options);
+  formats.set(zone, format);
+  return format;
+}

@@ -1,0 +1,68 @@
+/** Whether this process can do its work: the checks of `/readyz`. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { messageOf } from '../base/errors.ts';
+import { ledgerMigrations } from '../engine/ledger/migrations.ts';
+import type { SharedQueue } from '../engine/worker/queue.ts';
+import type { Scheduler } from '../engine/worker/schedules.ts';
+import { migrationsOf } from '../storage/migrate.ts';
+
+export interface Check {
+  readonly name: 'database' | 'schema' | 'queue' | 'scheduler';
+  readonly status: 'ok' | 'failed';
+  /** What is wrong. */
+  readonly detail?: string;
+}
+
+export interface ReadinessNeeds {
+  readonly pool: pg.Pool;
+  /** Undefined if this process works on no runs. */
+  readonly queue: () => Pick<SharedQueue, 'depth'> | undefined;
+  /** Undefined if this process starts no due syncs. */
+  readonly scheduler: () => Pick<Scheduler, 'idleMs'> | undefined;
+}
+
+const TIMEOUT_MS = 2_000;
+/** A start in progress may wait for a service. */
+const LONGEST_IDLE_MS = 60_000;
+
+/** Never rejects, and ends within seconds. */
+export function checkReadiness({ pool, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
+  const [shared, starting] = [queue(), scheduler()];
+  return Promise.all([
+    check('database', () => pool.query('select 1')),
+    check('schema', () => checkSchema(pool)),
+    ...(shared ? [check('queue', () => shared.depth())] : []),
+    ...(starting ? [check('scheduler', async () => checkScheduler(starting))] : []),
+  ]);
+}
+
+async function check(name: Check['name'], work: () => Promise<unknown>): Promise<Check> {
+  const isOver = new AbortController();
+  const tooLong = delay(TIMEOUT_MS, undefined, { signal: isOver.signal }).then(() => {
+    throw new Error(`no answer within ${TIMEOUT_MS / 1_000} s`);
+  });
+  try {
+    await Promise.race([work(), tooLong]);
+    return { name, status: 'ok' };
+  } catch (error) {
+    return { name, status: 'failed', detail: messageOf(error) };
+  } finally {
+    isOver.abort();
+    tooLong.catch(() => undefined);
+  }
+}
+
+async function checkSchema(pool: pg.Pool): Promise<void> {
+  const known = (await ledgerMigrations()).map(({ name }) => name);
+  const made = await migrationsOf(pool, 'ledger');
+  const missing = known.filter((name) => !made.has(name));
+  if (missing.length > 0) throw new Error(`the database lacks ${missing.join(', ')}: restart this process`);
+  const newer = [...made].filter((name) => !known.includes(name));
+  if (newer.length > 0) throw new Error(`the database has ${newer.join(', ')}: update this process`);
+}
+
+function checkScheduler(scheduler: Pick<Scheduler, 'idleMs'>): void {
+  const idleS = Math.round(scheduler.idleMs() / 1_000);
+  if (idleS * 1_000 > LONGEST_IDLE_MS) throw new Error(`due syncs were last looked for ${idleS} s ago`);
+}

@@ -1,0 +1,39 @@
+/** Where a row has the value of a field: in one cell, in several that are joined, or in a part of a cell. */
+
+export interface CellSource {
+  /** From 0. */
+  readonly index: number;
+  /** More cells, appended with a space between them. */
+  readonly also?: readonly number[];
+  /** The part of a cell such as `Ann Lee (ann@example.com)`. */
+  readonly take?: 'email' | 'name';
+}
+
+/** The value, without spaces around it; empty where the row has none. */
+export function cellFrom(cells: readonly string[], { index, also, take }: CellSource): string {
+  const cell = trimmed(cells[index] ?? '');
+  if (also) return [cell, ...also.map((one) => trimmed(cells[one] ?? ''))].filter((part) => part !== '').join(' ');
+  return take === undefined ? cell : partOf(cell, take);
+}
+
+export function isSameSource(one: CellSource, other: CellSource): boolean {
+  return one.index === other.index && one.take === other.take && String(one.also) === String(other.also);
+}
+
+const NAME_AND_EMAIL = /^([^@]*?)\s*[(<]([^\s()<>@]+@[^\s()<>@]+)[)>]$/;
+
+/** A cell with several addresses is returned whole as an e-mail, and then refused: which one is meant is not clear. */
+function partOf(cell: string, take: 'email' | 'name'): string {
+  const [, name = '', email = ''] = NAME_AND_EMAIL.exec(cell) ?? [];
+  if (email !== '') return take === 'email' ? email : name;
+  return cell.includes('@') === (take === 'email') ? cell : '';
+}
+
+/** Most cells have no spaces around them and are not copied. */
+function trimmed(cell: string): string {
+  const { length } = cell;
+  if (length === 0 || (isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1)))) return cell;
+  return cell.trim();
+}
+
+const isVisible = (code: number) => code > 0x20 && code < 0x7f;

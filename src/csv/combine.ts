@@ -1,0 +1,116 @@
+/**
+ * Combines several lines of one order into one row. Only neighbouring lines are combined, so memory stays flat: lines of one
+ * order that are apart stay rows of their own, and are refused as repeats once the whole file is staged.
+ */
+import type { CellCode } from '../base/reasons/cells.ts';
+import type { Facts } from '../base/reasons/reason.ts';
+import { sumOf } from './amount.ts';
+import { MAX_LONG } from './cells.ts';
+import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
+import { type CheckedRow, type OrderValues, type Problem, shownCell } from './validate.ts';
+
+export interface CombineLines {
+  /** The sum of all lines, or the first amount that is not empty. */
+  readonly amount: 'sum' | 'first';
+  /** The different descriptions of all lines, or the first one that is not empty. */
+  readonly description: 'join' | 'first';
+}
+
+export const COMBINE = ['sum', 'first', 'none'] as const;
+export type CombineChoice = (typeof COMBINE)[number];
+
+/** `--combine-lines`; undefined: as the preset says, else no. */
+export function combinationOf(chosen: CombineChoice | undefined, preset?: CombineLines): CombineLines | undefined {
+  if (chosen === undefined) return preset;
+  if (chosen === 'none') return undefined;
+  return chosen === 'sum' ? { amount: 'sum', description: 'join' } : { amount: 'first', description: 'first' };
+}
+
+/** More lines than any order has: a column with one value throughout is no order_id. */
+const MOST_LINES = 1_000;
+
+/** `orderIdIndex`: the column of the order_id, which may be readable in a row that is not. */
+export async function* combined(
+  batches: AsyncIterable<readonly CheckedRow[]>,
+  how: CombineLines,
+  orderIdIndex: number,
+): AsyncGenerator<readonly CheckedRow[]> {
+  const orderOf = ({ values, cells }: CheckedRow) => values.order_id ?? cells[orderIdIndex]?.trim();
+  let lines: CheckedRow[] = [];
+  for await (const batch of batches) {
+    const whole: CheckedRow[] = [];
+    for (const row of batch) {
+      const [first] = lines;
+      const order = orderOf(row);
+      const isSame = first !== undefined && order !== '' && order === orderOf(first) && lines.length < MOST_LINES;
+      if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
+      else {
+        if (first) whole.push(asOne(first, lines, how));
+        lines = [row];
+      }
+    }
+    if (whole.length > 0) yield whole;
+  }
+  const [first] = lines;
+  if (first) yield [asOne(first, lines, how)];
+}
+
+/** Two customers cannot have one order. */
+function differInCustomer(one: OrderValues, other: OrderValues): boolean {
+  return CUSTOMER_REFERENCES.some(
+    (field) => one[field] !== undefined && other[field] !== undefined && one[field] !== other[field],
+  );
+}
+
+function asOne(first: CheckedRow, rows: readonly CheckedRow[], how: CombineLines): CheckedRow {
+  if (rows.length === 1) return first;
+  const { line, cells } = first;
+  const lines = rows.map((row) => ({ line: row.line, cells: row.cells }));
+  const values: Values = {};
+  for (const field of FIELDS) {
+    const value = rows.find((row) => row.values[field] !== undefined)?.values[field];
+    if (value !== undefined) values[field] = value;
+  }
+  const found = rows.flatMap((row) => (row.status === 'valid' ? row.warnings : row.problems));
+  const problems = found.filter(({ code }) => !isSolved(code, values, how));
+  if (how.description === 'join') problems.push(...joinDescriptions(values, rows));
+  if (how.amount === 'sum') problems.push(...sumAmounts(values, rows));
+  if (problems.some(({ severity }) => severity === 'error'))
+    return { status: 'invalid', line, cells, lines, values, problems };
+  return { status: 'valid', line, cells, lines, values, warnings: problems };
+}
+
+/** What one line lacks, another line may have. */
+function isSolved(code: CellCode, values: OrderValues, { amount }: CombineLines): boolean {
+  if (code === 'AMOUNT_EMPTY') return amount === 'first' && values.amount !== undefined;
+  return code === 'NO_CUSTOMER' && CUSTOMER_REFERENCES.some((field) => values[field] !== undefined);
+}
+
+type Values = Partial<Record<Field, string>>;
+
+function joinDescriptions(values: Values, rows: readonly CheckedRow[]): readonly Problem[] {
+  const text = [...new Set(rows.flatMap((row) => row.values.description ?? []))].join('; ');
+  if (text !== '') values.description = text;
+  if (text.length <= MAX_LONG) return [];
+  return [problemOf('TOO_LONG', 'description', rows, text, { length: text.length, most: MAX_LONG })];
+}
+
+function sumAmounts(values: Values, rows: readonly CheckedRow[]): readonly Problem[] {
+  const amounts = rows.flatMap((row) => row.values.amount ?? []);
+  if (amounts.length === 0) return [];
+  const sum = sumOf(amounts);
+  if (sum.status === 'refused') return [problemOf(sum.code, 'amount', rows, amounts.join(' + '), sum.facts)];
+  values.amount = sum.value;
+  return [];
+}
+
+function problemOf(
+  code: CellCode,
+  field: Field,
+  rows: readonly CheckedRow[],
+  text: string,
+  more: Facts | undefined,
+): Problem {
+  const [line, last] = [rows[0]?.line ?? 0, rows.at(-1)?.line ?? 0];
+  return { code, severity: 'error', field, facts: { line, lines: `${line}-${last}`, cell: shownCell(text), ...more } };
+}

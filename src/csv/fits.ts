@@ -1,0 +1,47 @@
+/** How many cells of a column can be values of a field: a name alone does not tell what a column holds. */
+import { cellReaders } from './cells.ts';
+import type { Field } from './fields.ts';
+
+export interface Fits {
+  readonly fit: number;
+  /** The cells that are not empty. */
+  readonly of: number;
+}
+
+/** How many rows of a file are checked. */
+export const MOST_LOOKED_AT = 1_000;
+
+/** An id as the service gives it: digits, or a UUID. */
+const SERVICE_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
+
+/** Lenient, because the decimal sign of the file is not known yet: `1,234` is an amount by either sign. */
+const READERS = cellReaders({ decimal: 'unsure', accounting: true });
+
+const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@');
+const SPECIAL: Partial<Record<Field, (cell: string) => boolean>> = {
+  amount: (cell) => READERS.amount(cell).value !== undefined || isAmbiguous(cell),
+  client_id: (cell) => SERVICE_ID.test(cell),
+  customer_name: isName,
+  full_name: isName,
+};
+
+/** `cells`: without spaces around them. */
+export function fitsOf(field: Field, cells: readonly string[]): Fits {
+  const isFit = SPECIAL[field] ?? ((cell: string) => READERS[field](cell).value !== undefined);
+  const filled = cells.filter((cell) => cell !== '');
+  return { fit: filled.filter(isFit).length, of: filled.length };
+}
+
+/**
+ * Whether a column that has the name of a field is used for it: half of its cells have to fit. One cell is enough for the
+ * order's number and its amount, because an order without them would be another order: a bad cell costs its row only.
+ */
+export function isTaken(field: Field, { fit, of }: Fits): boolean {
+  return of === 0 || (isEssential(field) ? fit > 0 : fit * 2 >= of);
+}
+
+export function isEssential(field: Field): boolean {
+  return field === 'order_id' || field === 'amount';
+}
+
+const isAmbiguous = (cell: string) => READERS.amount(cell).problem?.code === 'AMOUNT_AMBIGUOUS';

@@ -1,0 +1,40 @@
+/** Finds the header of a file below its title: people and reports write lines above it. */
+import { recognise } from './recognise.ts';
+import { addedColumnsOf } from './results.ts';
+
+/** A title has fewer rows than this. */
+const MOST_ROWS = 30;
+/** So many names of columns in a row are no title. */
+const ENOUGH_NAMES = 2;
+/** A row below titles of one cell is a header if it has so many cells. */
+const ENOUGH_CELLS = 3;
+
+/**
+ * The index of the header in `rows`, or else of the first row that is not blank; -1 if there is none. A row below others is
+ * the header if all rows above it have fewer cells, and if it has names of columns, or they have one cell each; or if it has
+ * the columns that Lockstep adds to results.
+ */
+export function headerAt(rows: readonly (readonly string[])[]): number {
+  let [mostCells, mostNames, first] = [0, 0, -1];
+  for (const [index, row] of rows.slice(0, MOST_ROWS).entries()) {
+    const cells = row.filter((cell) => cell.trim() !== '').length;
+    if (cells === 0) continue;
+    const names = knownNamesIn(row);
+    const isNamed = names >= ENOUGH_NAMES && names > mostNames;
+    const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
+    if (addedColumnsOf(row) > 0 || (cells > mostCells && (isNamed || isBelowTitle))) return index;
+    if (first === -1) first = index;
+    [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];
+  }
+  return first === -1 ? rows.findIndex((row) => row.some((cell) => cell.trim() !== '')) : first;
+}
+
+export function looksLikeHeader(row: readonly string[]): boolean {
+  if (knownNamesIn(row) > 0) return true;
+  return !row.some((cell) => /@|^[-+(]?[\d.,' ]*\d/.test(cell.trim()));
+}
+
+/** How many of these cells are names of columns. Only the beginning of a long row is checked. */
+export function knownNamesIn(cells: readonly string[]): number {
+  return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
+}

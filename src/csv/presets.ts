@@ -1,0 +1,146 @@
+/**
+ * Presets: how the exports of other programs are read. Each is a YAML file, `config/presets/NAME.yaml` or a file of the
+ * directory that the settings name; docs/csv.md describes its keys. A file is recognised by its header.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { closest } from '../base/closest.ts';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import type { CellSource } from './cell-source.ts';
+import { FIELDS, type Field } from './fields.ts';
+
+const columnName = z.string().trim().min(1);
+
+/** A column, the first column of a list that the file has, a part of each cell, or several cells with spaces between them. */
+const rule = z.union(
+  [
+    columnName.transform((column) => ({ first: [column] })),
+    z
+      .array(columnName)
+      .min(1)
+      .transform((first) => ({ first })),
+    z.strictObject({ column: columnName, take: z.enum(['email', 'name']) }),
+    z.strictObject({ join: z.array(columnName).min(2) }),
+  ],
+  'expected a column, a list of columns, { column: …, take: email } (or name), or { join: [ … ] }',
+);
+
+const presetFile = z.strictObject({
+  title: z.string().min(1),
+  header: z.array(columnName).min(1),
+  columns: z.strictObject(
+    Object.fromEntries(FIELDS.map((field) => [field, rule.optional()])) as Record<Field, z.ZodOptional<typeof rule>>,
+  ),
+  combineLines: z.strictObject({ amount: z.enum(['sum', 'first']), description: z.enum(['join', 'first']) }).optional(),
+});
+
+/** `name` is the name of its file. */
+export type Preset = z.output<typeof presetFile> & { readonly name: string };
+
+export const NO_PRESET = 'none';
+const BUILT_IN = fileURLToPath(new URL('../../config/presets/', import.meta.url));
+const FILE = /^([a-z0-9][a-z0-9_-]*)\.ya?ml$/i;
+
+/**
+ * The presets that come with Lockstep, and those in `dir`, which replace presets of the same name.
+ * @throws LockstepError PRESET_INVALID, PRESETS_UNREADABLE
+ */
+export async function readPresets(dir?: string): Promise<readonly Preset[]> {
+  const presets = new Map<string, Preset>();
+  for (const one of [BUILT_IN, ...(dir === undefined ? [] : [dir])])
+    for (const preset of await presetsIn(one)) presets.set(preset.name, preset);
+  return [...presets.values()];
+}
+
+async function presetsIn(dir: string): Promise<readonly Preset[]> {
+  try {
+    const files = (await readdir(dir)).filter((file) => FILE.test(file)).sort();
+    return await Promise.all(
+      files.map(async (file) => presetOf(await readFile(path.join(dir, file), 'utf8'), dir, file)),
+    );
+  } catch (error) {
+    if (codeOf(error) === undefined || error instanceof LockstepError) throw error;
+    const message = `The presets in ${dir} cannot be read: ${messageOf(error)}. Check the key presets in the settings, and the permissions.`;
+    throw new LockstepError('PRESETS_UNREADABLE', message, { cause: error, exitCode: 2 });
+  }
+}
+
+function presetOf(text: string, dir: string, file: string): Preset {
+  const at = path.join(dir, file);
+  const name = FILE.exec(file)?.[1] ?? file;
+  if (name === NO_PRESET) throw invalid(at, [`${NO_PRESET} is not allowed as a name: --preset none means no preset`]);
+  const read = presetFile.safeParse(parsed(text, at));
+  if (read.success) return { ...read.data, name };
+  throw invalid(at, read.error.issues.flatMap(problemsOf));
+}
+
+function parsed(text: string, at: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw invalid(at, [messageOf(error).split('\n')[0] ?? '']);
+  }
+}
+
+function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code !== 'unrecognized_keys') return [[issue.path.join('.'), issue.message].filter(Boolean).join(': ')];
+  return issue.keys.map((key) => {
+    const known = issue.path[0] === 'columns' ? FIELDS : Object.keys(presetFile.shape);
+    const guess = closest(key, known);
+    return `${[...issue.path, key].join('.')}: unknown key${guess === undefined ? '' : `; did you mean ${guess}?`}`;
+  });
+}
+
+function invalid(at: string, problems: readonly string[]): LockstepError {
+  const message = `The preset ${at} is not valid: ${problems.join('; ')}. docs/csv.md describes the keys.`;
+  return new LockstepError('PRESET_INVALID', message, { exitCode: 2 });
+}
+
+/**
+ * The preset for a header: the chosen one, or the one that names most of its columns among those whose `header` is in it.
+ * @throws LockstepError CSV_PRESET_UNKNOWN, or CSV_PRESET_UNFIT if the chosen one has no column of the file
+ */
+export function presetFor(names: readonly string[], presets: readonly Preset[], chosen?: string): Preset | undefined {
+  if (chosen === NO_PRESET) return undefined;
+  if (chosen === undefined) {
+    const fitting = presets.filter(({ header }) => header.every((name) => indexOf(names, name) !== -1));
+    return fitting.sort((one, other) => other.header.length - one.header.length)[0];
+  }
+  const preset = presets.find(({ name }) => name === chosen);
+  if (!preset) {
+    const known = presets.map(({ name }) => name);
+    const guess = closest(chosen, known);
+    const hint = guess === undefined ? `There is ${known.join(', ')}, and none.` : `Did you mean ${guess}?`;
+    const message = `--preset ${chosen}: there is no such preset. ${hint}`;
+    throw new LockstepError('CSV_PRESET_UNKNOWN', message, { exitCode: 2 });
+  }
+  if (sourcesOf(preset, names).size > 0) return preset;
+  const message = `--preset ${chosen}: the file has none of its columns. Leave --preset out, or choose another one.`;
+  throw new LockstepError('CSV_PRESET_UNFIT', message, { exitCode: 2 });
+}
+
+/** Where a file with these columns has the fields of a preset. */
+export function sourcesOf({ columns }: Preset, names: readonly string[]): ReadonlyMap<Field, CellSource> {
+  const sources = new Map<Field, CellSource>();
+  for (const field of FIELDS) {
+    const source = columns[field] && sourceOf(columns[field], names);
+    if (source) sources.set(field, source);
+  }
+  return sources;
+}
+
+function sourceOf(rule: NonNullable<Preset['columns'][Field]>, names: readonly string[]): CellSource | undefined {
+  const wanted = 'first' in rule ? rule.first : 'join' in rule ? rule.join : [rule.column];
+  const [index, ...also] = wanted.map((name) => indexOf(names, name)).filter((at) => at !== -1);
+  if (index === undefined) return undefined;
+  if ('join' in rule && also.length > 0) return { index, also };
+  return 'take' in rule ? { index, take: rule.take } : { index };
+}
+
+/** Exports differ in case from version to version. */
+function indexOf(names: readonly string[], wanted: string): number {
+  return names.findIndex((name) => name.trim().toLowerCase() === wanted.toLowerCase());
+}

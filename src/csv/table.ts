@@ -1,0 +1,164 @@
+/** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
+import { LockstepError } from '../base/errors.ts';
+import { listColumns, numberedColumns } from './columns.ts';
+import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
+import { belowLines, detectFormat, type Format, type FormatChoices } from './format.ts';
+import { withoutGuard } from './formulas.ts';
+import { knownNamesIn } from './header.ts';
+import { parseBlock } from './parser.ts';
+import { MAX_ROW_CHARS, readRows, readSample, type TextRow } from './read.ts';
+import type { Received } from './receive.ts';
+import { ADDED, addedColumnsOf } from './results.ts';
+
+export interface TableChoices extends FormatChoices {
+  readonly encoding?: Encoding;
+}
+
+export interface Table {
+  readonly encoding: DetectedEncoding;
+  readonly format: Format;
+  /** The original columns, without columns that Lockstep added to a file of results. Without a header they are numbered. */
+  readonly columns: readonly string[];
+  readonly addedColumns: number;
+  /** The line of the header, or of the first row. */
+  readonly headerLine: number;
+  /** The rows above the header. */
+  readonly title: readonly (readonly string[])[];
+}
+
+const MAX_COLUMNS = 1000;
+/** The most blank lines that may be before the header. */
+const MOST_BLANK_LINES = 1000;
+
+/** Throws CSV_HEADER_INVALID, CSV_TOO_MANY_COLUMNS or CSV_NO_ROWS (exit code 2). `firstRows`: those of the sample. */
+export function examineTable(
+  received: Received,
+  choices: TableChoices = {},
+): Table & { readonly firstRows: readonly (readonly string[])[] } {
+  const { name, sample, unpackedBytes } = received;
+  const isWhole = sample.length === unpackedBytes;
+  const encoding = detectEncoding(received, choices.encoding);
+  const text = decodeSample(sample, encoding.encoding);
+  const other = otherFormatOf(text);
+  if (other)
+    throw refuse('CSV_HEADER_INVALID', `${name} is ${other}, not CSV. Export it as CSV from the program that made it.`);
+  const format = detectFormat(text, isWhole, choices);
+  const body = belowLines(text, format.skippedLines, format.newline);
+  if (choices.headerLine !== undefined && body === '')
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `--header-row ${choices.headerLine}: ${name} has fewer lines${isWhole ? '' : ' in its first MiB'}. Name a line of the file.`,
+    );
+  const { rows, line: headerLine } = sampleRows(body, format, isWhole, name);
+  if (choices.headerLine !== undefined && choices.headerLine !== headerLine)
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `--header-row ${choices.headerLine}: that line of ${name} is empty. Name the line of the header.`,
+    );
+  const [first = [], ...others] = rows;
+  const added = format.hasHeader ? addedColumnsOf(first.map((cell) => cell.trim())) : 0;
+  const columns = format.hasHeader
+    ? first.slice(added).map((cell) => kept(cell, added))
+    : numberedColumns(first.length);
+  const firstRows = (format.hasHeader ? others : rows).map((row) => row.slice(added));
+  if (format.hasHeader && knownNamesIn(columns) > 0 && knownNamesIn(firstRows[0] ?? []) >= SECOND_HEADER)
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Delete one, or name the line of the header with --header-row.`,
+    );
+  if (firstRows.length === 0 && isWhole)
+    throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
+  const title = titleRows(text.slice(0, text.length - body.length), format, added);
+  return { encoding, format, columns, addedColumns: added, headerLine, title, firstRows };
+}
+
+function titleRows(text: string, format: Format, addedColumns: number): readonly (readonly string[])[] {
+  if (text === '') return [];
+  const { rows } = parseBlock(text.slice(0, -1), format, true);
+  return addedColumns === 0 ? rows : rows.map((row) => row.map(withoutGuard));
+}
+
+/** Every row of the file except its header and blank lines, without added columns, in batches in the order of the file. */
+export async function* tableRows(received: Received, table: Table): AsyncGenerator<readonly TextRow[]> {
+  const { format, encoding, addedColumns } = table;
+  const decoded = decodeText(received.read(), encoding.encoding);
+  const text = format.skippedLines === 0 ? decoded : below(decoded, format.skippedLines, format.newline);
+  let isHeaderDue = format.hasHeader;
+  for await (const rows of readRows(text, format, { firstLine: 1 + format.skippedLines, time: received.time })) {
+    const body = isHeaderDue ? rows.slice(1) : rows;
+    isHeaderDue = false;
+    if (body.length > 0) yield addedColumns === 0 ? body : body.map((row) => original(row, addedColumns));
+  }
+}
+
+function sampleRows(
+  text: string,
+  format: Format,
+  isWhole: boolean,
+  name: string,
+): { readonly rows: readonly (readonly string[])[]; readonly line: number } {
+  const { rows, faults } = parseBlock(text, format, isWhole, MOST_BLANK_LINES);
+  const at = rows.findIndex((row) => row.some((cell) => cell.trim() !== ''));
+  const first = rows[at];
+  const line = Math.max(at, 0) + 1 + format.skippedLines;
+  const where = `${name}, line ${line}`;
+  if (!first && isWhole)
+    throw refuse('CSV_EMPTY', `${name} has only blank lines. It needs a header and at least one row.`);
+  if (!first && !text.includes(format.newline)) {
+    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within 1 MiB. Check that it is a CSV.`);
+  }
+  if (!first || faults.some(({ row }) => row === at)) {
+    throw refuse('CSV_HEADER_INVALID', `${where}: a quote in the first line is not closed correctly. Correct it.`);
+  }
+  if (first.length > MAX_COLUMNS) {
+    const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Delete the columns that are not needed.`;
+    throw refuse('CSV_TOO_MANY_COLUMNS', message);
+  }
+  if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {
+    throw refuse(
+      'CSV_HEADER_INVALID',
+      `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Check that it is a CSV.`,
+    );
+  }
+  // Read as the file will be read: a bad row does not hide the rows after it.
+  const others = readSample(text, format, isWhole).slice(1);
+  return { rows: [first, ...others.map(({ cells }) => cells)], line };
+}
+
+/** The format of a file that is not a CSV but has its name; undefined for anything else. */
+function otherFormatOf(text: string): string | undefined {
+  if (/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i.test(text)) return 'HTML or XML';
+  return /^\s*(?:\{\s*"|\[\s*\{)/.test(text) ? 'JSON' : undefined;
+}
+
+/** A row with this many names of columns is a header. */
+const SECOND_HEADER = 3;
+
+/** A cell of the header: copied, because a slice would keep the whole sample in memory. */
+function kept(cell: string, added: number): string {
+  return Buffer.from(added > 0 ? withoutGuard(cell.trim()) : cell.trim()).toString();
+}
+
+/** The original row of a file that Lockstep wrote. */
+function original(row: TextRow, addedColumns: number): TextRow {
+  const label = withoutGuard(row.cells[ADDED.indexOf('lockstep_order_id')] ?? '').trim();
+  const cells = row.cells.slice(addedColumns).map(withoutGuard);
+  return label === '' ? { ...row, cells } : { ...row, cells, label };
+}
+
+/** The lines below the first `count`; blocks may cut a line. */
+async function* below(text: AsyncIterable<string>, count: number, newline: string): AsyncGenerator<string> {
+  let left = count;
+  for await (const block of text) {
+    let at = 0;
+    while (left > 0) {
+      const end = block.indexOf(newline, at);
+      if (end === -1) break;
+      at = end + 1;
+      left -= 1;
+    }
+    if (left === 0 && at < block.length) yield at === 0 ? block : block.slice(at);
+  }
+}
+
+const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });

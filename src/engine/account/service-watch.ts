@@ -1,0 +1,98 @@
+/**
+ * Tells when a service stops working and when it works again, once each. It looks at each service when it starts, and after
+ * a call has failed; while a service is down it asks it again and again, so that its return is noticed without a run.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { messageOf } from '../../base/errors.ts';
+import { healthIn } from '../../client/call/guarded-client.ts';
+import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
+import type { Account } from './account.ts';
+import { lookAtContacts } from './key-check.ts';
+
+const TIMEOUT_MS = 3_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+export interface ServiceWatch {
+  /** Looks at the services of these accounts once; the accounts watched before are left alone. */
+  watch(accounts: readonly string[]): void;
+  /** Receives the outcome of each call. */
+  saw(account: string, outcome: Outcome | StreamOutcome): void;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Watched {
+  /** Since when it is down, in milliseconds since 1970. */
+  downSinceMs: number | undefined;
+  probing: Promise<void> | undefined;
+}
+
+export function watchServices(needs: {
+  readonly open: (account: string) => Promise<Account>;
+  readonly log: Logger;
+}): ServiceWatch {
+  const { open, log } = needs;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const watched = new Map<string, Watched>();
+
+  function saw(account: string, outcome: Outcome | StreamOutcome): void {
+    const state = watched.get(account);
+    const health = healthIn(outcome);
+    if (state === undefined || health === undefined || signal.aborted) return;
+    if (health === 'fails') probeSoon(account, state);
+    if (health === 'fails' || state.downSinceMs === undefined) return;
+    log.info({ account, downMs: Date.now() - state.downSinceMs }, 'the service works again');
+    state.downSinceMs = undefined;
+  }
+
+  function probeSoon(account: string, state: Watched): void {
+    state.probing ??= probeUntilUp(account, state).finally(() => {
+      state.probing = undefined;
+    });
+  }
+
+  async function probeUntilUp(account: string, state: Watched): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const failure = await probe(account);
+      if (failure === undefined || signal.aborted) return;
+      if (state.downSinceMs === undefined) {
+        state.downSinceMs = Date.now();
+        log.warn({ account }, `the service does not work: ${failure}. Its runs wait, and resume by themselves`);
+      }
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** What is wrong with the service; undefined if it answers, or if that cannot be found out now. */
+  async function probe(name: string): Promise<string | undefined> {
+    try {
+      const { client, dialect } = await open(name);
+      const options = { lane: 'interactive', timeoutMs: TIMEOUT_MS, maxWaitMs: TIMEOUT_MS, signal } as const;
+      const outcome = await lookAtContacts(client, dialect, options);
+      saw(name, outcome);
+      return healthIn(outcome) === 'fails' && 'message' in outcome ? outcome.message : undefined;
+    } catch (error) {
+      log.warn({ account: name }, `the account cannot be used: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  return {
+    watch(accounts) {
+      for (const name of accounts) {
+        if (watched.has(name)) continue;
+        const state: Watched = { downSinceMs: undefined, probing: undefined };
+        watched.set(name, state);
+        probeSoon(name, state);
+      }
+    },
+    saw,
+    async close() {
+      closing.abort();
+      await Promise.all([...watched.values()].map(({ probing }) => probing));
+    },
+  };
+}

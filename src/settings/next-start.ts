@@ -1,0 +1,62 @@
+/**
+ * When a schedule starts its sync: the same times in every process, whatever the time zone of its machine.
+ *
+ * A cron expression that names its hours is read on the wall clock: a time that is skipped in spring starts when the clocks
+ * are set, and a time that comes twice in autumn starts the first time. An expression for every hour (`*`) goes by real
+ * time: it has no gap and no repetition on those nights.
+ */
+import { createHash } from 'node:crypto';
+import { CronExpressionParser } from 'cron-parser';
+import { changeBetween, momentOf, offsetAt, wallTimeAt } from '../base/time-zone.ts';
+import type { Schedule } from './schedules.ts';
+
+/** The first start after a moment. An interval is counted from 1970-01-01, so that every process counts alike. */
+export function nextStart(sync: string, schedule: Schedule, after: Date): Date {
+  const delayMs = jitterOf(sync, schedule);
+  return new Date(nextTime(schedule, after.getTime() - delayMs) + delayMs);
+}
+
+/** The next starts after a moment. */
+export function nextStarts(sync: string, schedule: Schedule, after: Date, count: number): readonly Date[] {
+  const starts: Date[] = [];
+  for (let at = after; starts.length < count; starts.push(at)) at = nextStart(sync, schedule, at);
+  return starts;
+}
+
+/** How much later than its schedule says a sync starts: less than `jitter`, and always the same. */
+export function jitterOf(sync: string, { jitterMs }: Schedule): number {
+  const drawn = createHash('sha256').update(sync).digest().readUInt32BE() / 2 ** 32;
+  return Math.floor(drawn * jitterMs);
+}
+
+function nextTime(schedule: Schedule, afterMs: number): number {
+  if (schedule.kind === 'every') return (Math.floor(afterMs / schedule.everyMs) + 1) * schedule.everyMs;
+  const { cron, timezone } = schedule;
+  const isEveryHour = CronExpressionParser.parse(cron).fields.hour.values.length === 24;
+  return isEveryHour ? nextByRealTime(cron, timezone, afterMs) : nextOnTheWall(cron, timezone, afterMs);
+}
+
+function nextOnTheWall(cron: string, zone: string, afterMs: number): number {
+  for (let wallMs = wallTimeAt(zone, afterMs); ; ) {
+    wallMs = nextMatch(cron, wallMs);
+    const atMs = momentOf(zone, wallMs);
+    if (atMs > afterMs) return atMs;
+  }
+}
+
+function nextByRealTime(cron: string, zone: string, afterMs: number): number {
+  for (let fromMs = afterMs, offset = offsetAt(zone, afterMs); ; ) {
+    const atMs = nextMatch(cron, fromMs + offset) - offset;
+    if (offsetAt(zone, atMs) === offset) return atMs;
+    const changeMs = changeBetween(zone, fromMs, atMs); // the clock showed other times from here on
+    fromMs = changeMs - 1;
+    offset = offsetAt(zone, changeMs);
+  }
+}
+
+/** The next wall-clock time that the expression names. */
+function nextMatch(cron: string, wallMs: number): number {
+  return CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(wallMs) })
+    .next()
+    .getTime();
+}

@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteAttended } from '../../src/engine/ledger/attended.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
+import { endRun, pauseRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { pauseSync } from '../../src/engine/ledger/schedules.ts';
+import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { command, databaseUrl, scratchFolders } from './command.ts';
+
+const SETTINGS = `
+accounts: { acme: { url: "https://sales.example", apiKey: { env: KEY }, budget: { requests: 30, per: 1m } } }
+syncs:
+  nightly: { type: contacts, account: acme, schedule: { cron: "0 2 * * *", timezone: Europe/Berlin } }
+  hourly: { type: contacts, account: acme, schedule: { every: 1h } }
+targets: { hook: { type: webhook, url: "https://hook.example/", secret: { env: KEY } } }
+`;
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.close());
+
+async function status(...args: readonly string[]) {
+  const cwd = await folder();
+  await writeFile(path.join(cwd, 's.yaml'), SETTINGS);
+  const env = { DATABASE_URL: databaseUrl(database.connection) };
+  return command(['status', '--config', 's.yaml', ...args], { cwd, env });
+}
+
+async function runOf(sync: string): Promise<string> {
+  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  return (await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' })).run.id;
+}
+
+test('shows what needs a person, what runs, what starts next, and the budgets', async () => {
+  const { pool } = database;
+  const empty = await status();
+  expect(empty.stdout).toMatch(/^Nothing needs a person\.\n\nRunning now\n {2}none\n\nNext starts\n/);
+  expect(empty.stdout).toMatch(/nightly +\d{4}-\d\d-\d\d 02:00\n[\s\S]*acme +30 a minute\n$/);
+
+  const working = await runOf('working');
+  await noteAttended(pool, [working]);
+  const waiting = await runOf('waiting');
+  await pauseRun(pool, waiting, { code: 'AWAITS_CONFIRMATION', message: 'look at it' });
+  const earlier = await runOf('nightly');
+  await endRun(pool, earlier, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+  const latest = await runOf('nightly');
+  await addRows(pool, latest, [{ n: 1, sourceId: '1', label: 'Ann', verdict: 'review', reason: 'NO_KEY' }]);
+  await endRun(pool, latest, 'done');
+  await disableTarget(pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  await pauseSync(pool, 'hourly', 'moving');
+
+  const { stdout } = await status();
+  const { needs, running, next } = (await status('--json')).json;
+  const commands = [`runs show ${latest}`, `runs show ${waiting}`, 'deliveries enable hook'];
+  expect(needs.map(({ command: one }: { command: string }) => one)).toEqual(commands);
+  expect(running.map(({ run }: { run: string }) => run)).toEqual([working]);
+  expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);
+  expect(stdout).toContain(`run ${waiting} of waiting: awaits approval: nothing is sent yet`);
+  expect(stdout).toMatch(/hourly +paused/);
+  expect(stdout).not.toContain(earlier);
+});

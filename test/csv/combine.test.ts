@@ -1,0 +1,138 @@
+/** Several lines of one order become one row. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sumOf } from '../../src/csv/amount.ts';
+import { checkedRows, examineSheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
+import { collected, loaded, received, verdicts } from './files.ts';
+
+const HEADER = 'order_id,customer_email,amount,description,status\n';
+const LINES = [
+  'A,ann@x.de,10.50,Desk,paid',
+  'A,ann@x.de,2.75,Lamp,',
+  'A,,0.10,Desk,open',
+  'B,ben@x.de,1,Mug,paid',
+  '',
+].join('\n');
+const combined = (lines: string, combineLines: SheetChoices['combineLines'], more: SheetChoices = {}) =>
+  loaded(HEADER + lines, { combineLines, ...more });
+
+test('sum adds the amounts of neighbouring lines and joins their different descriptions', async () => {
+  const { rows } = await combined(LINES, 'sum');
+  expect(rows).toMatchObject([
+    {
+      line: 2,
+      values: { order_id: 'A', amount: '13.35', description: 'Desk; Lamp', status: 'paid' },
+      lines: [{ line: 2 }, { line: 3 }, { line: 4, cells: ['A', '', '0.10', 'Desk', 'open'] }],
+    },
+    { line: 5, values: { order_id: 'B', amount: '1' } },
+  ]);
+  expect(rows[1]?.lines).toBeUndefined();
+});
+
+test('first takes what the first lines have', async () => {
+  const { rows } = await combined('A,,,Desk,\nA,ann@x.de,5,Lamp,paid\nA,ann@x.de,7,,\n', 'first');
+  expect(rows).toMatchObject([
+    { status: 'valid', values: { customer_email: 'ann@x.de', amount: '5', description: 'Desk', status: 'paid' } },
+  ]);
+});
+
+test('none combines nothing', async () => {
+  expect((await combined(LINES, 'none')).rows).toHaveLength(4);
+});
+
+test('lines that are apart, or name different customers, stay apart', async () => {
+  const { rows } = await combined('A,ann@x.de,1,,\nB,ben@x.de,1,,\nA,ann@x.de,2,,\nA,ben@x.de,3,,\n', 'sum');
+  expect(rows.map(({ line, lines }) => [line, lines?.length ?? 1])).toEqual([
+    [2, 1],
+    [3, 1],
+    [4, 1],
+    [5, 1],
+  ]);
+});
+
+test('lines without an order_id are orders of their own', async () => {
+  expect((await combined(',ann@x.de,1,,\n,ann@x.de,2,,\n', 'sum')).rows).toHaveLength(2);
+});
+
+test.each([
+  ['an amount that is not a number', 'A,ann@x.de,1,,\nA,ann@x.de,oops,,\n', 'AMOUNT_NOT_A_NUMBER', { line: 3 }],
+  ['an empty amount, when they are added', 'A,ann@x.de,1,,\nA,ann@x.de,,,\n', 'AMOUNT_EMPTY', { line: 3 }],
+  ['too few cells', 'A,ann@x.de,1,,\nA,ann@x.de\n', 'RAGGED', { line: 3 }],
+  ['no customer in any line', 'A,,1,,\nA,,2,,\n', 'NO_CUSTOMER', { line: 2 }],
+  [
+    'amounts whose sum has too many digits',
+    'A,ann@x.de,999999999999999,,\nA,ann@x.de,1,,\n',
+    'AMOUNT_OUT_OF_BOUNDS',
+    { lines: '2-3' },
+  ],
+  [
+    'descriptions that are too long together',
+    `A,ann@x.de,1,${'x'.repeat(6_000)},\nA,ann@x.de,1,${'y'.repeat(6_000)},\n`,
+    'TOO_LONG',
+    { lines: '2-3', length: 12_002 },
+  ],
+])('an order is refused whole for %s', async (_, lines, code, facts) => {
+  const { rows } = await combined(lines, 'sum');
+  expect(rows).toMatchObject([{ status: 'invalid', lines: [{ line: 2 }, { line: 3 }] }]);
+  const [row] = rows;
+  expect(row?.status === 'invalid' ? row.problems[0] : row).toMatchObject({ code, facts });
+});
+
+test('needs a column for the order_id', async () => {
+  const refused = loaded('customer_email,amount\nann@x.de,1\n', { combineLines: 'sum' });
+  await expect(refused).rejects.toMatchObject({
+    code: 'CSV_LINES_WITHOUT_ORDER',
+    exitCode: 2,
+    message: expect.stringContaining('--map order_id='),
+  });
+});
+
+test('combines lines over blocks of a large file, and never more than a thousand', async () => {
+  const many = Array.from({ length: 20_000 }, (_, n) => `O-${Math.floor(n / 4)},ann@x.de,1,item ${n},`).join('\n');
+  const { rows } = await combined(`${many}\n`, 'sum');
+  expect([rows.length, new Set(rows.map(({ values }) => values.amount))]).toEqual([5_000, new Set(['4'])]);
+  const same = await combined('A,ann@x.de,1,,\n'.repeat(2_500), 'sum');
+  expect(same.rows.map(({ lines }) => lines?.length)).toEqual([1_000, 1_000, 500]);
+});
+
+test('a limit counts orders, and reading stops there', async () => {
+  const file = await received(HEADER + LINES + 'C,cleo@x.de,1,,\n'.repeat(50_000));
+  let blocks = 0;
+  async function* read() {
+    for await (const block of file.read()) {
+      blocks += 1;
+      yield block;
+    }
+  }
+  const sheet = examineSheet(file, { combineLines: 'sum', limit: 2 });
+  const batches = await collected(checkedRows({ ...file, read }, sheet, validatorOf(sheet)));
+  expect([verdicts(batches.flat()), blocks]).toEqual([['2 ok', '5 ok'], 1]);
+  expect((await loaded(HEADER + LINES, { limit: 3 })).rows).toHaveLength(3);
+});
+
+test.each([
+  [['0.1', '0.2'], '0.3'],
+  [['0.05', '-0.1'], '-0.05'],
+  [['5', '-5'], '0'],
+  [['-1.2345', '1'], '-0.2345'],
+])('the sum of %j is %s', (amounts, value) => {
+  expect(sumOf(amounts)).toMatchObject({ status: 'amount', value });
+});
+
+test('sums are exact', () => {
+  const small = fc.integer({ min: -99, max: 99 });
+  const large = fc.integer({ min: -(10 ** 12), max: 10 ** 12 });
+  const cents = fc.array(fc.oneof(small, large), { minLength: 1, maxLength: 10 });
+  fc.assert(
+    fc.property(cents, (units) => {
+      const texts = units.map((unit) => {
+        const digits = String(Math.abs(unit)).padStart(3, '0');
+        const text = `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/\.?0+$/, '');
+        return unit < 0 ? `-${text}` : text;
+      });
+      const sum = sumOf(texts);
+      const total = units.reduce((all, unit) => all + unit, 0);
+      expect(sum.status === 'amount' ? Math.round(Number(sum.value) * 100) : sum).toBe(total);
+    }),
+  );
+});

@@ -1,0 +1,175 @@
+/** Presets: recognised by the header, checked when they are read, and replaced by the user's own. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { type Preset, presetFor, readPresets } from '../../src/csv/presets.ts';
+import type { SheetChoices } from '../../src/csv/sheet.ts';
+import { freshDir, loaded } from './files.ts';
+
+const SAMPLES = path.join(import.meta.dirname, 'samples');
+const sample = async (name: string, choices: SheetChoices = {}) =>
+  loaded(await readFile(path.join(SAMPLES, name)), { presets: await readPresets(), ...choices });
+
+/** The values of a sample's first two orders. */
+const EXPECTED: Readonly<Record<string, readonly object[]>> = {
+  'shopify-orders.csv': [
+    {
+      ...{ order_id: '#1001', amount: '53', status: 'paid', customer_email: 'ann@example.com' },
+      ...{ description: 'Fern Print; Tote Bag, canvas; Gift Wrap', customer_name: 'Ann Lee' },
+    },
+    { order_id: '#1002', amount: '25', customer_phone: '+49 40 0000002' },
+  ],
+  'stripe-payments.csv': [
+    {
+      ...{ order_id: 'ch_EXAMPLE0000000000000001', amount: '129', status: 'Paid', description: 'Pro plan' },
+      ...{ customer_email: 'ann@example.com', customer_name: 'Ann Lee' },
+    },
+    { amount: '49', customer_email: 'ben@example.com' },
+  ],
+  'woocommerce-orders.csv': [
+    { order_id: '5011', amount: '56.9', description: 'Oak Shelf; Brackets', customer_name: 'Ann Lee' },
+    { order_id: '5012', amount: '24', customer_email: 'ben@example.com', customer_name: 'Ben Ode' },
+  ],
+  'woocommerce-order-export.csv': [
+    { order_id: '6001', amount: '61.5', description: 'Oak Shelf; Desk Lamp', customer_name: 'Ann Lee' },
+    { order_id: '6002', amount: '12', status: 'Processing' },
+  ],
+  'woocommerce-analytics.csv': [
+    { order_id: '7001', amount: '52', customer_name: 'Ann Lee', description: '1× Oak Shelf, 2× Brackets' },
+    { order_id: '7002', amount: '24' },
+  ],
+  'salesforce-opportunities.csv': [
+    { order_id: '006000000000001AAA', amount: '12500', status: 'Closed Won', customer_name: 'Lee Interiors' },
+    { amount: '3400.5' },
+  ],
+  'salesforce-orders.csv': [{ order_id: '00000100', amount: '1250', customer_email: 'ann@example.com' }, {}],
+  'hubspot-deals.csv': [
+    { order_id: '9100000001', amount: '12500', customer_email: 'ann@example.com', customer_name: 'Ann Lee' },
+    { customer_name: 'Ben Ode', amount: '3400.5' },
+  ],
+  'google-sheets.tsv': [{ order_id: 'S-1', amount: '1250', description: 'Desk, oak' }, { order_id: 'S-2' }],
+};
+
+test('there is a sample for each preset, and each sample is tested', async () => {
+  const presets = (await readPresets()).map(({ name }) => `${name}.csv`);
+  expect((await readdir(SAMPLES)).sort()).toEqual([...presets, 'google-sheets.tsv'].sort());
+  expect(Object.keys(EXPECTED).sort()).toEqual((await readdir(SAMPLES)).sort());
+});
+
+test.each(Object.entries(EXPECTED))('reads %s without any option', async (name, values) => {
+  const { sheet, rows } = await sample(name);
+  expect(sheet.preset?.name).toBe(name.endsWith('.tsv') ? undefined : name.replace('.csv', ''));
+  expect(rows.map(({ status }) => status)).not.toContain('invalid');
+  expect(rows.slice(0, 2)).toMatchObject(values.map((one) => ({ values: one })));
+});
+
+test('no preset takes the customer ids of another program for those of the service', async () => {
+  for (const name of Object.keys(EXPECTED))
+    for (const { values } of (await sample(name)).rows) expect(values.client_id).toBeUndefined();
+});
+
+test('--preset none reads a file without one, and --map and --combine-lines win over it', async () => {
+  const none = await sample('shopify-orders.csv', { preset: 'none', map: new Map([['order_id', 'Id']] as const) });
+  expect([none.sheet.preset, none.sheet.combine, none.rows.length]).toEqual([undefined, undefined, 5]);
+  const map = new Map([
+    ['amount', 'Subtotal'],
+    ['status', ''],
+  ] as const);
+  const { sheet, rows } = await sample('shopify-orders.csv', { map, combineLines: 'sum' });
+  expect(sheet).toMatchObject({ preset: { name: 'shopify-orders' }, combine: { amount: 'sum', description: 'join' } });
+  expect(rows.map(({ values }) => [values.amount, values.status])).toContainEqual(['25', undefined]);
+});
+
+test('of several presets that fit, the one that names most columns is used', () => {
+  const one: Preset = { name: 'one', title: 'One', header: ['a'], columns: {} };
+  const two: Preset = { name: 'two', title: 'Two', header: ['b', 'A '], columns: {} };
+  expect(presetFor(['A', 'B', 'c'], [one, { ...two, header: ['b', 'a'] }])?.name).toBe('two');
+  expect(presetFor(['B'], [one, two])).toBeUndefined();
+});
+
+test.each([
+  ['shopify-order', 'CSV_PRESET_UNKNOWN', 'Did you mean shopify-orders?'],
+  ['x', 'CSV_PRESET_UNKNOWN', 'There is hubspot-deals, salesforce-opportunities'],
+  ['hubspot-deals', 'CSV_PRESET_UNFIT', 'the file has none of its columns'],
+])('--preset %s is refused with %s', async (preset, code, says) => {
+  const refused = loaded('order_id,client_id\nA,7\n', { presets: await readPresets(), preset });
+  await expect(refused).rejects.toMatchObject({ code, exitCode: 2, message: expect.stringContaining(says) });
+});
+
+const OWN = 'title: Ours\nheader: [No., Mail]\ncolumns: { order_id: No., customer_email: Mail }\n';
+
+async function dirWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const dir = await freshDir();
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(dir, name), text);
+  return dir;
+}
+
+test('presets of the user are added, and replace those of the same name', async () => {
+  const dir = await dirWith({ 'ours.yaml': OWN, 'shopify-orders.yml': OWN, 'notes.txt': 'no preset' });
+  const presets = await readPresets(dir);
+  expect(presets.filter(({ title }) => title === 'Ours').map(({ name }) => name)).toEqual(['shopify-orders', 'ours']);
+  const { sheet, rows } = await loaded('No.,Mail\nA,ann@x.de\n', {
+    presets: presets.filter(({ name }) => name === 'ours'),
+  });
+  expect([sheet.preset?.name, rows[0]?.values]).toMatchObject(['ours', { order_id: 'A', customer_email: 'ann@x.de' }]);
+});
+
+test.each([
+  [
+    'an unknown key',
+    `${OWN}combineLine: sum\n`,
+    /ours\.yaml is not valid: combineLine: unknown key; did you mean combineLines\?/,
+  ],
+  ['an unknown field', OWN.replace('order_id', 'orderid'), /columns\.orderid: unknown key; did you mean order_id\?/],
+  [
+    'an unknown way to combine',
+    `${OWN}combineLines: { amount: add, description: join }\n`,
+    /combineLines\.amount: .*sum/,
+  ],
+  ['no header', 'title: Ours\ncolumns: {}\n', /header: /],
+  [
+    'a wrong rule',
+    OWN.replace('No.,', '7,').replace('order_id: No.', 'order_id: 7'),
+    /columns\.order_id: expected a column/,
+  ],
+  ['broken YAML', 'title: [\n', /ours\.yaml is not valid: Flow sequence/],
+])('a preset with %s is refused with its path', async (_, text, says) => {
+  await expect(readPresets(await dirWith({ 'ours.yaml': text }))).rejects.toMatchObject({
+    code: 'PRESET_INVALID',
+    exitCode: 2,
+    message: expect.stringMatching(says),
+  });
+});
+
+test('a preset cannot be called none, and a missing directory is an error', async () => {
+  await expect(readPresets(await dirWith({ 'none.yaml': OWN }))).rejects.toThrow(/none is not allowed as a name/);
+  const missing = path.join(await freshDir(), 'missing');
+  await expect(readPresets(missing)).rejects.toMatchObject({
+    code: 'PRESETS_UNREADABLE',
+    exitCode: 2,
+    message: expect.stringContaining('presets in the settings'),
+  });
+});
+
+test('a chosen preset needs a header', async () => {
+  const choices = { presets: await readPresets(), preset: 'shopify-orders', hasHeader: false };
+  await expect(loaded('A,7\n', choices)).rejects.toMatchObject({ code: 'CSV_PRESET_UNFIT' });
+});
+
+test.each([
+  ['Ann Lee (ann@x.de)', 'ann@x.de', 'Ann Lee'],
+  ['Ann Lee (Sales) <ann@x.de>', 'ann@x.de', 'Ann Lee (Sales)'],
+  ['ann@x.de', 'ann@x.de', undefined],
+  ['Ann Lee', undefined, 'Ann Lee'],
+])('of the contact %j it takes the e-mail and the name', async (contact, email, name) => {
+  const presets = await readPresets();
+  const text = `Record ID,Deal Name,Deal Stage,Amount,Associated Contact\n1,x,won,5,${contact}\n`;
+  const { rows } = await loaded(text, { presets });
+  expect([rows[0]?.values.customer_email, rows[0]?.values.customer_name]).toEqual([email, name]);
+});
+
+test('a contact with two addresses is refused, because which one is meant is not clear', async () => {
+  const text = 'Record ID,Deal Name,Deal Stage,Amount,Associated Contact\n1,x,won,5,Ann (a@x.de); Ben (b@x.de)\n';
+  const { rows } = await loaded(text, { presets: await readPresets() });
+  expect(rows).toMatchObject([{ status: 'invalid', problems: [{ code: 'EMAIL_INVALID' }] }]);
+});

@@ -1,0 +1,49 @@
+/** A load on a terminal: a person sees its plan, and approves or declines it. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { command } from '../cli/command.ts';
+import { ordersCsv } from '../support/harness/orders.ts';
+import { type CommandHarness, openCommandHarness } from './commands.ts';
+
+let harness: CommandHarness;
+beforeAll(async () => {
+  harness = await openCommandHarness();
+});
+beforeEach(async () => {
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
+  await harness.file('orders.csv', ordersCsv(4));
+});
+afterAll(() => harness.close());
+
+const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test', '--config', 'lockstep.yaml'];
+
+function load(answers: string) {
+  return command(LOAD, { ...harness.around, isTTY: true, answers });
+}
+
+async function latest() {
+  return (await harness.here('runs', 'show')).json;
+}
+
+test('declined, it ends as not approved, and nothing was sent; the same command plans it again', async () => {
+  const { code, stdout, stderr } = await load('n\n');
+  expect([code, await harness.orders()]).toEqual([3, []]);
+  expect(stdout).toContain('Of 4 rows: 4 orders to create.');
+  expect(stdout).toMatch(/O-1 +1\.25 {2}2\n/);
+  expect(stderr).toContain('Not approved: nothing was sent.');
+  expect(await latest()).toMatchObject({ state: 'not-approved', unsettled: { sent: 0, neverSent: 4 } });
+  expect((await load('y\n')).code).toBe(0);
+  expect((await harness.orders()).length).toBe(4);
+});
+
+test('without an answer, it awaits approval; the time of waiting is not working time', async () => {
+  const { code, stdout } = await load('');
+  expect([code, await harness.orders()]).toEqual([3, []]);
+  expect(stdout).toMatch(/awaits approval/);
+  expect(await latest()).toMatchObject({ status: 'paused', state: 'awaiting-approval' });
+  await harness.database.pool.query(
+    `update ledger.runs set created_at = created_at - interval '1 h', attended_at = attended_at - interval '1 h'`,
+  );
+  expect((await load('y\n')).code).toBe(0);
+  expect((await latest()).durationMs).toBeLessThan(60_000);
+});

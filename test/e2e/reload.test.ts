@@ -1,0 +1,58 @@
+/** SIGHUP to a real `lockstep start`: settings are taken over for new work, or refused with all their problems. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { listRuns, runsOf } from '../../src/engine/ledger/run-list.ts';
+import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
+import { openCommandHarness } from './commands.ts';
+
+async function started() {
+  const harness = await openCommandHarness({ env: { SIGNING: 'x'.repeat(32) } });
+  onTestFinished(() => harness.close());
+  const text = await readFile(path.join(harness.dataDir, 'lockstep.yaml'), 'utf8');
+  const running = harness.start('start');
+  await running.ready();
+  return {
+    text,
+    running,
+    write: (changed: string) => harness.file('lockstep.yaml', changed),
+    pool: harness.database.pool,
+  };
+}
+
+test('changed settings are taken over for new work', async () => {
+  const { text, running, write, pool } = await started();
+  const daily = 'another: { type: contacts, account: test, schedule: { every: 24h } }';
+  const hook = 'hook: { type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING } }';
+  const changed = text
+    .replace('job: contacts', 'job: contacts, schedule: { every: 1s }')
+    .replace('requests: 5000', 'requests: 4000');
+  await write(`${changed}\n  ${daily}\ntargets: { ${hook} }\nhealth: { listen: "127.0.0.1:0" }\n`);
+  running.signal('SIGHUP');
+  expect(JSON.parse(await running.logs('settings read again')).msg).toBe(
+    'settings read again: accounts changed: test; syncs added: another; syncs changed: contacts; targets added: hook',
+  );
+  expect(await running.logs('restart this process')).toContain('under health');
+  expect([...(await savedSchedules(pool)).keys()].sort()).toEqual(['another', 'contacts']);
+  await expect
+    .poll(async () => (await runsOf(pool, 'contacts', 5)).map(({ status }) => status), { timeout: 20_000 })
+    .toContain('done');
+  running.signal('SIGTERM');
+  expect((await running.ended).code).toBe(0);
+});
+
+test('settings with problems are refused with all of them, and the earlier ones stay', async () => {
+  const { text, running, write, pool } = await started();
+  await write(text.replace('requests: 5000', 'requests: -1').replace('job: contacts', 'job: contacts, optionz: {}'));
+  running.signal('SIGHUP');
+  const { level, msg } = JSON.parse(await running.logs('not taken over'));
+  expect(level).toBe(50);
+  expect(msg).toMatch(/requests/);
+  expect(msg).toMatch(/optionz/);
+  await write(text.replace('job: contacts', 'job: contacts, schedule: { every: 1s }'));
+  running.signal('SIGHUP');
+  await running.logs('syncs changed: contacts');
+  await expect.poll(() => listRuns(pool, 1), { timeout: 20_000 }).toHaveLength(1);
+  running.signal('SIGTERM');
+  expect((await running.ended).code).toBe(0);
+});

@@ -1,0 +1,49 @@
+/** What `lockstep start` logs: services that stop working and work again, and runs, once each. */
+import { expect, onTestFinished, test } from 'vitest';
+import type { Needs } from '../support/harness/needs.ts';
+import { openCommandHarness } from './commands.ts';
+
+async function opened(needs: Needs = {}) {
+  const harness = await openCommandHarness(needs);
+  onTestFinished(() => harness.close());
+  return harness;
+}
+
+const entries = (stderr: string) =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+test('says once that a service is down, without any run, and once that it works again', async () => {
+  const { front, start } = await opened();
+  front.set(async () => ({ status: 503, body: 'away' }));
+  const running = start('start');
+  expect(await running.logs('does not work')).toMatch(/"account":"test".*503/);
+  await expect.poll(() => front.requests.length, { timeout: 20_000 }).toBeGreaterThan(2);
+  front.set();
+  await running.logs('works again');
+  running.signal('SIGTERM');
+  const { code, stderr } = await running.ended;
+  expect(code).toBe(0);
+  const about = entries(stderr).filter(({ account }) => account === 'test');
+  const messages = about.map(({ level, msg }) => [level, msg.split(':')[0]]);
+  expect(messages).toEqual([
+    [40, 'the service does not work'],
+    [30, 'the service works again'],
+  ]);
+});
+
+test('logs the start and the end of each run with its rows', async () => {
+  const { call, start } = await opened({ syncs: { contacts: 'job: contacts, schedule: { every: 1s }' } });
+  await call('contacts.create', { firstName: 'Ann', email: 'ann@example.com' });
+  const running = start('start');
+  const { run, rows } = JSON.parse(await running.logs('"run done"'));
+  expect(rows).toEqual({ created: 1 });
+  running.signal('SIGTERM');
+  const about = entries((await running.ended).stderr).filter((entry) => entry.run === run);
+  expect(about.map(({ msg, sync }) => [msg, sync])).toEqual([
+    ['run started', 'contacts'],
+    ['run done', 'contacts'],
+  ]);
+});

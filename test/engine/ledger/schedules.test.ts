@@ -1,0 +1,150 @@
+/** Schedules on a clock that the test sets: what is due, what was missed, and pauses. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  keepSchedules,
+  pausedSyncs,
+  pauseSync,
+  type ScheduledSync,
+  savedSchedules,
+  takeDueStart,
+  unpauseSync,
+} from '../../../src/engine/ledger/schedules.ts';
+import { jitterOf } from '../../../src/settings/next-start.ts';
+import type { Schedule } from '../../../src/settings/schedules.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { freshLedger } from './fresh-ledger.ts';
+
+const MINUTE = 60_000;
+const RUN_ONCE = { missed: 'run-once', jitterMs: 0 } as const;
+const BEGINNING = new Date('2026-11-22T02:00:30Z');
+
+let database: FreshDatabase;
+/** What was started, as `nightly 02:01`. */
+let started: string[];
+
+beforeAll(async () => {
+  database = await freshLedger();
+});
+beforeEach(async () => {
+  started = [];
+  await database.pool.query('truncate ledger.schedules, ledger.paused_syncs');
+});
+afterAll(() => database.close());
+
+const later = (ms: number): Date => new Date(BEGINNING.getTime() + ms);
+
+function everyMinute(sync: string, more: Partial<Extract<Schedule, { kind: 'every' }>> = {}): ScheduledSync {
+  return { sync, schedule: { kind: 'every', everyMs: MINUTE, ...RUN_ONCE, ...more } };
+}
+
+/** Makes all starts that are due, as one process does. */
+async function makeStarts(now: Date): Promise<void> {
+  const begin = async ({ sync, dueAt }: { sync: string; dueAt: Date }) => {
+    started.push(`${sync} ${dueAt.toISOString().slice(11, 16)}`);
+  };
+  while (await takeDueStart(database.pool, begin, now));
+}
+
+test('a sync starts when it is due, and once for each time', async () => {
+  await keepSchedules(database.pool, [everyMinute('nightly')], BEGINNING);
+  await makeStarts(later(29_999));
+  expect(started).toEqual([]);
+  for (const ms of [30_000, 30_001, 89_000, 90_000]) await makeStarts(later(ms));
+  expect(started).toEqual(['nightly 02:01', 'nightly 02:02']);
+});
+
+test('several processes that look at the same time start a due sync once, and share the starts', async () => {
+  const syncs = Array.from({ length: 12 }, (_, n) => everyMinute(`s${n}`, { jitterMs: 20_000 }));
+  await Promise.all([1, 2, 3].map(() => keepSchedules(database.pool, syncs, BEGINNING)));
+  for (let minute = 1; minute <= 3; minute++) {
+    await Promise.all([1, 2, 3].map(() => makeStarts(later(minute * MINUTE))));
+  }
+  expect(started).toHaveLength(36);
+  expect(new Set(started).size).toBe(36);
+});
+
+test('a sync that was missed several times starts once, whichever process comes first', async () => {
+  await keepSchedules(database.pool, [everyMinute('nightly')], BEGINNING);
+  await keepSchedules(database.pool, [everyMinute('nightly')], later(10 * MINUTE)); // keeps the start that is due
+  await Promise.all([1, 2].map(() => makeStarts(later(10 * MINUTE))));
+  expect(started).toEqual(['nightly 02:01']);
+  await makeStarts(later(11 * MINUTE));
+  expect(started).toEqual(['nightly 02:01', 'nightly 02:11']);
+});
+
+test('a schedule that skips missed starts waits for its next one, whichever process comes first', async () => {
+  const nightly = everyMinute('nightly', { missed: 'skip' });
+  await keepSchedules(database.pool, [nightly], BEGINNING);
+  await Promise.all([1, 2].map(() => makeStarts(later(10 * MINUTE))));
+  expect(started).toEqual([]);
+  await makeStarts(later(11 * MINUTE));
+  expect(started).toEqual(['nightly 02:11']);
+});
+
+test('a start that is less than a minute late was not missed', async () => {
+  await keepSchedules(database.pool, [everyMinute('nightly', { missed: 'skip' })], BEGINNING);
+  await makeStarts(later(30_000 + MINUTE));
+  expect(started).toEqual(['nightly 02:01']);
+});
+
+test('jitter delays a start by the time that the name of the sync decides', async () => {
+  const nightly = everyMinute('nightly', { jitterMs: 50_000 });
+  const delayMs = jitterOf('nightly', nightly.schedule);
+  await keepSchedules(database.pool, [nightly], BEGINNING);
+  await makeStarts(later(30_000 + delayMs - 1));
+  expect(started).toEqual([]);
+  await makeStarts(later(30_000 + delayMs));
+  expect(started).toEqual(['nightly 02:01']);
+});
+
+test('a changed schedule replaces the earlier one, and a removed one starts nothing', async () => {
+  await keepSchedules(database.pool, [everyMinute('changed'), everyMinute('removed')], BEGINNING);
+  const hourly: Schedule = { kind: 'cron', cron: '0 * * * *', timezone: 'Europe/Berlin', ...RUN_ONCE };
+  await keepSchedules(database.pool, [{ sync: 'changed', schedule: hourly }], BEGINNING);
+  await makeStarts(later(5 * MINUTE));
+  expect(started).toEqual([]);
+  await makeStarts(new Date('2026-11-22T03:00:00Z'));
+  expect(started).toEqual(['changed 03:00']);
+  expect((await savedSchedules(database.pool)).get('changed')).toMatchObject({ schedule: hourly });
+});
+
+test('a start planned on a clock that is set back by an hour is planned again', async () => {
+  await keepSchedules(database.pool, [everyMinute('nightly')], later(60 * MINUTE));
+  await makeStarts(BEGINNING);
+  expect(started).toEqual([]);
+  await makeStarts(later(MINUTE));
+  expect(started).toEqual(['nightly 02:01']);
+});
+
+test('a start is due again if the process is killed while it makes it', async () => {
+  await keepSchedules(database.pool, [everyMinute('nightly')], BEGINNING);
+  const killed = takeDueStart(database.pool, () => Promise.reject(new Error('killed')), later(MINUTE));
+  await expect(killed).rejects.toThrow('killed');
+  await makeStarts(later(MINUTE));
+  expect(started).toEqual(['nightly 02:01']);
+});
+
+test('a paused sync is not started until it is resumed, and then at its next time', async () => {
+  await keepSchedules(database.pool, [everyMinute('nightly'), everyMinute('other')], BEGINNING);
+  await pauseSync(database.pool, 'nightly', 'the service is moving');
+  await pauseSync(database.pool, 'nightly', undefined);
+  expect((await pausedSyncs(database.pool)).get('nightly')).toMatchObject({ reason: 'the service is moving' });
+  await makeStarts(later(MINUTE));
+  expect(started).toEqual(['other 02:01']);
+  expect(await unpauseSync(database.pool, 'nightly')).toBe(true);
+  expect(await unpauseSync(database.pool, 'nightly')).toBe(false);
+  await makeStarts(later(MINUTE + 1));
+  expect(started).toEqual(['other 02:01']);
+  await makeStarts(later(2 * MINUTE));
+  expect(started.sort()).toEqual(['nightly 02:02', 'other 02:01', 'other 02:02']);
+});
+
+test('in a day of two hundred syncs, one of them every minute, each start is made once', async () => {
+  const daily = Array.from({ length: 199 }, (_, n) =>
+    everyMinute(`s${n}`, { everyMs: 24 * 60 * MINUTE, jitterMs: 60 * MINUTE }),
+  );
+  await keepSchedules(database.pool, [everyMinute('often'), ...daily], BEGINNING);
+  for (let minute = 1; minute <= 24 * 60; minute++) await makeStarts(later(minute * MINUTE));
+  expect(started.filter((start) => start.startsWith('often'))).toHaveLength(24 * 60);
+  expect(started).toHaveLength(24 * 60 + 199);
+});
