@@ -155,7 +155,7 @@ class Texts {
       case 'Literal':
         return typeof expression.value === 'string' ? expression.value : '…';
       case 'BinaryExpression':
-        if (!/['`]/.test(this.#words(expression))) return '…';
+        if (expression.operator !== '+') return '…'; // a number
         return [expression.left, expression.right].map((side) => this.#part(nodeIn(side))).join('');
       case 'TemplateLiteral': {
         const values = nodesOf(expression.expressions).map((value) => this.#part(value));

@@ -11,7 +11,7 @@ import type { SharedQueue } from '../engine/worker/queue.ts';
 import { overdueDeliveries } from '../mirror/outbox/overdue.ts';
 import type { OnAttempt } from '../mirror/outbox/source.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { RunReport } from './run-report.ts';
+import type { RunReport } from './run-result.ts';
 
 const SECOND = 1;
 const MINUTE = 60 * SECOND;

@@ -4,7 +4,7 @@ import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/ro
 import type { Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
-import { PROBLEMS, problemsIn, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import { PROBLEMS, problemsIn, type RunReport, VERDICT_WORDS } from './run-result.ts';
 import { formatCount, plural } from './words.ts';
 
 /** Groups shown of each verdict. */

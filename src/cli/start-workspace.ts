@@ -6,7 +6,7 @@ import { follow } from './follow.ts';
 import { createLog } from './log.ts';
 import { DEFAULT_DATA } from './options.ts';
 import { DEFAULT_PORT, defaultRoles, type Ready, type Role, startRoles } from './roles.ts';
-import { allowedFor, type RunReport, reportRun } from './run-report.ts';
+import { allowedFor, type RunReport, reportRun } from './run-result.ts';
 import { screenOf, type TextStream } from './screen.ts';
 import { openWorkspace } from './wire.ts';
 

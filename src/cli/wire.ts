@@ -33,7 +33,7 @@ import type { HealthServer } from './health-server.ts';
 import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
 import { logStop } from './run-log.ts';
-import { reportRun } from './run-report.ts';
+import { reportRun } from './run-result.ts';
 import { type StartHow, startSyncRun } from './start-sync.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 import { createTargetWork } from './target-work.ts';

@@ -1,6 +1,6 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
 import { recognise } from './recognise.ts';
-import { addedColumnsOf } from './results.ts';
+import { addedColumnsOf } from './result-files.ts';
 
 /** A title has fewer rows than this. */
 const MOST_ROWS = 30;

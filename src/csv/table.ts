@@ -8,7 +8,7 @@ import { knownNamesIn } from './header.ts';
 import { parseBlock } from './parser.ts';
 import { MAX_ROW_CHARS, readRows, readSample, type TextRow } from './read.ts';
 import type { Received } from './receive.ts';
-import { ADDED, addedColumnsOf } from './results.ts';
+import { ADDED, addedColumnsOf } from './result-files.ts';
 
 export interface TableChoices extends FormatChoices {
   readonly encoding?: Encoding;

@@ -9,9 +9,9 @@ import { quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
 import { problemLines } from '../problems.ts';
 import { hintsFor } from '../reasons.ts';
-import { figures, headline, plannedLines } from '../report.ts';
 import { storyLines, storyResult } from '../row-story.ts';
-import { PROBLEMS, reportRun } from '../run-report.ts';
+import { PROBLEMS, reportRun } from '../run-result.ts';
+import { figures, headline, plannedLines } from '../run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatCount, formatTime } from '../words.ts';
 

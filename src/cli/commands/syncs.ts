@@ -14,8 +14,8 @@ import {
 import { nextStarts } from '../../settings/next-start.ts';
 import { type Settings, type SyncSettings, syncNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { countsLine } from '../report.ts';
-import { type RunReport, reportRun } from '../run-report.ts';
+import { type RunReport, reportRun } from '../run-result.ts';
+import { countsLine } from '../run-summary.ts';
 import { scheduleWords, startWords, zoneOf } from '../schedule-words.ts';
 import type { Perform, Session } from '../session.ts';
 import { formatTime } from '../words.ts';

@@ -4,7 +4,7 @@ import { statementFor } from '../../base/reasons/reasons.ts';
 import type { ReportedRow } from '../../engine/ledger/rows.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { firstRows, problemsIn, type RunReport } from '../run-report.ts';
+import { firstRows, problemsIn, type RunReport } from '../run-result.ts';
 import { formatCount, plural } from '../words.ts';
 
 const EXAMPLES = 3;

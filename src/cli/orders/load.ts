@@ -13,7 +13,7 @@ import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } f
 import type { ExitCode } from '../errors.ts';
 import { problemLines } from '../problems.ts';
 import { hintsFor } from '../reasons.ts';
-import { exitCodeOf, reportRun } from '../run-report.ts';
+import { exitCodeOf, reportRun } from '../run-result.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
 import { plural } from '../words.ts';

@@ -8,8 +8,8 @@ import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { checkpointOf } from '../../syncs/orders/load-checkpoint.ts';
 import { table } from '../output.ts';
-import { countsLine } from '../report.ts';
-import { allowedFor } from '../run-report.ts';
+import { allowedFor } from '../run-result.ts';
+import { countsLine } from '../run-summary.ts';
 import { formatCount, formatTook, plural } from '../words.ts';
 
 /** Estimated reads of customers and orders, before the first write and after the last. */

@@ -7,7 +7,7 @@ import type { Folder } from '../../base/open-folder.ts';
 import { PLAIN_HINTS, sentenceFor } from '../../base/reasons/reasons.ts';
 import { ENCODINGS } from '../../csv/encoding.ts';
 import { resultsBase } from '../../csv/file-names.ts';
-import { ResultFiles, type ResultKind } from '../../csv/results.ts';
+import { ResultFiles, type ResultKind } from '../../csv/result-files.ts';
 import { type LoadedRow, loadedRows } from '../../engine/ledger/matching/staged-orders.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { readLoad } from './begin.ts';

@@ -9,7 +9,7 @@ import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
 import { type Folder, makeRealFolder, openRealFolder } from '../../base/open-folder.ts';
 import { visible } from '../../base/visible.ts';
 import { resultsBase, shortName } from '../../csv/file-names.ts';
-import { RESULT_KINDS } from '../../csv/results.ts';
+import { RESULT_KINDS } from '../../csv/result-files.ts';
 import { type Entry, openSeen, pathOf, type SeenFile, see } from './folder.ts';
 
 /** Where a file is moved once its load has ended. */

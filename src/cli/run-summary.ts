@@ -7,7 +7,7 @@ import type { Queryable } from '../storage/queryable.ts';
 import { type Style, styled } from './colour.ts';
 import { exportCommand, problemLines } from './problems.ts';
 import { hintsFor } from './reasons.ts';
-import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from './run-report.ts';
+import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from './run-result.ts';
 import type { RunState } from './run-state.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from './words.ts';
 

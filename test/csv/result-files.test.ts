@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { decodeSample } from '../../src/csv/encoding.ts';
 import { guarded, withoutGuard } from '../../src/csv/formulas.ts';
-import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/results.ts';
+import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/result-files.ts';
 import { freshDir, loaded, verdicts } from './files.ts';
 
 const form = (dir: string, more: Partial<ResultForm> = {}): ResultForm => ({
