@@ -46,7 +46,7 @@ const COMMANDS: readonly LazyCommand[] = [
   { name: 'orders', summary: 'load orders from a CSV file', load: () => import('./commands/orders.ts') },
   {
     name: 'status',
-    summary: 'what needs a person, what runs, and what starts next',
+    summary: 'show what needs a person, what runs, and what starts next',
     load: () => import('./commands/status.ts'),
   },
   {

@@ -53,7 +53,7 @@ export function define(orders: Command, perform: Perform): void {
           'take the first; or none, whatever the preset says',
       ).choices(COMBINE),
     )
-    .option('--limit <orders>', 'load the first so many orders only', wholeNumber)
+    .option('--limit <orders>', 'load only this many orders, from the beginning of the file', wholeNumber)
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
     .option('--yes', 'write without asking first; without a terminal, the load never asks')
     .addOption(

@@ -45,7 +45,7 @@ Examples:
         '`lockstep run` still runs it.',
     )
     .argument('<sync>', 'name of the sync in the settings')
-    .option('--reason <text>', 'why, for everyone who looks at it')
+    .option('--reason <text>', 'the reason, which `lockstep syncs` shows')
     .action(perform(pause));
   syncs
     .command('resume')
