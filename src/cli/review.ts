@@ -49,15 +49,28 @@ const CONTACT_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   NO_KEY: ['use', 'ignore'],
 };
 
+const ORDER_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
+  AMBIGUOUS_CUSTOMER: ['use', 'ignore'],
+  DIFFERS: ['use', 'ignore'],
+  GAVE_UP: ['create', 'ignore'],
+  NOT_RECOGNISED: ['create', 'ignore'],
+  NOT_IN_LIST: ['create', 'ignore'],
+};
+
 /** What can be decided about an item. A duplicate can only be ignored, or removed at the service. */
 export function choicesFor({ kind, reason }: Pick<ReviewItem, 'kind' | 'reason'>): readonly Choice[] {
-  const own: readonly Choice[] = (kind === 'contact' ? CONTACT_CHOICES[reason] : undefined) ?? ['ignore'];
+  const own = (kind === 'contact' ? CONTACT_CHOICES : ORDER_CHOICES)[reason] ?? (['ignore'] as const);
   return [...own, 'later'];
+}
+
+/** The records that an item may be: customers, or the order that differs. */
+export function recordsFor({ kind, reason, facts, customers }: ReviewItem): readonly string[] {
+  return kind === 'order' && reason === 'DIFFERS' ? [String(facts?.order)] : Object.keys(customers);
 }
 
 /** The options of `review decide` for an item, ready to type. */
 export function optionsFor(item: ReviewItem): readonly string[] {
-  const [first = 'RECORD', ...others] = Object.keys(item.customers);
+  const [first = 'RECORD', ...others] = recordsFor(item);
   return choicesFor(item).flatMap((choice) =>
     choice === 'use' ? [first, ...others].slice(0, MOST_CUSTOMERS).map((id) => `--use ${id}`) : [`--${choice}`],
   );

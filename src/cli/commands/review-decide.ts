@@ -16,7 +16,7 @@ import { oneOf } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
-import { choicesFor, itemNamed, optionsFor } from '../review.ts';
+import { choicesFor, itemNamed, optionsFor, recordsFor } from '../review.ts';
 import type { Perform, Session } from '../session.ts';
 
 interface Options {
@@ -33,12 +33,12 @@ export function addDecide(review: Command, perform: Perform): void {
     .summary('decide what becomes of rows in review')
     .description(
       'Decides about items of `lockstep review`. A decision about a contact is applied by the next run of its sync, once, ' +
-        'if its evidence is unchanged by then: the contact and the customers that it may belong to. An ignored order is ' +
-        'settled at once. To change a decision, undo it first.',
+        'if its evidence is unchanged by then: the contact and the customers that it may belong to. A decision about an ' +
+        'order is applied by `lockstep runs retry`; an ignored order is settled at once. To change a decision, undo it first.',
     )
     .argument('<id...>', 'ids of items, such as contact-14')
-    .option('--use <record>', 'link the contact with this customer')
-    .option('--create', 'create a customer, although others may be the same person')
+    .option('--use <record>', 'the customer that it is; for an order that differs, the order to overwrite')
+    .option('--create', 'create a customer, although others may be the same person; send an order again')
     .option('--ignore', 'leave it as it is until the evidence changes')
     .option('--later', 'keep it in review')
     .option('--note <text>', 'why, for others to read')
@@ -75,21 +75,23 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
     await decide(db, made, whoDecides());
     return made;
   });
-  for (const { item } of decisions) out.say(`${nameOf(item)}: ${wordsFor(item, choice, options.use)}`);
+  for (const { item } of decisions) out.say(`${nameOf(item)}: ${wordsFor(item, choice, options.use, hint)}`);
   out.result({ decided: decisions.map(({ item }) => nameOf(item)), choice, record: options.use ?? null });
 }
 
 const nameOf = ({ kind, subject, label }: ReviewItem) =>
   `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${label})`}`;
 
-function wordsFor({ kind, customers, sync }: ReviewItem, choice: Choice, record = ''): string {
+function wordsFor(item: ReviewItem, choice: Choice, record: string | undefined, hint: Session['hint']): string {
+  const { kind, run, sync } = item;
   if (choice === 'later') return 'stays in review.';
-  if (kind === 'order') return 'ignored.';
-  const then = `The next run of ${sync} applies it.`;
-  if (choice === 'create') return `a customer is created for it. ${then}`;
+  if (choice === 'ignore' && kind === 'order') return 'ignored.';
+  const then = kind === 'order' ? `Apply it with: ${hint(`runs retry ${run}`)}` : `The next run of ${sync} applies it.`;
   if (choice === 'ignore') return `ignored until its evidence changes. ${then}`;
-  const stranger = record in customers ? '' : ', which was not among the candidates';
-  return `linked with customer ${record}${stranger}. ${then}`;
+  if (choice === 'create') return `${kind === 'order' ? 'sent again' : 'a customer is created for it'}. ${then}`;
+  if (item.reason === 'DIFFERS') return `order ${record} is overwritten. ${then}`;
+  const stranger = recordsFor(item).includes(record ?? '') ? '' : ', which was not among the candidates';
+  return `${kind === 'order' ? 'belongs to' : 'linked with'} customer ${record}${stranger}. ${then}`;
 }
 
 /** The user and the host that decide. */
@@ -128,6 +130,11 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
       return [{ at, column: 'choice', why }];
     }
     if (choice !== 'use' || record === undefined) return [];
+    if (item.reason === 'DIFFERS' && !recordsFor(item).includes(record)) {
+      const why = `${nameOf(item)} differs from order ${recordsFor(item)}: name that order to overwrite it.`;
+      return [{ at, column: 'record', why }];
+    }
+    if (item.kind === 'order') return [];
     const other = chosen.get(item.scope)?.get(record);
     chosen.get(item.scope)?.set(record, item.subject);
     if (other === undefined || other === item.subject) return [];

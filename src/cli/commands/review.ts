@@ -24,7 +24,8 @@ export function define(review: Command, perform: Perform): void {
   review
     .description(
       'Lists the rows that wait for a person, by reason, each from the newest run of its contact or order, with the ' +
-        'evidence side by side. A decision about a contact is applied by the next run of its sync.',
+        'evidence side by side. The next run of a sync applies decisions about its contacts, and `lockstep runs retry` those ' +
+        'about orders.',
     )
     .option('--account <name>', 'only rows of this account')
     .option('--sync <name>', 'only rows of this sync, or of this file')
@@ -85,11 +86,12 @@ const LAPSED_WORDS: Readonly<Record<NonNullable<Decision['lapsedBecause']>, stri
   'record taken': 'lapsed: the customer belongs to another contact',
 };
 
-function stateOf({ choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
+function stateOf({ kind, run, choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
   if (undoneAt !== null) return 'undone';
   if (lapsedAt !== null) return LAPSED_WORDS[lapsedBecause ?? 'not needed'];
   if (appliedBy !== null) return `applied by ${appliedBy}`;
-  return choice === 'later' ? 'still to decide' : 'waits for the next run';
+  if (choice === 'later') return 'still to decide';
+  return kind === 'order' ? `waits for: runs retry ${run}` : 'waits for the next run';
 }
 
 function listDecided({ out }: Session, all: readonly Decision[], limit: number, account: string | undefined): void {

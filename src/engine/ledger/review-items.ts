@@ -47,7 +47,7 @@ const IDS_ONLY = `(select jsonb_object_agg(c.id, null) from jsonb_array_elements
 /** SQL: review rows of `newest (id, scope, account, title)`, with their inputs `i`. */
 const ITEMS = (kind: Subject['kind'], subject: string, newest: string, condition = 'true') => `
   select u.scope, '${kind}' as kind, ${subject} as subject, u.account, u.title as sync, u.id as run, v.n::float8 as n,
-    v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
+    v.reason, v.facts, v.at, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
   from (${newest}) u join ledger.verdicts v on v.run_id = u.id and v.verdict = 'review'
     join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
     left join ledger.evidence e on e.run_id = v.run_id and e.n = v.n
@@ -85,7 +85,7 @@ export async function reviewItems(
      where ($1::text is null or t.account = $1) and ($2::text is null or t.sync = $2) and ($3::text is null or t.reason = $3)
        and not exists (select from ledger.decisions d
          where d.scope = t.scope and d.kind = t.kind and d.subject = t.subject and d.choice <> 'later'
-           and d.undone_at is null and d.lapsed_at is null and (${IN_FORCE} or d.run_id = t.run))
+           and d.undone_at is null and d.lapsed_at is null and (${IN_FORCE} or d.run_id = t.run and d.decided_at > t.at))
      order by t.reason, t.account, t.run, t.n`,
     [account ?? null, sync ?? null, reason ?? null],
   );
