@@ -130,14 +130,17 @@ test('an ignored contact is in review again when the contact, or one of its cust
 });
 
 test('a decision is not applied to evidence that its person has not seen', async () => {
-  await harness.addContacts([ann, ben]);
-  await harness.addCustomers([...rivals(ann), ...rivals(ben)]);
-  await syncTo({ in: 2, review: 2 }, 0);
+  await harness.addContacts([ann, ben, cho]);
+  await harness.addCustomers([...rivals(ann), ...rivals(ben), ...rivals(cho)]);
+  await syncTo({ in: 3, review: 3 }, 0);
   await decide('contact-1', '--create');
   await decide('contact-2', '--use', '99');
+  await decide('contact-3', '--use', '5');
   await harness.addCustomers([{ full_name: 'Ann Lee-Orr', email: ann.email }]);
-  await syncTo({ in: 2, review: 2 }, 0);
+  await harness.call('customers.update', { id: 5, full_name: 'Another Person', email: cho.email });
+  await syncTo({ in: 3, review: 3 }, 0);
   expect(await states()).toEqual([
+    'contact-3 lapsed: the evidence changed',
     'contact-2 lapsed: the customer is not in the list',
     'contact-1 lapsed: the evidence changed',
   ]);

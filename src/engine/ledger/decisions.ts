@@ -45,6 +45,14 @@ export async function lockDecisions(db: Queryable): Promise<void> {
   await db.query('lock table ledger.decisions in share row exclusive mode');
 }
 
+/**
+ * Decisions do not change until the transaction ends. A transaction that applies them begins with this: taken later, it
+ * could wait for a person's transaction that waits for its rows.
+ */
+export async function holdDecisions(db: Queryable): Promise<void> {
+  await db.query('lock table ledger.decisions in row exclusive mode');
+}
+
 /** The customers that waiting decisions have chosen for contacts, each with its contact. */
 export async function chosenCustomers(db: Queryable, scope: string): Promise<ReadonlyMap<string, string>> {
   const found = await db.query<{ record: string; subject: string }>(

@@ -17,9 +17,13 @@ const IS_SAME_CASE = `(s.reason is null or s.reason = d.reason
   or (d.reason, s.reason) in (('LOST', 'CUSTOMER_GONE'), ('NOT_RECOGNISED', 'NOT_IN_LIST'), ('NOT_IN_LIST', 'NOT_RECOGNISED'))
   or (d.choice = 'ignore' and s.reason = 'LIST_PARTIAL'))`;
 
-/** SQL: a customer that the contact may belong to is new, or has other keys than the person saw. */
-const HAS_OTHERS = `exists (select from jsonb_each(e.customers) c where c.key is distinct from d.record_id and
-  (not d.customers ? c.key or (d.customers->c.key <> 'null' and c.value <> 'null' and d.customers->c.key <> c.value)))`;
+/**
+ * SQL: a customer that the contact may belong to is new, or has other keys than the person saw; so has the chosen customer,
+ * whether the contact may still belong to it or not.
+ */
+const HAS_OTHERS = `(exists (select from jsonb_each(e.customers) c where not d.customers ? c.key and c.key is distinct from d.record_id
+    or d.customers->c.key <> 'null' and c.value <> 'null' and d.customers->c.key <> c.value)
+  or coalesce(d.customers->d.record_id <> 'null' and d.customers->d.record_id <> ${LINKED_CUSTOMER('k')}, false))`;
 
 export interface ApplyOptions {
   /** How a contact without a customer is sent. */
@@ -27,7 +31,7 @@ export interface ApplyOptions {
   readonly onChange: 'update' | 'ignore';
 }
 
-/** Needs the temporary table `deciding`. A dry run shows what the decisions would do, and applies none. */
+/** Needs the temporary table `deciding`, and `holdDecisions`. A dry run shows what the decisions would do, and applies none. */
 export async function applyDecisions(db: Queryable, run: Run, options: ApplyOptions): Promise<void> {
   await gatherEvidence(db, run);
   if (!run.dryRun) await reopenUnsent(db, run);
@@ -73,15 +77,11 @@ async function reopenUnsent(db: Queryable, run: Run): Promise<void> {
 /** The decisions in force, each with its contact and, if it cannot be applied, why. */
 async function judgeDecisions(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `select from ledger.decisions d where d.scope = $1 and d.kind = 'contact' and ${IN_FORCE} for update`,
-    [run.scope],
-  );
-  await db.query(
     `create temp table decided on commit drop as
      select d.id, d.choice, d.record_id as chosen, d.decided_by, d.decided_at, s.n, s.source_id, s.reason,
        case when s.n is null or not (s.state = 'staged' or s.verdict = 'review') then 'not needed'
-         when d.hash is distinct from s.hash or not ${IS_SAME_CASE} or ${HAS_OTHERS} then 'evidence changed'
          when d.choice = 'use' and k.record_id is null then 'record missing'
+         when d.hash is distinct from s.hash or not ${IS_SAME_CASE} or ${HAS_OTHERS} then 'evidence changed'
          when d.choice = 'use' and k.taken_by <> s.source_id then 'record taken' end as lapse
      from ledger.decisions d
        left join deciding s on s.source_id = d.subject

@@ -5,6 +5,7 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
+import { holdDecisions } from '../decisions.ts';
 import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
@@ -37,6 +38,7 @@ export async function decideContacts(
   run: Run,
   options: DecideOptions,
 ): Promise<{ readonly status: 'decided' } | LinksDisagree> {
+  await holdDecisions(db);
   await prepareSetWork(db, run.id);
   await openContacts(db, run, options.onChange);
   const disagree = await checkLinks(db, run, options.unchanged);
