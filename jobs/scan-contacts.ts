@@ -15,6 +15,7 @@ import { readCall } from '../src/engine/account/reads.ts';
 import { checkShape } from '../src/engine/account/shapes.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
+import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
 import { forgetRows } from '../src/engine/ledger/forget.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
@@ -67,6 +68,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   }
   await restartScan(exclusive, run.id);
   const sightings = await scanAll(context, exclusive);
+  for (const customer of (await chosenCustomers(pool, run.scope)).keys()) sightings.noteChosen(customer);
   const baseline = new Baseline();
   const { isWhole } = await readCustomers(
     { ...context, run: await readRun(pool, run.id) },

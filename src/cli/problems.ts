@@ -48,6 +48,7 @@ function sectionLines(report: RunReport, words: string, groups: readonly RowGrou
     styled('strong', `${plural(total, 'row')} ${words}:`),
     ...groups.slice(0, SHOWN_GROUPS).flatMap((group) => groupLines(group, hints)),
     ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${formatCount(hidden.length)} other reasons`]),
+    ...(verdict === 'review' && !report.dryRun ? [`  To decide them: ${hints.command('review')}`] : []),
     `  All of them: ${exportCommand(report, verdict, hints.command)}`,
   ];
 }

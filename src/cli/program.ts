@@ -55,6 +55,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: () => import('./commands/runs.ts'),
   },
   {
+    name: 'review',
+    summary: 'list what waits for a person, and decide it',
+    load: () => import('./commands/review.ts'),
+  },
+  {
     name: 'deliveries',
     summary: 'list, show and replay deliveries to outside systems',
     load: () => import('./commands/deliveries.ts'),

@@ -147,7 +147,7 @@ describe('a row is settled', () => {
     await job(run);
     expect(await verdicts(run)).toEqual(['updated', 'review TARGET_DISABLED']);
     const [note] = (await readRun(database.pool, run.id)).notes;
-    expect(note).toMatch(/^hook: 1 delivered, 1 not yet delivered; .*410.*: lockstep deliveries enable hook$/);
+    expect(note).toMatch(/^hook: 1 delivered, 1 not yet delivered; .*410.*: `lockstep deliveries enable hook`$/);
   });
 
   test('for a person where its delivery is gone', async () => {

@@ -66,22 +66,32 @@ export const ROW_REASONS = {
     meaning: 'The contact matches several customers, or shares its customer with other contacts. Nothing was written.',
     sentence: 'By {by} it could be customer {customers}; other contacts or customers have the same values.',
     remedy:
-      'Make the contact or the customers distinguishable, or merge duplicates at the service, then run the sync again.',
+      'Decide it with `lockstep review`; or make the contact or the customers distinguishable, or merge duplicates at the service, then run the sync again.',
+  },
+  DECIDED_USE: {
+    meaning: 'A person decided which customer the contact is; it is linked with that customer.',
+    sentence: '{who} decided that it is customer {customer}.',
+  },
+  DECIDED_IGNORE: {
+    meaning: 'A person decided to leave the row as it is. A contact is in review again when its evidence changes.',
+    sentence: '{who} decided to ignore it[ ({was})].',
   },
   LINK_DISAGREES: {
     meaning: 'The customer that the contact is linked with is now another person. Nothing was written.',
     sentence: 'Customer {customer}, which the contact is linked with, was {was} and is {is}.',
-    remedy: 'Check the contact and the customer at the service, and correct the wrong one.',
+    remedy:
+      'Check the contact and the customer at the service, and correct the wrong one; if both are right, decide with `lockstep review`.',
   },
   CONTACT_REPLACED: {
     meaning: 'The contact now describes another person than its linked customer. Nothing was written.',
     sentence: 'The contact was {was} and is {is}; an update would make customer {customer} another person.',
-    remedy: 'Check the contact. A new person needs a contact of their own.',
+    remedy:
+      'Check the contact. A new person needs a contact of their own; if it is the same person, decide with `lockstep review`.',
   },
   CUSTOMER_GONE: {
     meaning: 'The customer that the contact was imported as is gone from the service.',
     sentence: 'Customer {customer}, which this contact was imported as, is gone[: {answer}].',
-    remedy: 'If it was deleted on purpose, delete the contact too; else create the customer again by hand.',
+    remedy: 'If it was deleted on purpose, delete the contact too; else decide with `lockstep review`.',
   },
   NO_KEY: {
     meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',

@@ -49,22 +49,33 @@ async function exportRows(session: Session, id: string, _: unknown, command: Com
   const { verdict, out: target } = withParentOptions<ExportOptions>(command);
   const { pool } = await session.openLedger();
   const lines = csvLines(reportRows(pool, id, verdict), hintsFor(session.hint, await readRun(pool, id)));
-  const isFile = target !== TO_STDOUT;
-  const file = path.resolve(session.cwd, target);
-  const count = isFile ? await writeFile(file, lines) : await writeCsv(lines, (text) => out.content(text));
-  if (isFile) out.say(`Wrote ${plural(count, 'row')} to ${target}.`);
-  out.result({ run: id, verdict: verdict ?? null, rows: count, file: isFile ? file : null });
+  out.result({ run: id, verdict: verdict ?? null, ...(await writeTable(session, target, TITLES, lines)) });
+}
+
+/** Writes lines under their titles to a file, or to stdout, and says how many. */
+export async function writeTable(
+  { out, cwd }: Session,
+  target: string,
+  titles: readonly string[],
+  lines: AsyncIterable<string>,
+): Promise<{ readonly rows: number; readonly file: string | null }> {
+  const head = csvLine(titles);
+  if (target === TO_STDOUT) return { rows: await writeCsv(head, lines, (text) => out.content(text)), file: null };
+  const file = path.resolve(cwd, target);
+  const rows = await writeFile(file, head, lines);
+  out.say(`Wrote ${plural(rows, 'row')} to ${target}.`);
+  return { rows, file };
 }
 
 /** Replaces the file only once the last row is written. A pipe or a device is written to directly. */
-async function writeFile(file: string, lines: AsyncIterable<string>): Promise<number> {
+async function writeFile(file: string, head: string, lines: AsyncIterable<string>): Promise<number> {
   const draft = path.join(path.dirname(file), `.lockstep-${randomBytes(8).toString('hex')}`);
   try {
     const before = await stat(file).catch(() => undefined);
     const isReplaced = before === undefined || before.isFile() || before.isDirectory();
     const handle = await (isReplaced ? open(draft, 'wx', 0o600) : open(file, 'w'));
     try {
-      const count = await writeCsv(lines, (text) => handle.appendFile(text));
+      const count = await writeCsv(head, lines, (text) => handle.appendFile(text));
       await handle.close();
       if (isReplaced) await rename(draft, file);
       return count;
@@ -91,8 +102,12 @@ async function* csvLines(rows: AsyncIterable<ReportedRow>, hints: Hints): AsyncG
   }
 }
 
-async function writeCsv(lines: AsyncIterable<string>, write: (text: string) => Promise<void>): Promise<number> {
-  let text = csvLine(TITLES);
+async function writeCsv(
+  head: string,
+  lines: AsyncIterable<string>,
+  write: (text: string) => Promise<void>,
+): Promise<number> {
+  let text = head;
   let count = 0;
   for await (const line of lines) {
     text += line;

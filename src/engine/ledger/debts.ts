@@ -5,6 +5,8 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { prepareSetWork } from './records.ts';
+import { recount } from './recount.ts';
+import type { Verdict } from './rows.ts';
 import type { Run } from './runs.ts';
 import { reviseRows, settleRows } from './transitions.ts';
 
@@ -204,7 +206,7 @@ export async function payDebts(
   { resource, pass, readAt, isComplete, matches }: AuditingRead,
 ): Promise<readonly Violation[]> {
   await prepareSetWork(db, run.id, 'records');
-  const paid = await db.query<Violation & { n: number; verdict: string | null }>(
+  const paid = await db.query<Violation & { n: number; verdict: Verdict | null }>(
     `with due as materialized (
        select d.*, coalesce(v.record_id, m.record_id) as record_id, v.verdict, v.reason from ${OPEN_DEBTS} and d.scope = $3 and d.resource = $4 and ${IS_PAYABLE} and ${DUE_AT} <= $5
      ), found as (
@@ -236,24 +238,7 @@ export async function payDebts(
   }
   await recount(
     db,
-    paid.rows.map(({ run: of, verdict }) => ({ run: of, was: verdict ?? 'unknown' })),
+    paid.rows.map(({ run: of, verdict }) => ({ run: of, was: verdict ?? 'unknown', is: 'review' })),
   );
   return paid.rows.map(({ n: _, verdict: __, ...violation }) => violation);
-}
-
-/** Updates the stored counts of ended runs. */
-async function recount(db: Queryable, changed: readonly { run: string; was: string }[]): Promise<void> {
-  if (changed.length === 0) return;
-  await db.query(
-    `with changed as (select * from unnest($1::text[], $2::text[]) as t (run_id, was))
-     update ledger.runs u set counts = (
-       select jsonb_object_agg(verdict, n) from (
-         select verdict, sum(n) as n from (
-           select key as verdict, value::bigint as n from jsonb_each_text(u.counts)
-           union all select was, -1 from changed where run_id = u.id
-           union all select 'review', 1 from changed where run_id = u.id) each
-         group by verdict having sum(n) <> 0) counted)
-     where u.id in (select run_id from changed) and u.counts is not null`,
-    [changed.map(({ run }) => run), changed.map(({ was }) => was)],
-  );
 }

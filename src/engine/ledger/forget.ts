@@ -30,7 +30,7 @@ export async function thinOut(db: Queryable, id: string): Promise<void> {
   }
 }
 
-const ROW_TABLES = ['inputs', 'matches', 'plans', 'again', 'attempts', 'verdicts', 'former_verdicts'];
+const ROW_TABLES = ['inputs', 'matches', 'plans', 'again', 'attempts', 'verdicts', 'former_verdicts', 'evidence'];
 
 /** Deletes rows of a run; `which`: SQL that selects their numbers in run `$1`. */
 export async function forgetRows(db: Queryable, runId: string, which?: string): Promise<void> {

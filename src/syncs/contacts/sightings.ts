@@ -51,6 +51,11 @@ export class ContactSightings implements Sightings {
     for (const key of this.#keysOf(contact)) this.#rowKeys.add(key);
   }
 
+  /** A person has chosen this customer for a contact. */
+  noteChosen(customer: string): void {
+    this.#rowKeys.add(`customer ${customer}`);
+  }
+
   noteUnchanged(contact: Keys, customer: string, known: KnownCustomer): void {
     this.#linked.note(customer, LINKED, textOf(known));
     for (const key of this.#keysOf(contact)) this.#unchangedKeys.add(key);

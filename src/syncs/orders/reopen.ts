@@ -6,6 +6,7 @@
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import { dropDeadClaims } from '../../engine/ledger/claims.ts';
+import { holdDecisions } from '../../engine/ledger/decisions.ts';
 import { reopenOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import { resumeRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -16,6 +17,7 @@ import { saveCheckpoint } from './load-checkpoint.ts';
 export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> {
   await dropDeadClaims(pool);
   return inTransaction(pool, async (db) => {
+    await holdDecisions(db);
     await db.query('select 1 from ledger.runs where id = $1 for update', [runId]);
     await refuseWhileSending(db, runId);
     // A refused row has sent nothing that the service may still commit; any other row may have, even if its claim was lost.

@@ -5,10 +5,12 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
+import { holdDecisions } from '../decisions.ts';
 import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
+import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
@@ -36,6 +38,7 @@ export async function decideContacts(
   run: Run,
   options: DecideOptions,
 ): Promise<{ readonly status: 'decided' } | LinksDisagree> {
+  await holdDecisions(db);
   await prepareSetWork(db, run.id);
   await openContacts(db, run, options.onChange);
   const disagree = await checkLinks(db, run, options.unchanged);
@@ -49,6 +52,7 @@ export async function decideContacts(
   await reviewDuplicates(db, run);
   await reviewTheUnclear(db, run);
   if (!options.isWhole) await reviewTheUnproven(db);
+  await applyDecisions(db, run, options);
   await sendTheRest(db, options.action);
   if (!run.dryRun) await keepLinks(db, run);
   await keepDecisions(db, run, options);

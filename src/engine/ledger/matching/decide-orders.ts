@@ -8,6 +8,7 @@ import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { differ, differences } from './differences.ts';
+import { OVERWRITTEN } from './order-decisions.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
@@ -98,13 +99,14 @@ const DECIDE = `create temp table decided on commit drop as
     left join doubled d on d.client_id = s.client_id and d.label = s.label
     left join ledger.records k on k.run_id = $1 and k.kind = 'order' and k.client_id = s.client_id and k.label = s.label
       and d.ids is null
+    left join (${OVERWRITTEN}) w on w.n = s.n and w.record_id = k.record_id
     left join invisible i on i.client_id = s.client_id and i.label = s.label
     left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
     cross join lateral (select case
       when d.ids is not null then 'DUPLICATE'
       when k.name is not null then 'OTHER_LETTERS'
       when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} then 'EXISTS'
-        when $3 = 'skip' then 'DIFFERS' else 'update' end
+        when $3 = 'skip' and w.n is null then 'DIFFERS' else 'update' end
       when i.reason is not null then i.reason
       when o.run_id is null then null
       when not $4::boolean then 'LIST_PARTIAL'

@@ -6,6 +6,7 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
 import { OPEN_REASON } from '../unsettled.ts';
+import { applyOrderDecisions, IS_CREATION_DECIDED } from './order-decisions.ts';
 
 /** A row of a file, with the ledger's column names. */
 export interface StagedOrder {
@@ -181,13 +182,14 @@ export async function sampleOrders(db: Queryable, runId: string, limit: number):
 
 /**
  * Rows to decide again. Not included: duplicates and differing orders, which exist, and orders that the list cannot show,
- * which may exist. Sending them again does not help. Copies of a row follow it.
+ * which may exist, unless a person decided to send one again. Copies of a row follow it.
  */
 const FAILED = (more = ''): Selection => ({
   sql: `select i.n, 'customer' as kind from ledger.inputs i
       left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
     where i.run_id = $1 ${more} and (v.n is null or v.verdict in ('rejected', 'review', 'unknown'))
-      and coalesce(v.reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST', 'DUP_IN_FILE')`,
+      and (coalesce(v.reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST', 'DUP_IN_FILE')
+        or ${IS_CREATION_DECIDED('i.n')})`,
 });
 
 /**
@@ -197,6 +199,7 @@ const FAILED = (more = ''): Selection => ({
 export async function reopenOrders(db: Queryable, runId: string): Promise<number> {
   await unmatchRows(db, runId, FAILED('and i.customer is not null'));
   const reopened = await reopenRows(db, runId, FAILED());
+  await applyOrderDecisions(db, runId);
   await db.query(
     `update ledger.runs set rows_settled = (select count(distinct a.n) from ledger.attempts a
        join ledger.verdicts v on v.run_id = a.run_id and v.n = a.n where a.run_id = $1 and a.sends > 0) where id = $1`,

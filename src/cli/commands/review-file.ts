@@ -1,0 +1,212 @@
+/** `lockstep review export` and `lockstep review import`: decisions about many rows, in a CSV. */
+import path from 'node:path';
+import type { Command } from 'commander';
+import { LockstepError, messageOf } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import { sentenceFor } from '../../base/reasons/reasons.ts';
+import { withoutGuard } from '../../csv/formulas.ts';
+import type { TextRow } from '../../csv/read.ts';
+import { receive } from '../../csv/receive.ts';
+import { examineTable, tableRows } from '../../csv/table.ts';
+import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
+import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import { WRONG_USE } from '../errors.ts';
+import { choicesFor, evidenceLine, idsOf, itemNamed, statementOf } from '../review.ts';
+import type { Perform, Session } from '../session.ts';
+import { plural } from '../words.ts';
+import { withParentOptions } from './arguments.ts';
+import { whoDecides, wrongDecisions } from './review-decide.ts';
+import { csvLine, writeTable } from './runs-export.ts';
+
+/** `version` changes with the evidence: an import refuses a row whose evidence its reader has not seen. */
+const COLUMNS = [
+  'id',
+  'reason',
+  'subject',
+  'statement',
+  'evidence',
+  'choices',
+  'choice',
+  'record',
+  'note',
+  'version',
+] as const;
+type Column = (typeof COLUMNS)[number];
+const NEEDED: readonly Column[] = ['id', 'choice', 'record', 'version'];
+/** So many bad rows are named. */
+const MOST_NAMED = 20;
+
+interface ExportOptions {
+  readonly out: string;
+  readonly account?: string;
+  readonly sync?: string;
+  readonly reason?: string;
+}
+
+export function addExport(review: Command, perform: Perform): void {
+  review
+    .command('export')
+    .summary('write what waits for a person as CSV, to be filled in')
+    .description(
+      'Writes the rows that wait for a person as CSV, all or those that --account, --sync and --reason select. Fill in the ' +
+        `columns choice (${oneOf(CHOICES)}) and, for use, record; then import the file. Rows without a choice stay undecided.`,
+    )
+    .requiredOption('--out <file>', 'where to write; - is stdout')
+    .action(perform(exportItems));
+}
+
+export function addImport(review: Command, perform: Perform): void {
+  review
+    .command('import')
+    .summary('take the decisions from an exported CSV')
+    .description(
+      'Takes the decisions that were filled into an exported file. All rows are checked first: if one is wrong, it is ' +
+        'named with its line and column, and nothing is decided.',
+    )
+    .argument('<file>', 'an exported CSV; - is stdin')
+    .option('--dry-run', 'check everything, and decide nothing')
+    .action(perform(importFile));
+}
+
+async function exportItems(session: Session, _options: ExportOptions, command: Command): Promise<void> {
+  const { out: target, ...filter } = withParentOptions<ExportOptions>(command);
+  const { pool } = await session.openLedger();
+  const named = [...idsOf(await reviewItems(pool, filter))];
+  session.out.result(await writeTable(session, target, COLUMNS, lines(named, session.hint)));
+}
+
+async function* lines(
+  named: readonly (readonly [id: string, item: ReviewItem])[],
+  hint: (command: string) => string,
+): AsyncGenerator<string> {
+  for (const [id, item] of named) {
+    const cells: Readonly<Record<Column, string>> = {
+      id,
+      reason: item.reason,
+      subject: item.label ?? item.subject,
+      statement: statementOf(item, hint),
+      evidence: evidenceLine(item),
+      choices: choicesFor(item).join(' '),
+      choice: '',
+      record: '',
+      note: '',
+      version: item.version,
+    };
+    yield csvLine(COLUMNS.map((column) => cells[column]));
+  }
+}
+
+interface Filled {
+  readonly line: number;
+  readonly cells: Readonly<Record<Column, string>>;
+}
+
+interface Bad {
+  readonly line: number;
+  readonly column: Column;
+  readonly why: string;
+}
+
+async function importFile(session: Session, file: string, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
+  const { out } = session;
+  const signal = session.untilStopped('Stopping. Nothing was decided.');
+  const rows = await readFilled(session, file, signal);
+  const { pool } = await session.openLedger();
+  const decided = await inTransaction(pool, async (db) => {
+    await lockDecisions(db);
+    const { decisions, bad } = await check(db, rows, session.hint);
+    if (bad.length > 0) throw refused(file, bad);
+    if (!dryRun) await decide(db, decisions, whoDecides());
+    return decisions;
+  });
+  const counts = Object.fromEntries(CHOICES.map((one) => [one, decided.filter(({ choice }) => choice === one).length]));
+  const words = CHOICES.map((choice) => `${counts[choice]} ${choice}`).join(', ');
+  const open = rows.length - decided.length;
+  out.say(`${dryRun ? 'Dry run: nothing was decided. ' : ''}${plural(decided.length, 'decision')}: ${words}.`);
+  if (open > 0) out.say(`${plural(open, 'row')} without a choice.`);
+  out.result({ dryRun, rows: rows.length, decided: decided.length, counts, undecided: open });
+}
+
+/** @throws LockstepError REVIEW_FILE_INVALID if a column is missing or a row is damaged */
+async function readFilled({ cwd, dataDir }: Session, file: string, signal: AbortSignal): Promise<readonly Filled[]> {
+  const spoolDir = path.join(dataDir, 'received');
+  if (file === '-') await makeDirectory(spoolDir);
+  const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
+  try {
+    const table = examineTable(received, { hasHeader: true });
+    const at = new Map(COLUMNS.map((column) => [column, table.columns.indexOf(column)]));
+    const missing = NEEDED.filter((column) => at.get(column) === -1);
+    if (missing.length > 0) {
+      const message = `${received.name}: line 1 has no column ${oneOf(missing)}. Import a file that \`lockstep review export\` wrote.`;
+      throw new LockstepError('REVIEW_FILE_INVALID', message, { exitCode: WRONG_USE });
+    }
+    const rows: Filled[] = [];
+    for await (const batch of tableRows(received, table)) rows.push(...batch.map((row) => filled(row, at)));
+    return rows;
+  } finally {
+    await received.close();
+  }
+}
+
+function filled({ line, cells, fault }: TextRow, at: ReadonlyMap<Column, number>): Filled {
+  if (fault) throw refused('', [{ line, column: 'id', why: sentenceFor(fault.code, fault.facts) }]);
+  const cell = (column: Column) => withoutGuard(cells[at.get(column) ?? -1] ?? '').trim();
+  // Safe: every column is in it.
+  return { line, cells: Object.fromEntries(COLUMNS.map((column) => [column, cell(column)])) as Filled['cells'] };
+}
+
+async function check(db: Queryable, rows: readonly Filled[], hint: (command: string) => string) {
+  const items = await reviewItems(db);
+  const good: { readonly line: number; readonly decision: NewDecision }[] = [];
+  const bad: Bad[] = [];
+  const lineOf = new Map<ReviewItem, number>();
+  for (const row of rows) {
+    const read = readRow(row, items, lineOf, hint);
+    if (read && 'why' in read) bad.push(read);
+    else if (read) good.push({ line: row.line, decision: read });
+  }
+  const decisions = good.map(({ decision }) => decision);
+  const wrong = await wrongDecisions(db, decisions);
+  bad.push(...wrong.map(({ at, column, why }) => ({ line: good[at]?.line ?? 0, column, why })));
+  return { decisions, bad };
+}
+
+/** Undefined for a row without a choice. */
+function readRow(
+  { line, cells }: Filled,
+  items: readonly ReviewItem[],
+  lineOf: Map<ReviewItem, number>,
+  hint: (command: string) => string,
+): NewDecision | Bad | undefined {
+  const { id, choice: word, record, note, version } = cells;
+  const bad = (column: Column, why: string): Bad => ({ line, column, why });
+  if (word === '') return record === '' ? undefined : bad('choice', 'it is empty, and a record is given.');
+  const choice = CHOICES.find((one) => one === word.toLowerCase());
+  if (choice === undefined)
+    return bad('choice', `${quote(word)} is not a choice${didYouMean(word, CHOICES) || `: use ${oneOf(CHOICES)}.`}`);
+  if (choice === 'use' && record === '') return bad('record', 'the choice is use, and no record is given.');
+  if (choice !== 'use' && record !== '') return bad('record', `the choice ${choice} takes no record.`);
+  try {
+    const item = itemNamed(items, id, `See: ${hint('review')}`);
+    const earlier = lineOf.get(item);
+    lineOf.set(item, line);
+    if (earlier !== undefined) return bad('id', `line ${earlier} decides about the same item.`);
+    if (item.version !== version) return bad('version', 'the evidence has changed since the export. Export it again.');
+    return { item, choice, record: record || undefined, note: note || undefined };
+  } catch (error) {
+    return bad('id', messageOf(error));
+  }
+}
+
+function refused(file: string, bad: readonly Bad[]): LockstepError {
+  const inOrder = [...bad].sort((a, b) => a.line - b.line);
+  const named = inOrder
+    .slice(0, MOST_NAMED)
+    .map(({ line, column, why }) => `\n  Line ${line}, column ${column}: ${why}`);
+  const more = bad.length > MOST_NAMED ? `\n  … and ${bad.length - MOST_NAMED} more` : '';
+  const message = `${file}: ${plural(bad.length, 'row is', 'rows are')} wrong, so nothing was decided.${named.join('')}${more}`;
+  return new LockstepError('REVIEW_FILE_INVALID', message, { exitCode: WRONG_USE });
+}

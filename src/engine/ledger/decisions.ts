@@ -1,0 +1,147 @@
+/**
+ * Decisions of people about rows in review. A decision about a contact is applied by the next run of its sync
+ * (matching/apply-decisions.ts); an ignored order is settled at once.
+ */
+import type { Facts } from '../../base/reasons/reason.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { CONTACT_LINK } from './matching/contact-links.ts';
+import { recount } from './recount.ts';
+import type { ReviewItem, Subject } from './review-items.ts';
+import { IN_FORCE } from './review-sql.ts';
+import { reviseRows } from './transitions.ts';
+
+export const CHOICES = ['use', 'create', 'ignore', 'later'] as const;
+export type Choice = (typeof CHOICES)[number];
+
+export interface NewDecision {
+  readonly item: ReviewItem;
+  readonly choice: Choice;
+  /** The record to use; undefined for other choices. */
+  readonly record: string | undefined;
+  readonly note: string | undefined;
+}
+
+export interface Decision extends Subject {
+  readonly account: string;
+  readonly run: string;
+  readonly n: number;
+  readonly label: string | null;
+  readonly reason: string;
+  readonly choice: Choice;
+  readonly record: string | null;
+  readonly note: string | null;
+  /** User and host. */
+  readonly decidedBy: string;
+  readonly decidedAt: Date;
+  readonly appliedAt: Date | null;
+  readonly appliedBy: string | null;
+  readonly undoneAt: Date | null;
+  readonly lapsedAt: Date | null;
+  readonly lapsedBecause: 'not needed' | 'evidence changed' | 'record missing' | 'record taken' | null;
+}
+
+/** One person at a time decides, so that each check holds until the decision is stored. Until the transaction ends. */
+export async function lockDecisions(db: Queryable): Promise<void> {
+  await db.query('lock table ledger.decisions in share row exclusive mode');
+}
+
+/**
+ * Decisions do not change until the transaction ends. A transaction that applies them begins with this: taken later, it
+ * could wait for a person's transaction that waits for its rows.
+ */
+export async function holdDecisions(db: Queryable): Promise<void> {
+  await db.query('lock table ledger.decisions in row exclusive mode');
+}
+
+/** The customers that waiting decisions have chosen for contacts, each with its contact. */
+export async function chosenCustomers(db: Queryable, scope: string): Promise<ReadonlyMap<string, string>> {
+  const found = await db.query<{ record: string; subject: string }>(
+    `select d.record_id as record, d.subject from ledger.decisions d
+     where d.scope = $1 and d.kind = 'contact' and d.choice = 'use' and ${IN_FORCE}`,
+    [scope],
+  );
+  return new Map(found.rows.map(({ record, subject }) => [record, subject]));
+}
+
+/**
+ * Stores decisions, and settles ignored orders. A decision replaces an earlier one about the same item. Run it in one
+ * transaction, after `lockDecisions`. `by`: user and host.
+ */
+export async function decide(db: Queryable, decisions: readonly NewDecision[], by: string): Promise<void> {
+  const rows = decisions.map(({ item, choice, record, note }) => {
+    const { scope, kind, subject, run, n, reason, hash, customers } = item;
+    return { scope, kind, subject, run, n, reason, choice, record, note, hash, customers };
+  });
+  const given = `jsonb_to_recordset($1) as t (scope text, kind text, subject text, run text, n bigint, reason text,
+    choice text, record text, note text, hash text, customers jsonb)`;
+  const json = JSON.stringify(rows);
+  await db.query(
+    `update ledger.decisions d set undone_at = clock_timestamp() from ${given}
+     where d.scope = t.scope and d.kind = t.kind and d.subject = t.subject and ${IN_FORCE}`,
+    [json],
+  );
+  await db.query(
+    `insert into ledger.decisions (scope, kind, subject, run_id, n, reason, choice, record_id, note, decided_by, hash, customers)
+     select scope, kind, subject, run, n, reason, choice, record, note, $2, hash, customers from ${given}`,
+    [json, by],
+  );
+  await db.query(
+    `update ledger.links l set contact = null from ${given} -- so that the contact is a row of the next run
+     where t.kind = 'contact' and l.scope = t.scope and l.kind = $2 and l.source_id = t.subject`,
+    [json, CONTACT_LINK],
+  );
+  const ignored = decisions.filter(({ item, choice }) => item.kind === 'order' && choice === 'ignore');
+  for (const { item } of ignored) await ignoreOrder(db, item, by);
+}
+
+async function ignoreOrder(db: Queryable, { run, n, subject, scope, reason }: ReviewItem, who: string): Promise<void> {
+  const facts: Facts = { was: reason, who };
+  await reviseRows(db, run, {
+    sql: `select v.n, 'existing' as verdict, 'DECIDED_IGNORE' as reason, $3::jsonb as facts, v.record_id
+      from ledger.verdicts v where v.run_id = $1 and v.n = $2`,
+    values: [n, facts],
+  });
+  await recount(db, [{ run, was: 'review', is: 'existing' }]);
+  await db.query(
+    `update ledger.decisions d set applied_at = clock_timestamp(), applied_by = d.run_id
+     where d.scope = $1 and d.kind = 'order' and d.subject = $2 and ${IN_FORCE}`,
+    [scope, subject],
+  );
+}
+
+/** Undoes a decision that is not applied, or that ignores a row; false if it was applied meanwhile. */
+export async function undoDecision(db: Queryable, { scope, kind, subject, run, n }: Decision): Promise<boolean> {
+  const undone = await db.query<{ wasApplied: boolean }>(
+    `update ledger.decisions d set undone_at = clock_timestamp()
+     where d.scope = $1 and d.kind = $2 and d.subject = $3 and ${IN_FORCE} returning d.applied_at is not null as "wasApplied"`,
+    [scope, kind, subject],
+  );
+  const [first] = undone.rows;
+  if (kind === 'order' && first?.wasApplied) await reviewAgain(db, run, n);
+  return first !== undefined;
+}
+
+/** Restores the verdict of an order that was ignored. */
+async function reviewAgain(db: Queryable, run: string, n: number): Promise<void> {
+  const restored = await reviseRows(db, run, {
+    sql: `select f.n, f.verdict, f.reason, f.facts, f.record_id from ledger.former_verdicts f
+      join ledger.verdicts v on v.run_id = f.run_id and v.n = f.n and v.reason = 'DECIDED_IGNORE'
+      where f.run_id = $1 and f.n = $2 order by f.replaced_at desc limit 1`,
+    values: [n],
+  });
+  if (restored > 0) await recount(db, [{ run, was: 'existing', is: 'review' }]);
+}
+
+/** All decisions, the newest first. */
+export async function listDecisions(db: Queryable): Promise<readonly Decision[]> {
+  const found = await db.query<Decision>(
+    `select d.scope, d.kind, d.subject, coalesce(u.account, d.scope) as account, d.run_id as run, d.n::float8 as n,
+       i.label, d.reason, d.choice, d.record_id as record, d.note, d.decided_by as "decidedBy",
+       d.decided_at as "decidedAt", d.applied_at as "appliedAt", d.applied_by as "appliedBy",
+       d.undone_at as "undoneAt", d.lapsed_at as "lapsedAt", d.lapsed_because as "lapsedBecause"
+     from ledger.decisions d left join ledger.runs u on u.id = d.run_id
+       left join ledger.inputs i on i.run_id = d.run_id and i.n = d.n
+     order by d.decided_at desc, d.id desc`,
+  );
+  return found.rows;
+}

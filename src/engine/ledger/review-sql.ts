@@ -1,0 +1,9 @@
+/** SQL that the list of what waits for a person, decisions, and their application share. */
+
+/** Decision `d` counts. An ignored row stays ignored; a decision to use or create a record is applied once. */
+export const IN_FORCE = `(d.undone_at is null and d.lapsed_at is null and (d.applied_at is null or d.choice = 'ignore'))`;
+
+/** The ids of the customers that the facts of a review name, as a JSON array. */
+export const NAMED_CUSTOMERS = (facts: string): string =>
+  `coalesce(${facts}->'customers', ${facts}->'ids',
+    to_jsonb(array_remove(array[coalesce(${facts}->>'customer', ${facts}->>'id')], null)))`;

@@ -1,0 +1,101 @@
+/** What people decide about orders in review, and what a retry of their load makes of it. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Run } from '../../src/engine/ledger/runs.ts';
+import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { csvOf, ordersCsv } from '../support/harness/orders.ts';
+
+const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 400ms }';
+
+let harness: CommandHarness;
+beforeAll(async () => {
+  harness = await openCommandHarness({ account: ACCOUNT });
+});
+beforeEach(async () => {
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
+});
+afterAll(() => harness.close());
+
+async function loadTo(csv: string, counts: Record<string, number>): Promise<Run> {
+  const run = await harness.load(csv);
+  expect([run.status, await harness.tally(run)]).toEqual(['done', counts]);
+  return run;
+}
+
+async function done(...args: readonly string[]) {
+  const { code, json, stderr } = await harness.here(...args);
+  expect([code, stderr]).toEqual([0, '']);
+  return json;
+}
+
+const ids = async () => (await done('review')).items.map(({ id }: { id: string }) => id);
+
+test('an order goes to the customer that a person chose, and the retried run ends with 0', async () => {
+  await harness.addCustomers([{ full_name: 'Twin' }, { full_name: 'Twin' }]);
+  const run = await loadTo(csvOf('order_id,customer_name', ['A,Twin', 'B,Customer 1']), {
+    in: 2,
+    created: 1,
+    review: 1,
+  });
+  const [item] = (await done('review')).items;
+  expect(item).toMatchObject({ id: `${run.id}/2`, reason: 'AMBIGUOUS_CUSTOMER', customers: { 4: null, 5: null } });
+  await done('review', 'decide', item.id, '--use', '5');
+  expect(await ids()).toEqual([]);
+  expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 2, created: 2, review: 0 });
+  const owners = (await harness.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`).sort();
+  expect(owners).toEqual(['A 5', 'B 1']);
+  const [decision] = (await done('review', '--decided')).decisions;
+  expect(decision).toMatchObject({ choice: 'use', record: '5', state: `applied by ${run.id}` });
+  expect((await harness.here('review', 'undo', item.id)).code).toBe(2);
+});
+
+test('of orders that differ, a retry overwrites those that a person chose, and leaves the others', async () => {
+  await loadTo(ordersCsv(2), { in: 2, created: 2 });
+  const changed = ordersCsv(2).replace('1.25', '98.5').replace('2.25', '99.5');
+  const run = await loadTo(changed, { in: 2, review: 2 });
+  const [first] = await harness.loaded(run);
+  const order = String(first?.facts?.order);
+  const wrong = await harness.here('review', 'decide', `${run.id}/2`, '--use', '999');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(`differs from order ${order}`)]);
+  await done('review', 'decide', `${run.id}/2`, '--use', order);
+  const { code, json } = await harness.here('runs', 'retry', run.id);
+  expect([code, json.counts]).toEqual([1, expect.objectContaining({ in: 2, updated: 1, review: 1 })]);
+  expect((await harness.orders()).map(({ amount }) => amount)).toEqual([98.5, 2.25]);
+  expect(await ids()).toEqual([`${run.id}/3`]);
+});
+
+test('an ignored order is settled at once, is not retried, and can be reviewed again', async () => {
+  await loadTo(ordersCsv(1), { in: 1, created: 1 });
+  const run = await loadTo(ordersCsv(1).replace('1.25', '99.5'), { in: 1, review: 1 });
+  const id = `${run.id}/2`;
+  await done('review', 'decide', id, '--ignore');
+  expect((await harness.loaded(run))[0]).toMatchObject({ verdict: 'existing', reason: 'DECIDED_IGNORE' });
+  expect((await done('runs', 'show', run.id)).counts).toMatchObject({ in: 1, existing: 1, review: 0 });
+  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('Nothing failed');
+  await done('review', 'undo', id);
+  expect((await harness.loaded(run))[0]).toMatchObject({ verdict: 'review', reason: 'DIFFERS' });
+  expect((await done('runs', 'show', run.id)).counts).toMatchObject({ in: 1, existing: 0, review: 1 });
+  expect(await ids()).toEqual([id]);
+});
+
+test('an order that the list never showed is sent again only if a person decides so, and once', async () => {
+  let creates = 0;
+  harness.front.set(async (request, pass) => {
+    if (!request.path.endsWith('/orders/create')) return pass();
+    return ++creates === 1 ? { body: { status: 'ok', content: null, message: '' } } : pass();
+  });
+  const run = await loadTo(ordersCsv(1), { in: 1, review: 1 });
+  expect((await harness.loaded(run))[0]).toMatchObject({ reason: 'NOT_IN_LIST' });
+  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('Nothing failed');
+  await done('review', 'decide', `${run.id}/2`, '--create');
+  expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 1, created: 1 });
+  expect([...(await harness.orderCommits()).values()]).toEqual([1]);
+});
+
+test('an order that a later load has too is an item of that load only', async () => {
+  await loadTo(ordersCsv(2), { in: 2, created: 2 });
+  const changed = ordersCsv(2).replace('1.25', '98.5').replace('2.25', '99.5');
+  const first = await loadTo(changed, { in: 2, review: 2 });
+  const second = await loadTo(changed.split('\n').slice(0, 2).join('\n'), { in: 1, review: 1 });
+  expect((await ids()).sort()).toEqual([`${first.id}/3`, `${second.id}/2`].sort());
+});
