@@ -67,6 +67,7 @@ export async function startRoles(
     ready.unfinished = (await runningRuns(workspace.database.pool)).length;
     await workspace.work();
     await workspace.keepAuditing();
+    workspace.keepPruning();
     const targets = Object.keys(workspace.settings.targets);
     if (targets.length > 0) await workspace.deliver(targets);
     say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);

@@ -29,6 +29,7 @@ import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
 import { EmbeddedService } from './embedded-service.ts';
+import { keepPruning } from './retention.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 
 export interface WorkspaceOptions extends StoreOptions {
@@ -57,6 +58,8 @@ export interface Workspace {
   keepSchedules(): Promise<void>;
   /** Makes the audits of all accounts as they become due, until the workspace is closed. */
   keepAuditing(): Promise<void>;
+  /** Deletes what is older than the settings keep it, until the workspace is closed. */
+  keepPruning(): void;
   /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): void;
   /** Idempotent. */
@@ -162,6 +165,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       deliver,
       serveConsole,
       keepAuditing: startAuditing,
+      keepPruning: () => void keep(keepPruning(database.pool, settings, log)),
       keepSchedules: () => keepSchedules(useSchedules(), settings),
       startDueSyncs: () => {
         const begin = async (sync: string) => {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
+import { retention } from './schema-retention.ts';
 import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './target.ts';
 
@@ -58,6 +59,7 @@ export const settingsFile = z.strictObject({
     .describe('Redis or Valkey: queue and budgets, for several machines.'),
   syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by names of your choice.'),
   targets: z.record(name, target).prefault({}).describe('Outside systems, by names of your choice.'),
+  retention,
   console: z
     .strictObject({
       listen: listenAddress

@@ -1,22 +1,17 @@
 /** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
-import { randomBytes } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
 import { type Hints, sentenceFor } from '../../base/reasons/reasons.ts';
 import { guarded } from '../../csv/formulas.ts';
 import { type ReportedRow, reportRows, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { WRONG_USE } from '../errors.ts';
+import { exportLines, TO_STDOUT } from '../export-file.ts';
 import { hintsFor } from '../reasons.ts';
 import type { Perform, Session } from '../session.ts';
-import { plural } from '../words.ts';
+import { plural, prunedNote } from '../words.ts';
 import { withParentOptions } from './arguments.ts';
 
 const TITLES = ['source_id', 'label', 'verdict', 'reason', 'detail', 'record_id', 'action', 'sends'];
-const CHUNK_LENGTH = 64 * 1024;
-const TO_STDOUT = '-';
 
 interface ExportOptions {
   readonly verdict?: Verdict;
@@ -48,61 +43,24 @@ async function exportRows(session: Session, id: string, _: unknown, command: Com
   const { out } = session;
   const { verdict, out: target } = withParentOptions<ExportOptions>(command);
   const { pool } = await session.openLedger();
-  const lines = csvLines(reportRows(pool, id, verdict), hintsFor(session.hint, await readRun(pool, id)));
+  const run = await readRun(pool, id);
+  const lines = csvLines(reportRows(pool, id, verdict), hintsFor(session.hint, run));
   const isFile = target !== TO_STDOUT;
-  const file = path.resolve(session.cwd, target);
-  const count = isFile ? await writeFile(file, lines) : await writeCsv(lines, (text) => out.content(text));
-  if (isFile) out.say(`Wrote ${plural(count, 'row')} to ${target}.`);
-  out.result({ run: id, verdict: verdict ?? null, rows: count, file: isFile ? file : null });
-}
-
-/** Replaces the file only once the last row is written. A pipe or a device is written to directly. */
-async function writeFile(file: string, lines: AsyncIterable<string>): Promise<number> {
-  const draft = path.join(path.dirname(file), `.lockstep-${randomBytes(8).toString('hex')}`);
-  try {
-    const before = await stat(file).catch(() => undefined);
-    const isReplaced = before === undefined || before.isFile() || before.isDirectory();
-    const handle = await (isReplaced ? open(draft, 'wx', 0o600) : open(file, 'w'));
-    try {
-      const count = await writeCsv(lines, (text) => handle.appendFile(text));
-      await handle.close();
-      if (isReplaced) await rename(draft, file);
-      return count;
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    await rm(draft, { force: true });
-    if (!isFileProblem(error)) throw error;
-    const message = `The rows cannot be written to ${file}: ${messageOf(error)}. Choose another file with --out`;
-    throw new LockstepError('EXPORT_NOT_WRITABLE', message, { cause: error, exitCode: WRONG_USE });
-  }
-}
-
-function isFileProblem(error: unknown): boolean {
-  return ['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ENOSPC', 'EROFS', 'EDQUOT', 'ENAMETOOLONG'].includes(
-    codeOf(error) ?? '',
-  );
+  const count = (await exportLines(session, target, lines)) - 1; // without the titles
+  if (isFile) out.say(`Wrote ${plural(count, 'row')} to ${target}.`, ...prunedNote(run));
+  out.result({
+    run: id,
+    verdict: verdict ?? null,
+    rows: count,
+    file: isFile ? path.resolve(session.cwd, target) : null,
+  });
 }
 
 async function* csvLines(rows: AsyncIterable<ReportedRow>, hints: Hints): AsyncGenerator<string> {
+  yield csvLine(TITLES);
   for await (const { sourceId, label, verdict, reason, facts, recordId, action, sends } of rows) {
     yield csvLine([sourceId, label, verdict, reason, sentenceFor(reason, facts, hints), recordId, action, sends]);
   }
-}
-
-async function writeCsv(lines: AsyncIterable<string>, write: (text: string) => Promise<void>): Promise<number> {
-  let text = csvLine(TITLES);
-  let count = 0;
-  for await (const line of lines) {
-    text += line;
-    count += 1;
-    if (text.length < CHUNK_LENGTH) continue;
-    await write(text);
-    text = '';
-  }
-  await write(text);
-  return count;
 }
 
 const TO_QUOTE = /[",\r\n]|^\s|\s$/;

@@ -13,7 +13,7 @@ import type { ExitCode } from '../errors.ts';
 import { exitCodeOf, reportRun } from '../run-report.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
-import { plural } from '../words.ts';
+import { plural, prunedNote } from '../words.ts';
 import { planLines } from './plan.ts';
 import { sheetLines } from './sheet-lines.ts';
 
@@ -163,5 +163,6 @@ async function resultsOf(
   }
   const files = await writeResults(database.pool, run.id, { dir: path.resolve(cwd, dir) });
   for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'row')} ${kind}: ${file}`);
+  out.say(...prunedNote(run));
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }
