@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pruneLedger } from '../../src/engine/ledger/prune.ts';
 import { endRun } from '../../src/engine/ledger/runs.ts';
 import { aRun, freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -90,4 +91,21 @@ test('refuses ages that are too short, by the line of the setting', async () => 
   const checked = await command(['settings', 'check', '--config', 's.yaml'], { cwd });
   expect(checked.code).toBe(2);
   expect(checked.stderr.match(/expected forever, or a duration from 7d to 3650d, such as 90d/g)).toHaveLength(3);
+});
+
+test('refuses to retry a load whose failed rows were deleted, and names what to do instead', async () => {
+  const run = await aRun(database, { job: 'orders', resource: 'orders:1' });
+  await putRows(database, run, [{ source_id: '2', verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' }]);
+  await database.pool.query(
+    `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver, is_received)
+     values ($1, $2, '1', 'a.csv', '', 1, '[]', '{}', '{}', true)`,
+    [run.id, run.scope],
+  );
+  await endRun(database.pool, run.id, 'done');
+  await pruneLedger(database.pool, { rowsMs: 0, runsMs: undefined });
+  const cwd = await folder();
+  await writeFile(path.join(cwd, 's.yaml'), SETTINGS);
+  const env = { DATABASE_URL: databaseUrl(database.connection) };
+  const retried = await command(['runs', 'retry', run.id, '--config', 's.yaml', '--data', 'd'], { cwd, env });
+  expect([retried.code, retried.stderr]).toEqual([2, expect.stringContaining('Load its file again with --again')]);
 });

@@ -1,6 +1,8 @@
 /** After retention has deleted old rows and runs, nothing is written twice. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { prune } from '../../src/cli/retention.ts';
+import { startRoles } from '../../src/cli/roles.ts';
 import { endRun, readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { ended } from '../support/harness/ended.ts';
@@ -18,13 +20,17 @@ beforeEach(async () => {
 });
 afterAll(() => harness.close());
 
-/** Makes everything in the ledger 500 days older, and deletes what retention does not keep. */
-async function pruneLater() {
-  const { pool } = harness.database;
-  await pool.query(
+/** Makes everything in the ledger 500 days older. */
+async function makeOld(): Promise<void> {
+  await harness.database.pool.query(
     `update ledger.runs set created_at = created_at - interval '500 days', ended_at = ended_at - interval '500 days'`,
   );
-  return prune(pool, harness.workspace.settings);
+}
+
+/** Deletes what retention does not keep for 500 days. */
+async function pruneLater() {
+  await makeOld();
+  return prune(harness.database.pool, harness.workspace.settings);
 }
 
 test('a sync of contacts writes nothing for unchanged contacts, and finds the changed one', async () => {
@@ -89,4 +95,12 @@ test('a load is retried for the rows that are left, and keeps the counts of the 
   const second = await ended(harness.database, run.id);
   expect(second.status).toBe('done');
   expect(await harness.tally(second)).toEqual({ in: 3, created: 1, rejected: 1, review: 1 });
+});
+
+test('the role worker deletes what is too old', async () => {
+  const run = await harness.load(ordersCsv(4));
+  await makeOld();
+  const log = pino({ level: 'silent' });
+  await startRoles(harness.workspace, new Set(['worker']), { port: 0, listen: '127.0.0.1', log, say: () => {} });
+  await vi.waitFor(async () => expect((await readRun(harness.database.pool, run.id)).rowsPruned).toBe(4));
 });

@@ -58,9 +58,8 @@ const MAY_GO = `(not exists (select from ledger.audit_debts d where d.run_id = i
 
 const ROWS = 'ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n';
 
-/** SQL: run `u` can be deleted: no row of it is kept, its file may come again, and a newer run of its sync exists. */
-const RUN_MAY_GO = (rowMayGo: string) => `(${IS_OVER}
-  and not exists (select from ${ROWS} where i.run_id = u.id and not (${rowMayGo}))
+/** SQL: run `u` can be deleted: it has none of the rows `hasRows`, is no load that is done, and has a newer run of its sync. */
+const RUN_MAY_GO = (hasRows: string) => `(${IS_OVER} and not ${hasRows}
   and not exists (select from ledger.audit_debts d where d.run_id = u.id and (d.paid_at is null or d.violation is not null))
   and not exists (select from ledger.claims c where c.run_id = u.id)
   and case when exists (select from ledger.loads l where l.run_id = u.id) then u.status <> 'done' or u.dry_run
@@ -70,8 +69,13 @@ const RUN_MAY_GO = (rowMayGo: string) => `(${IS_OVER}
 export async function planPruning(db: Queryable, { rowsMs, runsMs }: LedgerAges): Promise<PrunedLedger> {
   const rowMayGo = `${OLDER('$1')} and ${IS_OVER} and ${MAY_GO}`;
   const planned = await db.query<PrunedLedger>(
-    `select (select count(*)::int from ledger.runs u join ${ROWS} on i.run_id = u.id where ${rowMayGo}) as rows,
-       (select count(*)::int from ledger.runs u where ${OLDER('$2')} and ${RUN_MAY_GO(`coalesce(${rowMayGo}, false)`)}) as runs`,
+    `with left_over as materialized (
+       select distinct i.run_id from ledger.runs u join ${ROWS} on i.run_id = u.id
+       where ${OLDER('$2')} and not coalesce(${rowMayGo}, false)
+     )
+     select (select count(*)::int from ledger.runs u join ${ROWS} on i.run_id = u.id where ${rowMayGo}) as rows,
+       (select count(*)::int from ledger.runs u where ${OLDER('$2')}
+         and ${RUN_MAY_GO('exists (select from left_over o where o.run_id = u.id)')}) as runs`,
     [rowsMs ?? null, runsMs ?? null],
   );
   return planned.rows[0] ?? { rows: 0, runs: 0 };
@@ -133,7 +137,7 @@ async function pruneOldRuns(pool: pg.Pool, ms: number, signal?: AbortSignal): Pr
 async function pruneRuns(db: Queryable, ms: number): Promise<number> {
   const pruned = await db.query<{ count: number }>(
     `with old as materialized (
-       select u.id from ledger.runs u where ${OLDER('$1')} and ${RUN_MAY_GO('false')}
+       select u.id from ledger.runs u where ${OLDER('$1')} and ${RUN_MAY_GO('exists (select from ledger.inputs i where i.run_id = u.id)')}
        order by u.created_at limit ${BATCH_RUNS} for update of u skip locked
      ), gone as (
        delete from ledger.runs u using old where u.id = old.id
