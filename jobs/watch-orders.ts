@@ -239,11 +239,13 @@ async function end(context: Context, id: string, verdict: FileVerdict, outcome: 
 const TOLD_BESIDE = new Set(['FILE_CHANGED', 'LOADED_WITH_OTHER_OPTIONS']);
 
 async function putAway(context: Context, id: string, end: NonNullable<WatchedFile['end']>): Promise<void> {
-  const { pool, taken, files } = context;
+  const { pool, run, taken, files } = context;
   const load = files.get(id)?.load;
   await taken.putAway(id, end, async (folder, base) => {
     if (load !== undefined) await writeResults(pool, load, { dir: folder.path, folder, base });
   });
+  const lacking = load === undefined ? 0 : (await readRun(pool, load)).rowsPruned;
+  if (lacking > 0) await addNote(pool, run.id, `${lacking} older rows of ${load} were deleted: its results lack them`);
   await settle(context, id, end.verdict);
 }
 

@@ -65,6 +65,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: () => import('./commands/deliveries.ts'),
   },
   {
+    name: 'ledger',
+    summary: 'show how much is stored, delete old data, and export runs',
+    load: () => import('./commands/ledger.ts'),
+  },
+  {
     name: 'links',
     summary: 'list, import and remove links between tasks and outside items',
     load: () => import('./commands/links.ts'),

@@ -75,6 +75,7 @@ export async function startRoles(
     await workspace.work();
     await workspace.keepAuditing();
     workspace.watchServices();
+    workspace.keepPruning();
     await workspace.deliver(Object.keys(workspace.settings.targets));
     say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);
   }

@@ -32,6 +32,7 @@ import { EmbeddedService } from './embedded-service.ts';
 import type { HealthServer } from './health-server.ts';
 import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
+import { keepPruning } from './retention.ts';
 import { logStop } from './run-log.ts';
 import { reportRun } from './run-result.ts';
 import { type StartHow, startSyncRun } from './start-sync.ts';
@@ -73,6 +74,8 @@ export interface Workspace {
   keepAuditing(): Promise<void>;
   /** Logs when a service stops working, and when it works again, until the workspace is closed. */
   watchServices(): void;
+  /** Deletes what is older than the settings keep it, until the workspace is closed. */
+  keepPruning(): void;
   /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): void;
   /** Serves health checks and metrics until the workspace is closed. Call it first: metrics count from then on. */
@@ -204,6 +207,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       deliver,
       serveConsole,
       keepAuditing: startAuditing,
+      keepPruning: () => void keep(keepPruning(database.pool, () => settings, log)),
       watchServices() {
         watch ??= keep(watchServices({ open: accounts.open, log }));
         watch.watch(Object.values(settings.accounts).flatMap(({ name, url }) => (url === undefined ? [] : [name])));

@@ -29,6 +29,14 @@ export function formatRate(perSecond: number): string {
   return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
 }
 
+/** `512 B`, `1.2 KB`, `34 MB`, `5.6 GB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const value = bytes / 1000 ** power;
+  return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${units[power]}`;
+}
+
 /** `97%`; `<1%` for a share between 0 and 1%. */
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';
@@ -38,4 +46,12 @@ export function formatShare(share: number): string {
 /** `2026-11-21 02:00:05`, in the time of this machine. */
 export function formatTime(at: Date): string {
   return at.toLocaleString('sv-SE'); // the Swedish format is the one wanted here
+}
+
+/** Says that rows of a run were deleted because of their age; no line if none were. */
+export function prunedNote({ rowsPruned }: { readonly rowsPruned: number }): readonly string[] {
+  if (rowsPruned === 0) return [];
+  return [
+    `${plural(rowsPruned, 'older row')} of this run ${rowsPruned === 1 ? 'was' : 'were'} deleted, and only counted.`,
+  ];
 }

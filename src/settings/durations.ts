@@ -1,12 +1,12 @@
 /**
- * Durations as settings write them: one whole number and one unit, `250ms`, `15s`, `5m`, `1h`.
+ * Durations as settings write them: one whole number and one unit, `250ms`, `15s`, `5m`, `1h`, `30d`.
  * A bare number is refused on purpose: a reader cannot tell whether 30 means seconds or milliseconds.
  */
 import { z } from 'zod';
 import { quote } from './words.ts';
 
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-const PATTERN = /^(\d{1,12})(ms|s|m|h)$/;
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const PATTERN = /^(\d{1,12})(ms|s|m|h|d)$/;
 
 /** Node's timers have 31 bits for milliseconds; a longer wait would end immediately. */
 const MAX_MS = 2 ** 31 - 1;
@@ -22,7 +22,7 @@ export function parseDurationMs(text: string): number | undefined {
 
 /** The shortest way to write `ms` as a duration: 60000 becomes `1m`, 1500 becomes `1500ms`. */
 export function formatDuration(ms: number): string {
-  for (const unit of ['h', 'm', 's'] as const) {
+  for (const unit of ['d', 'h', 'm', 's'] as const) {
     if (ms > 0 && ms % UNITS[unit] === 0) return `${ms / UNITS[unit]}${unit}`;
   }
   return `${ms}ms`;
@@ -45,7 +45,7 @@ export function duration({ minMs = 1, maxMs = MAX_MS }: { minMs?: number; maxMs?
 }
 
 function explain(input: unknown): string | undefined {
-  const expected = 'expected a duration with its unit (ms, s, m or h), such as 250ms, 15s or 5m';
+  const expected = 'expected a duration with its unit (ms, s, m, h or d), such as 250ms, 15s or 5m';
   if (typeof input === 'number' || (typeof input === 'string' && /^\d+$/.test(input))) {
     return `${expected}; got ${input} without a unit: write ${input}s if seconds are meant`;
   }

@@ -60,6 +60,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     redis: { ...parsed.redis, ...overrides.redis },
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
+    retention: parsed.retention,
     console: parsed.console.listen,
     presets,
     health: parsed.health.listen,

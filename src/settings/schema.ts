@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
+import { retention } from './schema-retention.ts';
 import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './target.ts';
 
@@ -73,6 +74,7 @@ export const settingsFile = z.strictObject({
     })
     .prefault({})
     .describe('Health checks and metrics.'),
+  retention,
   console: z
     .strictObject({
       listen: listenAddress

@@ -8,6 +8,7 @@ import type { BudgetLimits } from '../client/budget/budget.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
+import type { RetentionSettings } from './schema-retention.ts';
 import type { TargetSettings } from './target.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
 
@@ -26,6 +27,7 @@ export interface Settings {
   readonly redis: { readonly url: Hidden | undefined; readonly prefix: string };
   readonly syncs: Readonly<Record<string, SyncSettings>>;
   readonly targets: Readonly<Record<string, TargetSettings>>;
+  readonly retention: RetentionSettings;
   readonly console: ListenAddress;
   /** Absolute path of the directory with the user's own presets. */
   readonly presets: string | undefined;

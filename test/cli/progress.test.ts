@@ -21,6 +21,7 @@ const RUN: Run = {
   notes: [],
   scan: 'proven',
   rowsSeen: 2_000,
+  rowsPruned: 0,
   rowsSettled: 500,
   calls: 504,
   limited: 0,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { pruneLedger } from '../../src/engine/ledger/prune.ts';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
@@ -66,6 +67,19 @@ test('the same file added again creates nothing, and both files are kept', async
   expect(await harness.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
   expect(await harness.orders()).toHaveLength(2);
   expect((await filesIn('done')).filter((name) => name.endsWith('may.csv'))).toHaveLength(2);
+});
+
+test('the same file creates nothing after its rows were deleted, and the run says that its results lack them', async () => {
+  const { pool } = harness.database;
+  await drop('may.csv', TWO);
+  await watch();
+  await pool.query(`update ledger.runs set ended_at = ended_at - interval '500 days'`);
+  await pruneLedger(pool, { rowsMs: 1, runsMs: 1 });
+  await drop('may.csv', TWO);
+  const run = await watch();
+  expect(await harness.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
+  expect(run.notes.join()).toMatch(/^2 older rows of run-\S+ were deleted: its results lack them$/);
+  expect(await harness.orders()).toHaveLength(2);
 });
 
 test('the same file under other options is not loaded with them, and its row and a file beside it say so', async () => {

@@ -35,12 +35,13 @@ test('the default file runs without any environment: all is embedded, and the ac
 
 test('the default file says the same as the defaults', async () => {
   const minimal = settingsOf('accounts: { demo: {} }');
-  const { accounts, service, database, redis, console, health } = settingsOf(await defaultText());
-  expect({ accounts, service, database, redis, console, health }).toEqual({
+  const { accounts, service, database, redis, retention, console, health } = settingsOf(await defaultText());
+  expect({ accounts, service, database, redis, retention, console, health }).toEqual({
     accounts: minimal.accounts,
     service: minimal.service,
     database: minimal.database,
     redis: minimal.redis,
+    retention: minimal.retention,
     console: minimal.console,
     health: minimal.health,
   });

@@ -91,7 +91,7 @@ test.each([
   ],
   [
     'budget: { requests: 10, per: 60 }',
-    'accounts.demo.budget.per: expected a duration with its unit (ms, s, m or h), such as 250ms, 15s or 5m; got 60 without a unit: write 60s if seconds are meant',
+    'accounts.demo.budget.per: expected a duration with its unit (ms, s, m, h or d), such as 250ms, 15s or 5m; got 60 without a unit: write 60s if seconds are meant',
   ],
   [
     'budget: { mode: discovr }',

@@ -46,7 +46,7 @@ test.each([
   ['budget: { concurrency: 1001 }', 'budget.concurrency: expected at most 1000, got 1001'],
   [
     'timeout: 15',
-    'timeout: expected a duration with its unit (ms, s, m or h), such as 250ms, 15s or 5m; got 15 without a unit: write 15s if seconds are meant',
+    'timeout: expected a duration with its unit (ms, s, m, h or d), such as 250ms, 15s or 5m; got 15 without a unit: write 15s if seconds are meant',
   ],
   ['allowPrivate: yes', 'allowPrivate: expected true or false, got text; write true'],
 ])('%s is a problem', (keys, problem) => {

@@ -13,7 +13,7 @@ import { storyLines, storyResult } from '../row-story.ts';
 import { PROBLEMS, reportRun } from '../run-result.ts';
 import { figures, headline, plannedLines } from '../run-summary.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatCount, formatTime } from '../words.ts';
+import { formatCount, formatTime, prunedNote } from '../words.ts';
 
 export function addShow(runs: Command, perform: Perform): void {
   runs
@@ -50,7 +50,7 @@ async function show(session: Session, id: string): Promise<void> {
   const reasons = await reasonsOf(pool, id);
   const { account, lane, phase, createdAt, endedAt, notes } = run;
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
-  out.say(...figures(report, notes));
+  out.say(...figures(report, notes), ...prunedNote(run));
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {

@@ -14,7 +14,7 @@ import type { RunState } from '../run-state.ts';
 import { countsLine, STYLE_OF } from '../run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
-import { formatCount, formatTime, formatTook, plural } from '../words.ts';
+import { formatCount, formatTime, formatTook, plural, prunedNote } from '../words.ts';
 import { toTime, wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
@@ -207,7 +207,7 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
 async function retryLoad(
   session: Session,
   workspace: Workspace,
-  { id, status, dryRun, title }: Run,
+  { id, status, dryRun, title, rowsPruned }: Run,
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const { pool } = workspace.database;
@@ -218,8 +218,12 @@ async function retryLoad(
   if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
   const againSince = new Date();
   const rows = await reopenLoad(pool, id);
+  if (rows === 0 && rowsPruned > 0) {
+    const message = `The rows of run ${id} were deleted because of their age. Load its file again with --again: orders that exist are found, not created twice`;
+    throw wrongUse(message, 'ROWS_DELETED');
+  }
   if (rows === 0) throw wrongUse(`Nothing failed in run ${id}: there is nothing to retry.`, 'NOTHING_FAILED');
-  out.say(`Run ${id} of ${title} is open again: ${plural(rows, 'row')} to retry.`);
+  out.say(`Run ${id} of ${title} is open again: ${plural(rows, 'row')} to retry.`, ...prunedNote({ rowsPruned }));
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
 }
 

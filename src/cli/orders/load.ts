@@ -16,7 +16,7 @@ import { hintsFor } from '../reasons.ts';
 import { exitCodeOf, reportRun } from '../run-result.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
-import { plural } from '../words.ts';
+import { plural, prunedNote } from '../words.ts';
 import { planLines } from './plan.ts';
 import { sheetLines } from './sheet-lines.ts';
 
@@ -174,5 +174,6 @@ async function resultsOf(
     return run.dryRun && kind === 'created' ? 'would be created' : kind;
   };
   for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'line')} ${wordsOf(kind)}: ${file}`);
+  out.say(...prunedNote(run));
   return Object.fromEntries(files.map(({ kind, path: file }) => [kind, file]));
 }

@@ -170,7 +170,7 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
 export type Counts = Readonly<Record<Verdict | 'in', number>>;
 
 /**
- * The run's rows by verdict, and the unchanged records without a row; a row without a verdict counts as unknown, so `in`
+ * The run's rows by verdict, with deleted rows and the unchanged records without a row; a row without a verdict counts as unknown, so `in`
  * is always the sum of the others.
  */
 export async function countRows(db: Queryable, runId: string): Promise<Counts> {
@@ -178,7 +178,8 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
     `select verdict, count(*)::int as n from ledger.verdicts where run_id = $1 group by 1
      union all select 'unknown', ((select count(*) from ledger.inputs where run_id = $1)
        - (select count(*) from ledger.verdicts where run_id = $1))::int
-     union all select 'unchanged', unchanged::int from ledger.runs where id = $1`,
+     union all select 'unchanged', unchanged::int from ledger.runs where id = $1
+     union all select key, value::int from ledger.runs, jsonb_each_text(pruned) where id = $1`,
     [runId],
   );
   const counts: Record<Verdict | 'in', number> = {

@@ -36,6 +36,8 @@ export interface Run {
   readonly scan: ScanProof | undefined;
   readonly rowsSeen: number;
   readonly rowsSettled: number;
+  /** Rows that were deleted because of their age; they are still counted. */
+  readonly rowsPruned: number;
   readonly calls: number;
   readonly limited: number;
   readonly errorCode: string | undefined;
@@ -66,7 +68,7 @@ export interface NewRun {
 }
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
-  rows_seen as "rowsSeen", rows_settled as "rowsSettled", calls, limited, error_code as "errorCode", error,
+  rows_seen as "rowsSeen", rows_settled as "rowsSettled", (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
   attended_at as "attendedAt", idle_ms as "idleMs"`;
 
@@ -220,7 +222,8 @@ export async function endRun(
            (select verdict, count(*) as n from ledger.verdicts where run_id = $1 group by 1
             union all select 'unknown', (select count(*) from ledger.inputs where run_id = $1)
               - (select count(*) from ledger.verdicts where run_id = $1)
-            union all select 'unchanged', unchanged) each group by 1 having sum(n) > 0) c)
+            union all select 'unchanged', unchanged
+            union all select key, value::bigint from jsonb_each_text(pruned)) each group by 1 having sum(n) > 0) c)
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );

@@ -10,8 +10,6 @@ import { plainText } from '../outbox/plain-text.ts';
 
 /** Longer than any item id, so nothing can be linked with it. */
 const MAX_ITEM_ID = 500;
-/** A call that is repeated later than this is refused as too old: see targets/item-hook.ts. */
-const REMEMBERED = '7 days';
 
 /** Stores a genuine call. `digest` identifies the call: a repeated call stores nothing. */
 export async function keepHook(
@@ -58,9 +56,17 @@ export async function keepReports(
   );
 }
 
-/** Deletes the records of calls that were received long ago. */
-export async function pruneHooks(db: Queryable): Promise<void> {
-  await db.query(`delete from ledger.hooks_seen where seen_at < clock_timestamp() - interval '${REMEMBERED}'`);
+const OLD_HOOKS = `ledger.hooks_seen where seen_at < clock_timestamp() - $1::float8 * interval '1 ms'`;
+
+/** Deletes the records of calls that were received longer ago than this; returns how many. */
+export async function pruneHooks(db: Queryable, olderThanMs: number): Promise<number> {
+  return (await db.query(`delete from ${OLD_HOOKS}`, [olderThanMs])).rowCount ?? 0;
+}
+
+/** How many records of calls would be deleted. */
+export async function countOldHooks(db: Queryable, olderThanMs: number): Promise<number> {
+  const counted = await db.query<{ n: number }>(`select count(*)::int as n from ${OLD_HOOKS}`, [olderThanMs]);
+  return counted.rows[0]?.n ?? 0;
 }
 
 function isUsable(itemId: string): boolean {

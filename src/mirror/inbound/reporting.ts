@@ -3,11 +3,9 @@
 import type { Target } from '../../contract/target.ts';
 import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
-import { pruneHooks } from './inbox.ts';
 import { HOLD_MS, type ReportSourceNeeds, reportSource } from './source.ts';
 
 const AT_ONCE = 4;
-const PRUNE_MS = 24 * 60 * 60 * 1000;
 
 /** `syncs`: all syncs of the settings, because an item may be linked with tasks of several. */
 export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'random' | 'signal'> {
@@ -21,7 +19,7 @@ export interface Reporting {
 }
 
 export function startReporting(needs: ReportingNeeds): Reporting {
-  const { pool, log, clock = systemClock } = needs;
+  const { log, clock = systemClock } = needs;
   const closing = new AbortController();
   const { signal } = closing;
   const opened = new Map<string, Promise<Target>>();
@@ -35,17 +33,8 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     return opening;
   }
 
-  async function prune(): Promise<void> {
-    while (!signal.aborted) {
-      await pruneHooks(pool).catch((error: unknown) =>
-        log.warn({ err: error }, 'records of old calls could not be deleted'),
-      );
-      await clock.wait(PRUNE_MS, signal);
-    }
-  }
-
   const source = reportSource({ ...needs, target: open, random: Math.random, signal });
-  const dispatching = keepDispatching(source, {
+  const working = keepDispatching(source, {
     ttlMs: HOLD_MS,
     timeoutMs: 0,
     concurrency: AT_ONCE,
@@ -55,7 +44,6 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     signal,
     log,
   });
-  const working = Promise.all([dispatching, prune()]);
   return {
     async close() {
       closing.abort();

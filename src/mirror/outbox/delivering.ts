@@ -8,11 +8,9 @@ import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import { dropDeadOutboxClaims } from './claims.ts';
-import { pruneDeliveries } from './prune.ts';
 import { DeliverySource, type DeliverySourceNeeds, TTL_MS } from './source.ts';
 
 const LOOK_MS = 1_000;
-const PRUNE_MS = 24 * 60 * 60 * 1000;
 /** Outcomes that arrive within this time are recorded together. */
 const GATHER_MS = 100;
 /** The most deliveries claimed ahead: another process cannot send what this one holds. */
@@ -61,15 +59,10 @@ export function startDelivering(needs: DeliveringNeeds): Delivering {
   }
 
   async function takeOver(): Promise<void> {
-    let prunedAtMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       try {
         await ledgerNow(pool); // first, because a set clock can make a claim look expired
         await dropDeadOutboxClaims(pool, clock.ledgerNow());
-        if (clock.nowMs() - prunedAtMs >= PRUNE_MS) {
-          prunedAtMs = clock.nowMs();
-          await pruneDeliveries(pool, clock.ledgerNow());
-        }
       } catch (error) {
         log.warn({ err: error }, 'deliveries of dead processes could not be taken over');
       }

@@ -1,24 +1,35 @@
 /** Deletes deliveries that ended long ago. */
 import type { Queryable } from '../../storage/queryable.ts';
 
-const KEPT_DAYS = 30;
 /** Rows per statement, so that no statement takes long. */
-const PORTION = 5_000;
+const BATCH = 5_000;
 
-/** Deletes deliveries that ended more than 30 days ago, except the newest of each task and target; returns how many. */
-export async function pruneDeliveries(db: Queryable, now: Date | undefined): Promise<number> {
-  const found = await db.query<{ id: string }>(
-    `select id from (
-       select id, ended_at, row_number() over (partition by target, sync, kind, task_id order by sequence desc) as age
-       from ledger.deliveries) d
-     where age > 1 and ended_at < coalesce($1::timestamptz, clock_timestamp()) - $2 * interval '1 day'`,
-    [now, KEPT_DAYS],
-  );
-  const ids = found.rows.map(({ id }) => id);
-  for (let from = 0; from < ids.length; from += PORTION) {
-    await db.query(`delete from ledger.deliveries where state = 'ended' and id = any($1)`, [
-      ids.slice(from, from + PORTION),
-    ]);
+/**
+ * SQL: delivery `d` ended longer than `$1` milliseconds ago, and a newer one of its task and target exists. The last one that
+ * has reached the target is kept, too: it is what the target is known to have.
+ */
+const MAY_GO = `d.state = 'ended' and d.ended_at < clock_timestamp() - $1::float8 * interval '1 ms' and exists (
+  select from ledger.deliveries n where n.target = d.target and n.scope = d.scope and n.sync = d.sync and n.kind = d.kind
+    and n.task_id = d.task_id and n.sequence > d.sequence
+    and (d.verdict not in ('delivered', 'already') or n.verdict in ('delivered', 'already')))`;
+
+/** Deletes old deliveries until none is left or the signal aborts; returns how many. */
+export async function pruneDeliveries(db: Queryable, olderThanMs: number, signal?: AbortSignal): Promise<number> {
+  let count = 0;
+  for (let last = BATCH; last === BATCH && signal?.aborted !== true; count += last) {
+    const deleted = await db.query(
+      `delete from ledger.deliveries where state = 'ended' and id in (select d.id from ledger.deliveries d where ${MAY_GO} limit ${BATCH})`,
+      [olderThanMs],
+    );
+    last = deleted.rowCount ?? 0;
   }
-  return ids.length;
+  return count;
+}
+
+/** How many deliveries would be deleted. */
+export async function countOldDeliveries(db: Queryable, olderThanMs: number): Promise<number> {
+  const counted = await db.query<{ n: number }>(`select count(*)::int as n from ledger.deliveries d where ${MAY_GO}`, [
+    olderThanMs,
+  ]);
+  return counted.rows[0]?.n ?? 0;
 }

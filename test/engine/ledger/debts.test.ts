@@ -7,6 +7,7 @@ import {
   payDebts,
   violationsFoundBy,
 } from '../../../src/engine/ledger/debts.ts';
+import { pruneLedger } from '../../../src/engine/ledger/prune.ts';
 import { endRun, type Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
 import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
@@ -15,7 +16,8 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { putRecords } from '../../syncs/contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
 
-const SETTLE_MS = 60_000;
+const MINUTE_MS = 60_000;
+const SETTLE_MS = MINUTE_MS;
 const DUE_MS = 3 * SETTLE_MS;
 
 let database: FreshDatabase;
@@ -106,6 +108,18 @@ test.each([
     expect((await readWith(run, ids)).found).toEqual([]); // reported once
   },
 );
+
+test('an audit that is still open after retention has deleted old rows finds its violation', async () => {
+  const run = await loadWith({});
+  await database.pool.query(
+    `update ledger.runs set created_at = created_at - interval '100 days', ended_at = ended_at - interval '100 days' where id = $1`,
+    [run.id],
+  );
+  await pruneLedger(database.pool, { rowsMs: 90 * 24 * 60 * MINUTE_MS, runsMs: 90 * 24 * 60 * MINUTE_MS });
+  expect((await rowsOf(database, run)).map(({ source_id }) => source_id)).toEqual(['1']);
+  expect((await readWith(run, ['5', '10'])).found).toMatchObject([{ run: run.id, row: '1', reason: 'DUPLICATE' }]);
+  expect(await countsOf(run)).toEqual({ created: 1, review: 1 });
+});
 
 test.each([
   ['it is not due yet', { agoMs: DUE_MS - 5_000 }, {}, {}],

@@ -187,10 +187,11 @@ describe('a run that ends', () => {
       await endRun(database.pool, run.id, 'done');
       runs.push(run);
     }
-    const left = await Promise.all(runs.map(async (run) => (await countRows(database.pool, run.id)).in));
+    const left = await Promise.all(runs.map(async (run) => (await rowsOf(database, run)).length));
     expect(left).toEqual([3, 3, 6, 6, 6]);
     const counts = await database.pool.query('select counts from ledger.runs where id = $1', [runs[0]?.id]);
     expect(counts.rows).toEqual([{ counts: { unchanged: 2, review: 1, created: 2, rejected: 1 } }]);
+    expect(await countRows(database.pool, runs[0]?.id ?? '')).toMatchObject({ in: 6, unchanged: 2, created: 2 });
   });
 });
 

@@ -3,7 +3,7 @@ import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts'
 import { listDeliveries } from '../../../src/mirror/outbox/list.ts';
 import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
-import { pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
+import { countOldDeliveries, pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
 import { planReplay, replay } from '../../../src/mirror/outbox/replay.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -119,11 +119,30 @@ test('lists deliveries newest first, by target, verdict and time', async () => {
   expect(await listDeliveries(database.pool, { until: new Date('2100-01-01') }, 3)).toHaveLength(3);
 });
 
+const MONTH_MS = 30 * 24 * 60 * 60 * 1000;
+const setBack = () =>
+  database.pool.query(
+    `update ledger.deliveries set ended_at = ended_at - interval '31 days' where ended_at is not null`,
+  );
+
 test('removes deliveries that ended a month ago, except the newest of each task and target', async () => {
   await twoStates();
   await twoStates('mail');
   await queue(database, [change(2)]);
-  expect(await pruneDeliveries(database.pool, undefined)).toBe(0);
-  expect(await pruneDeliveries(database.pool, new Date(Date.now() + 31 * 24 * 60 * 60 * 1000))).toBe(2);
+  expect(await pruneDeliveries(database.pool, MONTH_MS)).toBe(0);
+  await setBack();
+  expect(await countOldDeliveries(database.pool, MONTH_MS)).toBe(2);
+  expect(await pruneDeliveries(database.pool, MONTH_MS)).toBe(2);
   expect(await fates(database)).toEqual(['1#2 delivered', '2#1 waiting', '1#2 delivered']);
+});
+
+test('keeps the last delivery that reached its target, although newer ones failed', async () => {
+  await twoStates();
+  await queue(database, [change(1, 3)]);
+  await end('dead');
+  await queue(database, [change(1, 4)]);
+  await end('dead');
+  await setBack();
+  expect(await pruneDeliveries(database.pool, MONTH_MS)).toBe(2);
+  expect(await fates(database)).toEqual(['1#2 delivered', '1#4 dead']);
 });

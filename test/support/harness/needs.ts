@@ -15,6 +15,8 @@ export interface Needs {
   readonly syncs?: Readonly<Record<string, string>>;
   /** YAML of each target, without braces. */
   readonly targets?: Readonly<Record<string, string>>;
+  /** YAML of `retention`. */
+  readonly retention?: string;
   readonly redisUrl?: string;
   /** The secrets of the settings beside TEST_KEY. */
   readonly env?: Readonly<Record<string, string>>;
@@ -31,6 +33,7 @@ export function settingsText({
   account = BUDGET,
   syncs = { contacts: 'job: contacts' },
   targets = {},
+  retention = '{}',
   redisUrl = 'none',
 }: Needs & { readonly url: string; readonly prefix: string }): string {
   return `
@@ -38,6 +41,7 @@ accounts:
   test: { url: "${url}", apiKey: { env: TEST_KEY }, ${account} }
 redis: { url: "${redisUrl}", prefix: ${prefix} }
 console: { listen: "127.0.0.1:0" }
+retention: ${retention}
 ${section('syncs', syncs, 'account: test, ')}
 ${section('targets', targets)}
 `;
