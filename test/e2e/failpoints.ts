@@ -60,7 +60,8 @@ export function writing(table: string, event: 'insert' | 'update' | 'delete', wh
       await holder.connect();
       await holder.query('select pg_advisory_lock(4711)');
       const waits = () =>
-        pool.query(`select 1 from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`);
+        pool.query(`select 1 from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+          where l.locktype = 'advisory' and l.objid = 4711 and not l.granted`);
       const reached = expect
         .poll(async () => (await waits()).rowCount, { timeout: 20_000, interval: 5 })
         .toBeGreaterThan(0);
