@@ -6,6 +6,7 @@ const E2E = [
   'e2e/**/*',
   'jobs/**/*',
   'doctor/**/*',
+  'cli/doctor',
   'engine/worker/{runner,schedules}',
   'mirror/inbound/**/*',
   'mirror/own-targets/**/*',
