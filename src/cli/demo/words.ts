@@ -102,8 +102,8 @@ export function tryNextLines({ dataDir, url, key, isKept, first }: Next): readon
       'The data was removed. Next, you could',
       '  keep the data, look around:      npx lockstep demo --keep',
       '  fill a workspace of your own:    npx lockstep service seed --tenant demo',
-      '  plan its import, then run it:    npx lockstep run nightly-contacts --dry-run, then without --dry-run',
-      '  use your own service and key:    edit config/lockstep.yaml, then npx lockstep settings check',
+      '  plan its import, then run it:    npx lockstep run nightly-contacts --init --dry-run, then without --dry-run',
+      '  use your own service and key:    edit config/lockstep.yaml (--init creates it), then npx lockstep settings check',
     ];
   }
   return [
