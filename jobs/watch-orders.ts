@@ -8,17 +8,16 @@ import path from 'node:path';
 import { z } from 'zod';
 import { LockstepError } from '../src/base/errors.ts';
 import type { Folder } from '../src/base/open-folder.ts';
-import type { Facts } from '../src/base/reasons/reason.ts';
 import { PLAIN_HINTS, sentenceFor } from '../src/base/reasons/reasons.ts';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { RunFailed } from '../src/engine/account/failure.ts';
-import { countRows, reasonsOf, type Verdict } from '../src/engine/ledger/rows.ts';
-import { addNote, type Run, readRun, recordProgress, resumeRun } from '../src/engine/ledger/runs.ts';
+import { addNote, readRun, recordProgress, resumeRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
 import { refusalOf } from '../src/syncs/orders/file-refusal.ts';
 import { type FileVerdict, settleFile } from '../src/syncs/orders/file-rows.ts';
+import { changedWhileLoading, saidBy, verdictOfLoad } from '../src/syncs/orders/file-verdict.ts';
 import {
   entriesIn,
   isComplete,
@@ -29,7 +28,7 @@ import {
   sameSince,
   see,
 } from '../src/syncs/orders/folder.ts';
-import { notDoneAsAsked, ordersOptions } from '../src/syncs/orders/options.ts';
+import { ordersOptions } from '../src/syncs/orders/options.ts';
 import { receiveLoad } from '../src/syncs/orders/receive-load.ts';
 import { writeResults } from '../src/syncs/orders/results.ts';
 import { newFileId, type Outcome, TakenFiles } from '../src/syncs/orders/taken-files.ts';
@@ -208,17 +207,12 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
   if (load.status === 'running') return;
   if (load.status === 'paused') {
     // The file stays aside: the next run finds it and its load.
-    return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', facts: saidOf(load) });
+    return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', facts: saidBy(load) });
   }
-  const verdict = await verdictOf(context, load, file.isBefore);
+  const verdict = await verdictOfLoad(pool, load, context.options, file.isBefore);
   const sha256 = run.dryRun ? undefined : await taken.sha256(id);
-  if (sha256 !== undefined && sha256 !== file.sha256) return end(context, id, hasChanged(load), 'failed');
+  if (sha256 !== undefined && sha256 !== file.sha256) return end(context, id, changedWhileLoading(load), 'failed');
   await end(context, id, verdict, load.status === 'done' ? 'done' : 'failed');
-}
-
-/** The writer still had the file open. Loading only the rest could create orders without an order_id twice. */
-function hasChanged({ id }: Run): FileVerdict {
-  return { verdict: 'review', reason: 'FILE_CHANGED', facts: { load: id } };
 }
 
 /** Records where a file goes before it is moved. */
@@ -264,41 +258,3 @@ async function forget(context: Context, id: string): Promise<void> {
   context.files.delete(id);
   await keep(context, context.pool);
 }
-
-async function verdictOf(
-  { pool, options }: Pick<Context, 'pool' | 'options'>,
-  load: Run,
-  isBefore: boolean,
-): Promise<FileVerdict> {
-  if (load.status !== 'done')
-    return { verdict: 'rejected', reason: load.errorCode ?? 'LOAD_CANCELLED', facts: saidOf(load) };
-  const changes = notDoneAsAsked(load, options);
-  if (changes.length > 0)
-    return {
-      verdict: 'review',
-      reason: 'LOADED_WITH_OTHER_OPTIONS',
-      facts: { load: load.id, options: changes.map((change) => change.replace(' ', '=')) },
-    };
-  const { in: rows, invalid, rejected, review, unknown } = await countRows(pool, load.id);
-  const left = invalid + rejected + review + unknown;
-  if (left === 0) {
-    if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', facts: { load: load.id } };
-    return { verdict: 'created', reason: 'LOADED', facts: { load: load.id, rows } };
-  }
-  const why = (await reasonsOf(pool, load.id)).filter((one) => LEFT.has(one.verdict));
-  const reasons = why.map(({ reason, count }) => `${reason} ${count}`);
-  const facts = {
-    load: load.id,
-    left,
-    rows,
-    ...(isBefore && { before: true }),
-    ...(reasons.length > 0 && { reasons }),
-  };
-  return { verdict: 'review', reason: 'ROWS_LEFT', facts };
-}
-
-function saidOf({ id, error }: Run): Facts {
-  return { load: id, ...(error !== undefined && { said: error }) };
-}
-
-const LEFT: ReadonlySet<Verdict> = new Set(['invalid', 'rejected', 'review', 'unknown']);
