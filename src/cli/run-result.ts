@@ -1,5 +1,4 @@
 /** The report of a run: the object that --json prints, and the exit code that follows from it. */
-import { isAttended } from '../engine/ledger/attended.ts';
 import { type Audit, auditOf } from '../engine/ledger/debts.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
@@ -48,10 +47,10 @@ export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'u
 
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
   const counts = await countsOf(db, run);
-  const durationMs = await workedMs(db, run);
   const allowedPerSecond = allowedFor(run, settings);
   const audit = await auditOf(db, run.id);
   const state = await stateOf(db, run, audit);
+  const durationMs = workedMs(run, state);
   return {
     run: run.id,
     sync: run.sync,
@@ -87,8 +86,9 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   unknown: 'not settled',
 };
 
-async function workedMs(db: Queryable, run: Run): Promise<number> {
-  const isNow = run.endedAt === undefined && run.status === 'running' && (await isAttended(db, run.id));
+/** While a process works on the run, until now. */
+function workedMs(run: Run, state: RunState): number {
+  const isNow = run.status === 'running' && (state === 'running' || state === 'waiting');
   const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
   return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
 }

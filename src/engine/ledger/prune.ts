@@ -8,6 +8,7 @@ import type pg from 'pg';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { pruneRows } from './forget.ts';
+import { MAY_HAVE_ARRIVED } from './unsettled.ts';
 
 export interface LedgerAges {
   /** Rows of runs that ended longer ago are deleted; undefined: none. */
@@ -43,17 +44,12 @@ const DECIDED_AGAIN = (more: string) => `exists (
     left join ledger.verdicts rv on rv.run_id = r.run_id and rv.n = r.n
   where ${more})`;
 
-/** SQL: row `i` may have arrived at the service. */
-const MAY_HAVE_ARRIVED = `(exists (select from ledger.attempts a
-    where a.run_id = i.run_id and a.n = i.n and a.outcome in ('acked', 'unknown', 'lost'))
-  or exists (select from ledger.chunks c where c.run_id = i.run_id and i.n = any(c.rows)))`;
-
 /** SQL: row `i` of the ended run `u`, with the verdict `v` if it has one, is not needed. */
 const MAY_GO = `(not exists (select from ledger.audit_debts d where d.run_id = i.run_id
     and d.source_id = coalesce(i.source_id, i.n::text) and (d.paid_at is null or d.violation is not null))
   and case when u.dry_run then true
     when v.reason in ${LASTING} then ${DECIDED_AGAIN(`rv.reason in ${LASTING} and r.hash is not distinct from i.hash`)}
-    when v.verdict in ('review', 'unknown') or (v.n is null and ${MAY_HAVE_ARRIVED}) then ${DECIDED_AGAIN('true')}
+    when v.verdict in ('review', 'unknown') or (v.n is null and ${MAY_HAVE_ARRIVED('i.run_id', 'i.n')}) then ${DECIDED_AGAIN('true')}
     else true end)`;
 
 const ROWS = 'ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n';

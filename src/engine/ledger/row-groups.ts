@@ -37,8 +37,11 @@ export async function groupRows(db: Queryable, runId: string, verdicts: readonly
        from judged group by 1, 2, 3
      )
      select g.verdict, g.reason, g."column", g.count, (
-       select jsonb_agg(jsonb_build_object('sourceId', coalesce(i.source_id, i.n::text), 'label', i.label, 'facts', j.facts) order by i.n)
-       from ledger.inputs i join judged j on j.n = i.n where i.run_id = $1 and i.n = any(g.first)) as examples
+       select jsonb_agg(jsonb_build_object('sourceId', coalesce(i.source_id, i.n::text), 'label', i.label,
+         'facts', coalesce(v.facts, a.facts)) order by i.n)
+       from ledger.inputs i left join ledger.verdicts v on v.run_id = $1 and v.n = i.n
+         left join ledger.last_attempts a on v.n is null and a.run_id = $1 and a.n = i.n
+       where i.run_id = $1 and i.n = any(g.first)) as examples
      from grouped g order by count desc, verdict, reason, "column"`,
     [runId, verdicts],
   );

@@ -7,19 +7,29 @@ export interface Unsettled {
   readonly neverSent: number;
 }
 
-/** SQL: rows of run `$1` that may have arrived at the service. A chunk holds only rows without a recorded attempt. */
-const MAY_HAVE_ARRIVED = `select n from ledger.attempts where run_id = $1 and outcome in ('acked', 'unknown', 'lost')
-  union select unnest(rows) from ledger.chunks where run_id = $1`;
+/** SQL: outcomes of attempts that may have arrived at the service. */
+const ARRIVED = `('acked', 'unknown', 'lost')`;
+
+/**
+ * SQL: row `n` of run `run` may have arrived at the service. A chunk holds only rows without a recorded
+ * attempt. `offset 0`: looked up for each row; otherwise Postgres may read all attempts of the run for each page of rows.
+ */
+export const MAY_HAVE_ARRIVED = (run: string, n: string) => `(exists (select from ledger.attempts s
+    where s.run_id = ${run} and s.n = ${n} and s.outcome in ${ARRIVED} offset 0)
+  or exists (select from ledger.chunks h where h.run_id = ${run} and ${n} = any(h.rows) offset 0))`;
 
 /** SQL: the reason of row `n` of run `$1`, which has no verdict and no reason of its own. */
 export const OPEN_REASON = (n: string) =>
-  `case when exists (select from (${MAY_HAVE_ARRIVED}) sent where sent.n = ${n}) then 'NOT_CONFIRMED' else 'NEVER_SENT' end`;
+  `case when ${MAY_HAVE_ARRIVED('$1', n)} then 'NOT_CONFIRMED' else 'NEVER_SENT' end`;
 
 /** Of `open` rows without a verdict: how many may have arrived. */
 export async function splitUnsettled(db: Queryable, runId: string, open: number): Promise<Unsettled> {
   if (open === 0) return { sent: 0, neverSent: 0 };
   const found = await db.query<{ sent: number }>(
-    `select count(*)::int as sent from (${MAY_HAVE_ARRIVED}) s
+    // All at once: the same as above, read in one pass.
+    `select count(*)::int as sent from (
+       select n from ledger.attempts where run_id = $1 and outcome in ${ARRIVED}
+       union select unnest(rows) from ledger.chunks where run_id = $1) s
      where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = s.n)`,
     [runId],
   );
