@@ -6,7 +6,8 @@ import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { noteAttended, noteLeft } from '../../src/engine/ledger/attended.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
-import { endRun, type NewRun, pauseRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { endRun, type NewRun, pauseRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { claimOn } from '../engine/ledger/fresh-ledger.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -120,22 +121,26 @@ test('shows a run without a worker as interrupted, and does not count that time'
   expect(await stateNow()).toMatchObject({ state: 'not-approved', status: 'cancelled' });
 });
 
-test('a row that may have arrived is sent, not confirmed; the others were never sent', async () => {
+test('a row that was sent or claimed may have arrived, and is not confirmed; the others were never sent', async () => {
   const id = await runWith([]);
-  const rows = ['a', 'b', 'c'].map((sourceId, n) => ({ n, sourceId, label: sourceId }));
+  const rows = ['a', 'b', 'c', 'd'].map((sourceId, n) => ({ n, sourceId, label: sourceId }));
   await addRows(database.pool, id, rows);
+  const claim = await claimOn(database, await readRun(database.pool, id));
   await database.pool.query(
-    `insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 0, 'unknown', 1), ($1, 1, 'unsent', 0)`,
-    [id],
+    `with sent as (insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 0, 'unknown', 1), ($1, 1, 'unsent', 0))
+     insert into ledger.chunks (claim_id, run_id, rows) values ($2, $1, '{3}')`,
+    [id, claim.id],
   );
   await endRun(database.pool, id, 'cancelled');
   const { json } = await runs('show', id, '--json');
-  expect(json).toMatchObject({ counts: { in: 3, unknown: 3 }, unsettled: { sent: 1, neverSent: 2 } });
+  expect(json).toMatchObject({ counts: { in: 4, unknown: 4 }, unsettled: { sent: 2, neverSent: 2 } });
   const { stdout } = await runs('show', id);
-  expect(stdout).toMatch(/ 1 {2}sent, not confirmed\n +2 {2}never sent\n/);
+  expect(stdout).toMatch(/ 2 {2}sent, not confirmed\n +2 {2}never sent\n/);
   expect(stdout).toMatch(/2 rows never sent:\n {2}2 × NEVER_SENT, b, c\n/);
-  const exported = await runs('export', id, '--out', '-');
-  expect(exported.stdout).toMatch(/0,a,unknown,NOT_CONFIRMED|a,a,unknown,NOT_CONFIRMED/);
+  expect(stdout).toMatch(/2 rows sent, not confirmed:\n {2}2 × NOT_CONFIRMED, a, d\n/);
+  const exported = (await runs('export', id, '--out', '-')).stdout.split('\r\n').slice(1, -1);
+  const reasons = exported.map((line) => line.split(',')[3]);
+  expect(reasons).toEqual(['NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT', 'NOT_CONFIRMED']);
 });
 
 test('folds runs that found nothing new, and filters by sync, status, time and verdict', async () => {
