@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     name: 'chaos',
-    include: ['test/chaos/**/*.test.ts', 'test/syncs/orders/*-property.test.ts'],
-    env: { PROPERTY_RUNS: '20' },
+    include: [
+      'test/chaos/**/*.test.ts',
+      'test/syncs/*/*-property.test.ts',
+      'test/engine/ledger/{prune,transitions}.test.ts',
+    ],
+    env: { PROPERTY_RUNS: '40' },
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
     maxWorkers: 1,

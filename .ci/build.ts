@@ -17,7 +17,7 @@ const ENTRIES = {
 };
 
 /** What the program reads from its own folder at run time. */
-const ASSETS = /\.(sql|sh)$/;
+const ASSETS = /\.(sql|sh|css|svg)$|console\/web\/.*\.js$/;
 
 /**
  * Makes dist/ from the sources as they are now; an earlier one is replaced once the new one is complete.
@@ -68,9 +68,9 @@ function ownUrls(urlOf: (file: string) => string): Plugin {
   return {
     name: 'own-urls',
     setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
+      onLoad({ filter: /\.tsx?$/ }, async ({ path: file }) => {
         const text = await readFile(file, 'utf8');
-        return { contents: text.replaceAll('import.meta.url', urlOf(file)), loader: 'ts' };
+        return { contents: text.replaceAll('import.meta.url', urlOf(file)), loader: file.endsWith('x') ? 'tsx' : 'ts' };
       });
     },
   };

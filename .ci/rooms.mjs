@@ -8,16 +8,24 @@ import path from 'node:path';
 const ROOMS = {
   cli: {
     holds: 'commands, output, and wire.ts, which puts a workspace together',
-    imports: 'jobs doctor syncs mirror engine service settings client csv storage contract base',
+    imports: 'console jobs doctor operator syncs mirror engine service settings client csv storage contract base',
+  },
+  console: {
+    holds: 'the web pages and the JSON API of the role console',
+    imports: 'operator syncs mirror engine settings client csv storage contract base',
   },
   jobs: {
     holds: 'one file per job: what a run does, phase by phase',
     imports: 'syncs mirror engine client csv storage base',
   },
+  operator: {
+    holds: 'what an operator reads about runs and does with them, for the command line and the console; alerts',
+    imports: 'syncs mirror engine settings client csv storage contract base',
+  },
   doctor: { holds: 'probes of a live service', imports: 'client contract base' },
   syncs: {
     holds: 'what each sync decides: contacts, orders, and how a customer is recognised',
-    imports: 'engine client csv storage contract base',
+    imports: 'engine settings client csv storage contract base',
   },
   mirror: {
     holds: 'tasks → outside systems and back: scan, outbox, targets, links, inbound reports',
@@ -75,7 +83,7 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
   cwd: root,
   encoding: 'utf8',
 });
-const files = listed.split('\n').filter((file) => file.endsWith('.ts') && fs.existsSync(path.join(root, file)));
+const files = listed.split('\n').filter((file) => /\.tsx?$/.test(file) && fs.existsSync(path.join(root, file)));
 const importsOf = new Map(files.map((file) => [file, readImports(file)]));
 
 const between = new Map();
@@ -105,7 +113,7 @@ function check(file, imported) {
     if (file.startsWith(inside) && walled.some((outside) => imported.startsWith(outside)))
       problems.push(`${file} imports ${imported}: nothing under ${inside} may`);
   const [from, to] = [roomOf(file), roomOf(imported)];
-  if (from === to || !imported.endsWith('.ts')) return;
+  if (from === to || !/\.tsx?$/.test(imported)) return;
   if (!(from in ROOMS)) problems.push(`${file} is in no room: add ${from} to .ci/rooms.mjs`);
   else if (!ROOMS[from].imports.split(' ').includes(to))
     problems.push(`${file} imports ${imported}: ${from} may not import ${to}`);

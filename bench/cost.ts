@@ -35,8 +35,14 @@ async function spent(pool: pg.Pool, postmaster: number): Promise<Cost> {
   };
 }
 
+/** CPU that a process has used. */
+export async function cpuMsOf(pid: number): Promise<number> {
+  const [user, system] = (await statOf(pid)).slice(11, 13).map(Number);
+  return ((user ?? 0) + (system ?? 0)) * TICK_MS;
+}
+
 /** The postmaster's figures include its ended children. */
-async function postgresCpuMs(postmaster: number): Promise<number> {
+export async function postgresCpuMs(postmaster: number): Promise<number> {
   const children = await fs.readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
   const [own = [], ...others] = await Promise.all(
     [postmaster, ...children.trim().split(' ').map(Number)].map((pid) => statOf(pid).catch(() => [])),

@@ -1,6 +1,7 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
- *   npm run bench [-- NAME…], with the names below; service-search=100000 searches among so many contacts
+ *   npm run bench [-- NAME…], with the names below; service-search=100000 searches among so many contacts,
+ *   ledger-large=3000000 fills so many rows
  */
 import { budgetUse } from './budget-use.ts';
 import { contactSync } from './contact-sync.ts';
@@ -9,6 +10,8 @@ import { csv } from './csv.ts';
 import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
 import { fewOrders, fewOrdersAmongAMillion } from './few-orders.ts';
+import { idle } from './idle.ts';
+import { ledgerLarge } from './ledger-large.ts';
 import { limits } from './limits.ts';
 import { longLists } from './long-lists.ts';
 import { mirror } from './mirror.ts';
@@ -20,6 +23,7 @@ import { service, serviceSearch } from './service.ts';
 import { start } from './start.ts';
 import { type Row, render } from './table.ts';
 import { taskScan } from './task-scan.ts';
+import { week } from './week.ts';
 
 const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]>>> = {
   contacts: contactSync,
@@ -42,9 +46,12 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   service,
   'service-search': serviceSearch,
   start,
+  idle,
+  'ledger-large': ledgerLarge,
+  week,
 };
 
-const SIZED = new Set(['service-search']);
+const SIZED = new Set(['service-search', 'ledger-large']);
 
 const wanted = new Map(process.argv.slice(2).map(nameAndSize));
 const unknown = [...wanted].filter(([name, size]) => !Object.hasOwn(benches, name) || !isFit(name, size));

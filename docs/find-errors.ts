@@ -77,7 +77,7 @@ function readSources(folders: readonly string[]): Source[] {
   const files = folders.flatMap(sourceFiles).map((file) => {
     const text = readFileSync(file, 'utf8');
     // The parser's types name every kind of node; these three members are all that the walk relies on.
-    const statements = parseAst(text, { lang: 'ts' }).body as unknown as readonly Node[];
+    const statements = parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }).body as unknown as readonly Node[];
     return { text, statements, constants: statements.flatMap((statement) => [...constantsIn(statement)]) };
   });
   const shared = files.flatMap(({ constants }) => constants.filter(isOfFile));
@@ -237,6 +237,6 @@ function nodesOf(value: unknown): Node[] {
 }
 
 function sourceFiles(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   return names.sort().map((name) => path.join(folder, name));
 }

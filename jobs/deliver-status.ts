@@ -5,7 +5,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { addNote, endRun, recordProgress } from '../src/engine/ledger/runs.ts';
+import { endRun } from '../src/engine/ledger/run-status.ts';
+import { addNote, recordProgress } from '../src/engine/ledger/runs.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
 import { tellNotes } from '../src/mirror/inbound/notes.ts';

@@ -5,7 +5,7 @@ import { keepLearnt, readLearnt } from '../src/engine/ledger/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { importMode } from '../src/syncs/contacts/import-mode.ts';
-import { type ContactsOptions, contactsOptions } from '../src/syncs/contacts/options.ts';
+import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { contactSender } from '../src/syncs/contacts/send.ts';
 
 export const importCustomers = defineJob({
@@ -32,7 +32,7 @@ async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
 async function knownMode(context: JobContext<ContactsOptions>) {
   const { pool, account, run, options } = context;
   const longIds = await knownLongIds(context);
-  if (options.importWith !== 'auto')
-    return { isOff: options.importWith === 'create', hasWorked: options.importWith === 'import', longIds };
+  if (createsCustomers(options)) return { isOff: true, hasWorked: false, longIds };
+  if (options.importWith === 'import') return { isOff: false, hasWorked: true, longIds };
   return { isOff: (await readLearnt(pool, account.scope)).get('import-off') === run.id, hasWorked: false, longIds };
 }

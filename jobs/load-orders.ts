@@ -5,10 +5,9 @@
  */
 
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
-import { AWAITS_CONFIRMATION } from '../src/engine/ledger/approval.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
-import { decideOrders, planOnly, undecide } from '../src/engine/ledger/matching/decide-orders.ts';
+import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -27,16 +26,20 @@ import {
   takeKeys,
 } from '../src/engine/ledger/matching/order-keys.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
+import { keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
 import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
 import { checkRead } from '../src/engine/ledger/records.ts';
-import { addNote, endRun, movePhase, pauseRun, readRun } from '../src/engine/ledger/runs.ts';
+import { endRun } from '../src/engine/ledger/run-status.ts';
+import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import { isGuarded } from '../src/syncs/approval.ts';
 import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
+import { askFirst, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
@@ -101,9 +104,10 @@ const STEPS: Readonly<
   orders: readAndDecide,
 };
 
-/** Customers are created only after everything else is known and, with `confirm`, after the plan was approved. */
-function createsNow({ run, options }: Context, { isShown }: LoadCheckpoint): boolean {
-  return options.createCustomers && !run.dryRun && (!options.confirm || isShown);
+/** Customers are created before anything else is known, unless a person may have to approve the load first. */
+function createsNow({ run, options }: Context, { isCleared }: LoadCheckpoint): boolean {
+  const mayAsk = options.confirm || isGuarded(options);
+  return options.createCustomers && !run.dryRun && (!mayAsk || isCleared || run.isBound);
 }
 
 async function findCustomers(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
@@ -119,11 +123,11 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
     baseline.add(customer.recordId);
     return wants(customer);
   });
-  const missing = await exclusive.transaction(async (db) =>
-    (await checkRead(db, run.id, CUSTOMERS_READ))
-      ? resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole })
-      : undefined,
-  );
+  const missing = await exclusive.transaction(async (db) => {
+    if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return undefined;
+    const unresolved = await resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole });
+    return run.isBound ? unresolved - (await leaveOutUnshown(db, run)) : unresolved;
+  });
   if (missing === undefined) return { status: 'on', checkpoint };
   if (missing === 0 || !createsNow(context, checkpoint))
     return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
@@ -220,6 +224,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
     if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
+    if (options.savePlan) await keepShown(db, run);
     const { create, update, withoutCustomer, waiting } = planned;
     const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
     const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
@@ -227,24 +232,14 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
       return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
-    const known = { isShown: true, updates: update, ...(ordersBefore !== undefined && { ordersBefore }) };
-    await saveCheckpoint(db, run.id, { ...checkpoint, ...known, step });
-    if (options.confirm && !checkpoint.isShown) return askFirst(db, run);
+    const known = { updates: update, ...(ordersBefore !== undefined && { ordersBefore }) };
+    const message = await whyApproval(db, context, checkpoint, create + update + withoutCustomer);
+    await saveCheckpoint(db, run.id, { ...checkpoint, ...known, step, isCleared: message === undefined });
+    if (message !== undefined) return askFirst(db, run, message);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
     await movePhase(db, run.id, 'load-orders', 'create-orders');
     return { status: 'next', job: 'create-orders' };
   });
-}
-
-/**
- * Runs in the transaction that planned the load: the load continues only after the operator approves it, and then
- * decides again from the current data.
- */
-async function askFirst(db: Queryable, run: Context['run']): Promise<JobResult> {
-  await undecide(db, run);
-  const message = `Nothing is written yet. Approve with: \`lockstep runs resume ${run.id}\``;
-  await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
-  return { status: 'idle' };
 }
 
 /** Everything else is settled. A load that waits releases its keys first, so that no other load waits for it. */

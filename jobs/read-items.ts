@@ -42,12 +42,14 @@ async function readAll(context: Context, exclusive: Exclusive): Promise<JobResul
     items[name] = counted;
     await recordProgress(db, run.id, { checkpoint: { job: 'tasks', items } });
   };
+  let pauseMs: number | undefined;
   for (const name of names) {
     if (items[name]?.isOver) continue;
     const result = await readTarget(context, exclusive, name, items[name], keep(name));
-    if (result?.status === 'limited') return { status: 'again', inMs: result.afterMs };
+    if (result?.status === 'limited') pauseMs = Math.min(pauseMs ?? result.afterMs, result.afterMs);
     if (signal.aborted) return { status: 'again', inMs: 0 };
   }
+  if (pauseMs !== undefined) return { status: 'again', inMs: pauseMs };
   if (await isAnyUnderWay(pool, names, PATIENCE_MS)) return { status: 'again', inMs: LOOK_MS };
   return exclusive.transaction(async (db) => {
     for (const name of names) {

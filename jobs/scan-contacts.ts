@@ -14,6 +14,7 @@ import { waysOn } from '../src/engine/account/identity.ts';
 import { readCall } from '../src/engine/account/reads.ts';
 import { checkShape } from '../src/engine/account/shapes.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
+import { AWAITS_CONFIRMATION } from '../src/engine/ledger/approval.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
 import { forgetRows } from '../src/engine/ledger/forget.ts';
@@ -22,24 +23,25 @@ import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts
 import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
+import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
 import { checkRead } from '../src/engine/ledger/records.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
+import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {
   addNote,
-  endRun,
   movePhase,
   type Run,
   type RunProgress,
   readRun,
+  recordLeftOut,
   recordProgress,
-  supersedeRuns,
 } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
-import { pauseForApproval } from '../src/syncs/contacts/approval.ts';
-import { MAPPED_FIELDS } from '../src/syncs/contacts/mapping.ts';
-import { type ContactsOptions, contactsOptions } from '../src/syncs/contacts/options.ts';
+import { exceeds, exceedsMessage } from '../src/syncs/approval.ts';
+import { type ContactMapping, mappingOf } from '../src/syncs/contacts/mapping.ts';
+import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
@@ -67,7 +69,9 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     return { status: 'again', inMs: waitMs };
   }
   await restartScan(exclusive, run.id);
-  const sightings = await scanAll(context, exclusive);
+  const mapping = mappingOf(options);
+  const sightings = await scanAll(context, exclusive, mapping);
+  if (options.where !== undefined) await recordLeftOut(pool, run.id, sightings.leftOut);
   for (const customer of (await chosenCustomers(pool, run.scope)).keys()) sightings.noteChosen(customer);
   const baseline = new Baseline();
   const { isWhole } = await readCustomers(
@@ -79,13 +83,13 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
       return sightings.wants(customer);
     },
   );
-  const action = options.importWith === 'create' ? 'create' : 'import';
+  const action = createsCustomers(options) ? 'create' : 'import';
   const { matchBy, onChange } = options;
   const decided = await exclusive.transaction(async (db) => {
     if (!(await checkRead(db, run.id, { kind: 'customer', pass: BASELINE })))
       return { status: 'again', inMs: 0 } as const;
     const unchanged = await recallContacts(db, run, sightings);
-    const how = { matchBy, onChange, action, isWhole, unchanged, mappedFields: MAPPED_FIELDS } as const;
+    const how = { matchBy, onChange, action, isWhole, unchanged, mappedFields: mapping.written } as const;
     const links = await decideContacts(db, run, how);
     if (links.status !== 'decided') return links;
     if (!run.dryRun) await oweForEarlierCustomers(db, run, account.settleMs);
@@ -97,17 +101,31 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
 
 /** Runs in the transaction of the decision: a later read would delete rows that have been sent since. */
 async function continueRun(db: Queryable, { run, options }: Context, baseline: Baseline): Promise<JobResult> {
+  if (options.savePlan) await keepShown(db, run);
   if (!run.dryRun) await supersedeRuns(db, run);
+  if (run.isBound) await writeOnlyShown(db, run);
   const { ready: writes } = await openRows(db, run.id);
   if (writes === 0) {
     await endRun(db, run.id, 'done');
     return { status: 'finished' };
   }
-  const { in: contacts } = await countRows(db, run.id);
-  if (await pauseForApproval(db, run, options, { writes, contacts })) return { status: 'idle' };
+  const extent = { writes, of: (await countRows(db, run.id)).in };
+  if (!run.isBound && exceeds(options, extent)) {
+    await keepShown(db, run);
+    await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message: exceedsMessage(run, 'contacts', extent) });
+    return { status: 'idle' };
+  }
   await keepBaseline(db, run.id, baseline.hashes());
   await movePhase(db, run.id, 'scan-contacts', 'import-customers');
   return { status: 'next', job: 'import-customers' };
+}
+
+/** A bound run; a contact that needs no write has no row, so a note accounts for it. */
+async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
+  const { shown, left } = await countNotNeeded(db, run);
+  if (left > 0)
+    await addNote(db, run.id, `${left} of the ${shown} planned contacts need no write any more, or are gone`);
+  await leaveOutUnshown(db, run);
 }
 
 /** An interrupted read has decided nothing and sent nothing: its rows are deleted, and the read starts again. */
@@ -118,7 +136,7 @@ async function restartScan(exclusive: Exclusive, runId: string): Promise<void> {
   });
 }
 
-async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactSightings> {
+async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactMapping): Promise<ContactSightings> {
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
   let rowsBefore = 0;
@@ -148,7 +166,7 @@ async function scanAll(context: Context, exclusive: Exclusive): Promise<ContactS
       const list = listIn(answer.content, account.dialect, 'contacts', 'content');
       if (!list) throw noList(account, answer.content);
       await noteShape(list, answer.content);
-      const contacts = list.map((contact) => toScannedContact(contact, account));
+      const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
       for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
       return contacts;
     },

@@ -3,7 +3,8 @@
  * the options ask for them, compares them with the last scan of the sync, and puts every change into the outbox.
  */
 
-import { addNote, endRun, movePhase, type Run } from '../src/engine/ledger/runs.ts';
+import { endRun } from '../src/engine/ledger/run-status.ts';
+import { addNote, movePhase, type Run } from '../src/engine/ledger/runs.ts';
 import { keepScannedLists, scannedLists } from '../src/engine/ledger/task-lists.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';

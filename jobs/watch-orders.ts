@@ -11,7 +11,9 @@ import type { Folder } from '../src/base/open-folder.ts';
 import { PLAIN_HINTS, sentenceFor } from '../src/base/reasons/reasons.ts';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { RunFailed } from '../src/engine/account/failure.ts';
-import { addNote, readRun, recordProgress, resumeRun } from '../src/engine/ledger/runs.ts';
+import { awaitsApproval, NOT_APPROVED } from '../src/engine/ledger/approval.ts';
+import { resumeRun } from '../src/engine/ledger/run-status.ts';
+import { addNote, readRun, recordProgress } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
@@ -34,7 +36,7 @@ import { writeResults } from '../src/syncs/orders/results.ts';
 import { newFileId, type Outcome, TakenFiles } from '../src/syncs/orders/taken-files.ts';
 import { checkpointSchema, type WatchedFile } from '../src/syncs/orders/watch-checkpoint.ts';
 
-const watchOptions = ordersOptions.omit({ confirm: true }).extend({
+const watchOptions = ordersOptions.omit({ confirm: true, savePlan: true, plan: true }).extend({
   /** An absolute path. */
   folder: z.string(),
   map: z.partialRecord(z.enum(FIELDS), z.string()).optional(),
@@ -168,7 +170,7 @@ async function receive(
   { seen, at }: { readonly seen: SeenFile; readonly at: string | Buffer },
 ): Promise<void> {
   const { pool, run, account, options, signal, log } = context;
-  const { folder, map = {}, presets, existing, createCustomers } = options;
+  const { folder, map = {}, presets, ...asked } = options;
   const told = FIELDS.flatMap((field): [Field, string][] => (map[field] === undefined ? [] : [[field, map[field]]]));
   try {
     const { begun, sha256 } = await receiveLoad(pool, {
@@ -176,7 +178,8 @@ async function receive(
       source: { name: path.join(folder, file.name), handle: await openSeen(at, seen) },
       choices: { map: new Map(told) },
       presetsDir: presets,
-      options: { existing, createCustomers, confirm: false },
+      options: { ...asked, confirm: false },
+      staysDeclined: file.entry === undefined, // an earlier run has put the file aside
       dryRun: run.dryRun,
       spoolDir: os.tmpdir(),
       signal,
@@ -207,7 +210,8 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
   if (load.status === 'running') return;
   if (load.status === 'paused') {
     // The file stays aside: the next run finds it and its load.
-    return settle(context, id, { verdict: 'review', reason: 'LOAD_PAUSED', facts: saidBy(load) });
+    const reason = awaitsApproval(load) ? 'LOAD_AWAITS_APPROVAL' : 'LOAD_PAUSED';
+    return settle(context, id, { verdict: 'review', reason, facts: saidBy(load) });
   }
   const verdict = await verdictOfLoad(pool, load, context.options, file.isBefore);
   const sha256 = run.dryRun ? undefined : await taken.sha256(id);
@@ -230,7 +234,7 @@ async function end(context: Context, id: string, verdict: FileVerdict, outcome: 
 }
 
 /** Verdicts that need an explanation beside the file, besides its results. */
-const TOLD_BESIDE = new Set(['FILE_CHANGED', 'LOADED_WITH_OTHER_OPTIONS']);
+const TOLD_BESIDE = new Set(['FILE_CHANGED', 'LOADED_WITH_OTHER_OPTIONS', NOT_APPROVED]);
 
 async function putAway(context: Context, id: string, end: NonNullable<WatchedFile['end']>): Promise<void> {
   const { pool, run, taken, files } = context;

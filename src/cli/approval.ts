@@ -1,10 +1,11 @@
 /** Asks a person on a terminal to approve what a run would write. */
-import { NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { endRun, type Run, resumeRun } from '../engine/ledger/runs.ts';
+import { approveRun, declineRun } from '../engine/ledger/approval.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { thisPerson } from './person.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './wire.ts';
 
-/** Returns whether the run continues. Declined, the run is cancelled; without an answer, it stays paused. */
+/** Returns whether the run continues. If the person declines, the run is cancelled; without an answer, it stays paused. */
 export async function askForApproval(
   session: Session,
   { database: { pool } }: Workspace,
@@ -12,7 +13,6 @@ export async function askForApproval(
   signal: AbortSignal,
 ): Promise<'continue' | 'leave'> {
   const answer = await session.ask('Write that?', signal);
-  if (answer === 'no')
-    await endRun(pool, id, 'cancelled', { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' });
-  return answer === 'yes' && (await resumeRun(pool, id)) ? 'continue' : 'leave';
+  if (answer === 'no') await declineRun(pool, id, thisPerson());
+  return answer === 'yes' && (await approveRun(pool, id, thisPerson())) ? 'continue' : 'leave';
 }

@@ -6,18 +6,19 @@ import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/parts.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
-import { addNote, endRun, type Run, readRun } from '../engine/ledger/runs.ts';
+import { endRun } from '../engine/ledger/run-status.ts';
+import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting.ts';
+import { allowedFor, type RunReport, reportRun } from '../operator/run-result.ts';
+import { formatCount, plural } from '../operator/words.ts';
 import { accountNamed } from '../settings/settings.ts';
-import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from './errors.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, exitCodeOf, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
-import { allowedFor, exitCodeOf, type RunReport, reportRun } from './run-result.ts';
 import { summaryLines } from './run-summary.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './wire.ts';
-import { formatCount, plural } from './words.ts';
 
 export const STOP_WORDS = 'Finishing the calls in flight, then stopping. Press Ctrl-C again to stop at once.';
 

@@ -3,8 +3,8 @@ import { Document } from 'yaml';
 import { gaps } from '../contract/gaps.ts';
 import { attention, type Report } from '../doctor/examine.ts';
 import { type Finding, TOPICS } from '../doctor/probe.ts';
+import { formatTook, plural } from '../operator/words.ts';
 import { styled } from './colour.ts';
-import { formatTook, plural } from './words.ts';
 
 /** Indents the second and later lines of a finding. */
 const INDENT = '  ';

@@ -1,6 +1,7 @@
 /** Turns anything that was thrown into one message and an exit code. */
 import { CommanderError } from 'commander';
 import { LockstepError, messageOf } from '../base/errors.ts';
+import { problemsIn, type RunReport } from '../operator/run-result.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
 /** 0: every row succeeded. */
@@ -18,6 +19,12 @@ export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
+}
+
+/** Of a command that reports a run. */
+export function exitCodeOf({ status, counts }: Pick<RunReport, 'status' | 'counts'>): ExitCode {
+  if (status !== 'done') return FAILED;
+  return problemsIn(counts) === 0 ? DONE : DONE_WITH_PROBLEMS;
 }
 
 /** A wrong command line, such as an invalid argument. */

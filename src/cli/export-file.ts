@@ -34,7 +34,7 @@ async function writeFile(file: string, lines: AsyncIterable<string>): Promise<nu
   } catch (error) {
     await rm(draft, { force: true });
     if (!isFileProblem(error)) throw error;
-    const message = `The rows cannot be written to ${file}: ${messageOf(error)}. Choose another file with --out`;
+    const message = `The rows cannot be written to ${file}: ${messageOf(error)}. Choose another file`;
     throw new LockstepError('EXPORT_NOT_WRITABLE', message, { cause: error, exitCode: WRONG_USE });
   }
 }

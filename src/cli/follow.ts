@@ -9,7 +9,7 @@ import { type Look, progressLine, RATE_WINDOW_MS } from './progress.ts';
 const LOOK_MS = 200;
 /** Looking takes at most this share of the time, however many rows are counted. */
 const LOOK_SHARE = 0.1;
-/** If the output is no terminal, a new line is written at most this often. */
+/** Without a terminal, a new line is written at most this often. */
 const PLAIN_MS = 2_000;
 
 export type ProgressOutput = Pick<Output, 'isLive' | 'columns' | 'live' | 'say'>;

@@ -33,7 +33,7 @@ export async function serveHealth(needs: HealthNeeds): Promise<HealthServer> {
   });
   let closing: Promise<void> | undefined;
   return {
-    // Safe: a server on a port has such an address.
+    // Safe: a server that listens on TCP has an address with a port.
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
     close() {
       closing ??= new Promise((resolve) => {
@@ -60,11 +60,11 @@ function answer({ ready, metrics, log }: HealthNeeds): RequestListener {
         case '/metrics':
           return send(response, 200, metrics.contentType, await metrics.text());
         default:
-          return send(response, 404, JSON_TYPE, { status: 'there are /healthz, /readyz and /metrics' });
+          return send(response, 404, JSON_TYPE, { status: 'unknown path: use /healthz, /readyz or /metrics' });
       }
     } catch (error) {
       log.warn({ err: error }, 'a health request could not be answered');
-      send(response, 503, JSON_TYPE, { status: 'not now' });
+      send(response, 503, JSON_TYPE, { status: 'temporarily unavailable' });
     }
   };
 }

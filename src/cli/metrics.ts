@@ -10,8 +10,8 @@ import type { Run } from '../engine/ledger/runs.ts';
 import type { SharedQueue } from '../engine/worker/queue.ts';
 import { overdueDeliveries } from '../mirror/outbox/overdue.ts';
 import type { OnAttempt } from '../mirror/outbox/source.ts';
+import type { RunReport } from '../operator/run-result.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { RunReport } from './run-result.ts';
 
 const SECOND = 1;
 const MINUTE = 60 * SECOND;

@@ -15,7 +15,7 @@ export interface Output {
   readonly isJson: boolean;
   /** Whether `live` rewrites a line; otherwise it shows nothing. */
   readonly isLive: boolean;
-  /** Columns of the terminal; undefined if the output is none. */
+  /** Columns of the terminal; undefined without a terminal. */
   readonly columns: number | undefined;
   /** Rows under their titles, as `table` makes them, to fit the terminal. */
   table(titles: readonly string[], rows: readonly (readonly string[])[], how?: TableOptions): void;

@@ -1,9 +1,9 @@
 /** The command line for commander: global options, the commands, and help with examples. */
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { version } from '../base/version.ts';
 import { didYouMean, oneOf, quote } from '../settings/words.ts';
 import { wrongUse } from './errors.ts';
-import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
+import { DEFAULT_DATA, type GivenOptions, type GlobalOptions, NOT_GIVEN } from './options.ts';
 import type { TextStream } from './screen.ts';
 import type { Perform, Work } from './session.ts';
 
@@ -39,6 +39,11 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   { name: 'run', summary: 'run a configured sync now and follow it', load: () => import('./commands/run.ts') },
   {
+    name: 'apply',
+    summary: 'make the writes of a saved plan, and no others',
+    load: () => import('./commands/apply.ts'),
+  },
+  {
     name: 'syncs',
     summary: 'list the syncs with their next starts, pause and resume them',
     load: () => import('./commands/syncs.ts'),
@@ -63,6 +68,11 @@ const COMMANDS: readonly LazyCommand[] = [
     name: 'deliveries',
     summary: 'list, show and replay deliveries to outside systems',
     load: () => import('./commands/deliveries.ts'),
+  },
+  {
+    name: 'alerts',
+    summary: 'list alert channels and open alerts, and test the channels',
+    load: () => import('./commands/alerts.ts'),
   },
   {
     name: 'ledger',
@@ -115,13 +125,13 @@ export function buildProgram(
     )
     .option('--config <file>', 'settings file (default: config/lockstep.yaml)')
     .option('--data <dir>', 'where the embedded Postgres and local keys are kept', DEFAULT_DATA)
-    .option('--json', 'print the result as one JSON object on the last line of stdout, and no text for people', false)
-    .option('--init', 'create the settings file and the data directory if they are missing', false)
-    .option('--verbose', 'log everything on stderr, and show the stack of errors', false)
+    .option('--json', 'print the result as one JSON object on the last line of stdout, and no text for people')
+    .option('--init', 'create the settings file and the data directory if they are missing')
+    .option('--verbose', 'log everything on stderr, and show the stack of errors')
     .version(version(), '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions, optionDescription, sortSubcommands: false })
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
       writeErr: () => undefined, // main prints each error once
@@ -136,24 +146,48 @@ export function buildProgram(
   const perform: Perform =
     (command) =>
     (...args) =>
-      work(program.opts<GlobalOptions>(), (session) => command(session, ...args));
+      work({ ...NOT_GIVEN, ...program.opts<GivenOptions>() }, (session) => command(session, ...args));
   const byName = new Map(COMMANDS.map((one) => [one.name, one]));
   for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
   const loaded: Loaded = async (command) => {
     if (command.parent === program) (await byName.get(command.name())?.load())?.define(command, perform, loaded);
-    referToHelp(command, command.name());
+    prepare(command, command.name());
     return command;
   };
   program.hook('preSubcommand', async (_program, command) => void (await loaded(command)));
   return program;
 }
 
-/** Errors of a command and its subcommands name their own help. */
-function referToHelp(command: Command, path: string): void {
+/** Only the options of `lockstep` itself apply to every command. */
+function visibleGlobalOptions(command: Command): Option[] {
+  if (command.parent === null) return [];
+  return command.parent.parent === null ? [...command.parent.options] : visibleGlobalOptions(command.parent);
+}
+
+/** Commander does not show which options are required. */
+function optionDescription(option: Option): string {
+  return `${new Help().optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
+}
+
+/** Errors of a command and its subcommands name their own help, and options go to the subcommand that follows. */
+function prepare(command: Command, path: string): void {
   command.exitOverride((error) => {
     throw Object.assign(error, { helpOf: path });
   });
-  for (const one of command.commands) referToHelp(one, `${path} ${one.name()}`);
+  command.hook('preSubcommand', handDown);
+  for (const one of command.commands) prepare(one, `${path} ${one.name()}`);
+}
+
+/** If a command and its subcommand share an option, commander assigns it to the command, wherever it is on the line. */
+function handDown(command: Command, subcommand: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (command.getOptionValueSource(name) !== 'cli') continue;
+    if (!subcommand.options.some(({ long }) => long === option.long)) {
+      subcommand.error(`error: unknown option '${option.long}'`, { code: 'commander.unknownOption' });
+    }
+    subcommand.setOptionValueWithSource(name, command.getOptionValue(name), 'cli');
+  }
 }
 
 /** After a command that has subcommands, an extra word is probably a misspelt subcommand. @throws LockstepError USAGE */

@@ -2,7 +2,8 @@
 import type { RowState } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { waitsFor } from '../engine/ledger/waiting.ts';
-import { formatCount, formatShare, formatTook } from './words.ts';
+import { kindOf, phaseWords } from '../operator/phases.ts';
+import { formatCount, formatShare, formatTook } from '../operator/words.ts';
 
 export interface Look {
   /** On a monotonic clock. */
@@ -14,17 +15,6 @@ export interface Look {
 /** The rate of calls is computed over this time. */
 export const RATE_WINDOW_MS = 4_000;
 const MIN_RATE_SPAN_MS = 1_000;
-
-const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: 'reading' | 'sending' | 'settling' }>> =
-  {
-    'scan-contacts': { words: 'reading contacts', kind: 'reading' },
-    'import-customers': { words: 'sending', kind: 'sending' },
-    'settle-customers': { words: 'reading back what was sent', kind: 'settling' },
-    'watch-orders': { words: 'watching the folder', kind: 'reading' },
-    'load-orders': { words: 'reading customers and orders', kind: 'reading' },
-    'create-orders': { words: 'sending', kind: 'sending' },
-    'settle-orders': { words: 'reading back what was sent', kind: 'settling' },
-  };
 
 /**
  * `looks`: the reads of the last RATE_WINDOW_MS, the newest last; undefined if there are none. On a terminal of `columns`, with
@@ -41,7 +31,7 @@ export function progressLine(
   const ofPhase = looks.filter(({ run }) => run.phase === phase);
   const rate = ratePerSecond(ofPhase);
   const other = waitsFor(look.run);
-  const doing = phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
+  const doing = phaseWords(phase);
   const words = other === undefined ? doing : `waiting for run ${other}`;
   const [rows, left, failure] = [rowsPart(ofPhase, look), leftPart(look, rate), failurePart(look)];
   const line = (...parts: readonly (readonly string[])[]) => parts.flat().join(' · ');
@@ -83,10 +73,6 @@ function rowsPart(looks: readonly Look[], { run, open }: Look): readonly string[
     default:
       return [`${formatCount(run.rowsSeen)} rows`];
   }
-}
-
-function kindOf({ phase }: Run): 'reading' | 'sending' | 'settling' {
-  return PHASES[phase ?? '']?.kind ?? 'reading';
 }
 
 /** The run is read before its rows: a row that was settled in between is counted in neither. */

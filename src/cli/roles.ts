@@ -1,11 +1,12 @@
 /** What a long-running process does: its roles, and starting them in one workspace. */
 import type { Logger } from 'pino';
+import { codeOf, messageOf } from '../base/errors.ts';
 import { runningRuns } from '../engine/ledger/runs.ts';
+import { scheduleWords } from '../operator/schedule-words.ts';
+import { plural } from '../operator/words.ts';
 import { isLoopback, type ListenAddress } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
-import { scheduleWords } from './schedule-words.ts';
 import type { Workspace } from './wire.ts';
-import { formatCount } from './words.ts';
 
 export const ROLES = ['worker', 'scheduler', 'console', 'service'] as const;
 export type Role = (typeof ROLES)[number];
@@ -15,8 +16,8 @@ export const DEFAULT_PORT = 4100;
 export interface Ready {
   /** Address of the embedded service, if the process has that role. */
   url?: string;
-  /** Address for calls from outside systems, if the process has the role console. */
-  consoleUrl?: string;
+  /** Address of the console and of calls from outside systems, if the process has the role console. */
+  consoleUrl?: string | undefined;
   /** Address of health checks and metrics, if the settings or the caller name one. */
   healthUrl?: string;
   /** Runs that the worker found unfinished. */
@@ -31,6 +32,8 @@ export interface RoleOptions {
   readonly listen: string;
   /** Default: `health.listen` of the settings. */
   readonly health?: ListenAddress | undefined;
+  /** Whether the caller named the roles; otherwise the console is left out if its port is in use. Default: true. */
+  readonly isChosen?: boolean;
   readonly log: Logger;
   readonly say: (line: string) => void;
 }
@@ -45,7 +48,7 @@ export function defaultRoles({ accounts }: Settings): readonly Role[] {
 export async function startRoles(
   workspace: Workspace,
   roles: ReadonlySet<Role>,
-  { port, listen, health = workspace.settings.health, log, say }: RoleOptions,
+  { port, listen, health = workspace.settings.health, isChosen = true, log, say }: RoleOptions,
 ): Promise<Ready> {
   say(`Working on ${workspace.database.describe}.`);
   const ready: Ready = {};
@@ -59,8 +62,9 @@ export async function startRoles(
     say(`service: ${ready.url} (documentation: ${ready.url}/docs)`);
   }
   if (roles.has('console')) {
-    ready.consoleUrl = (await workspace.serveConsole()).url;
-    say(`console: ${ready.consoleUrl} (outside systems call POST ${ready.consoleUrl}/hooks/TARGET)`);
+    ready.consoleUrl = await startConsole(workspace, { isChosen, log });
+    if (ready.consoleUrl)
+      say(`console: ${ready.consoleUrl} (outside systems call POST ${ready.consoleUrl}/hooks/TARGET)`);
   }
   if (roles.has('scheduler')) {
     const scheduled = Object.values(workspace.settings.syncs).filter(({ schedule }) => schedule !== undefined);
@@ -77,9 +81,24 @@ export async function startRoles(
     workspace.watchServices();
     workspace.keepPruning();
     await workspace.deliver(Object.keys(workspace.settings.targets));
-    say(`worker: ready, ${formatCount(ready.unfinished)} unfinished now`);
+    await workspace.alert();
+    say(`worker: ready, ${plural(ready.unfinished, 'unfinished run')}`);
   }
   return ready;
+}
+
+/** A role that no one chose must not stop the others: a second process on this machine has no console. */
+async function startConsole(
+  workspace: Workspace,
+  { isChosen, log }: { readonly isChosen: boolean; readonly log: Logger },
+): Promise<string | undefined> {
+  try {
+    return (await workspace.serveConsole()).url;
+  } catch (error) {
+    if (isChosen || codeOf(error) !== 'CONSOLE_PORT_IN_USE') throw error;
+    log.warn(`no console in this process: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 /** Takes over settings that were read again, in a process with these roles, and logs what has changed. */
@@ -89,19 +108,20 @@ export async function takeOverSettings(
   settings: Settings,
   log: Logger,
 ): Promise<void> {
-  const { accounts, syncs, targets, needRestart } = await workspace.takeOver(settings);
+  const { accounts, syncs, targets, alerts, needRestart } = await workspace.takeOver(settings);
   if (roles.has('scheduler')) await workspace.keepSchedules();
   if (roles.has('worker')) {
     workspace.watchServices();
     await workspace.deliver(Object.keys(workspace.settings.targets));
+    await workspace.alert();
   }
   for (const warning of settings.warnings) log.warn(warning);
-  const changes = Object.entries({ accounts, syncs, targets }).flatMap(([section, kinds]) =>
+  const changes = Object.entries({ accounts, syncs, targets, alerts }).flatMap(([section, kinds]) =>
     Object.entries(kinds).flatMap(([kind, names]) =>
       names.length > 0 ? [`${section} ${kind}: ${names.join(', ')}`] : [],
     ),
   );
-  log.info(`settings read again: ${changes.join('; ') || 'no account, sync or target has changed'}`);
+  log.info(`settings read again: ${changes.join('; ') || 'no account, sync, target or alert has changed'}`);
   if (needRestart.length > 0)
     log.warn(`restart this process to use the changed settings under ${needRestart.join(', ')}`);
 }

@@ -3,25 +3,9 @@
 import { type Hints, remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { visible } from '../base/visible.ts';
 import type { RowAttempt, RowInput, RowStory, RowVerdict } from '../engine/ledger/row-story.ts';
+import { OUTCOME_WORDS, STATE_WORDS } from '../operator/row-words.ts';
+import { formatTime, formatTook } from '../operator/words.ts';
 import { table } from './output.ts';
-import { formatTime, formatTook } from './words.ts';
-
-const OUTCOME_WORDS: Readonly<Record<RowAttempt['outcome'], string>> = {
-  acked: 'accepted',
-  refused: 'refused',
-  unknown: 'unknown outcome',
-  lost: 'interrupted, unknown outcome',
-  unsent: 'not sent',
-};
-
-const STATE_WORDS: Readonly<Record<RowStory['state'], string>> = {
-  staged: 'not decided yet',
-  ready: 'to be sent',
-  intent: 'being sent',
-  acked: 'accepted, to be confirmed by a read',
-  unknown: 'unknown outcome, to be settled by a read',
-  settled: 'settled',
-};
 
 export function storyLines(story: RowStory, hints: Hints): readonly string[] {
   const { run, n, sourceId, label, input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
@@ -52,21 +36,6 @@ export function storyLines(story: RowStory, hints: Hints): readonly string[] {
 
 function isOfSeveralLines({ sourceId, input }: RowStory): boolean {
   return input.cells !== null && /^\d+-\d+$/.test(sourceId);
-}
-
-/** The same for scripts, with statements and remedies as text. */
-export function storyResult(story: RowStory, hints: Hints): object {
-  const worded = <T extends RowAttempt | RowVerdict>(one: T) => ({
-    ...one,
-    statement: statementFor(one.reason, one.facts, hints),
-    remedy: remedyFor(one.reason, one.facts, hints) ?? null,
-  });
-  return {
-    ...story,
-    attempts: story.attempts.map(worded),
-    formerVerdicts: story.formerVerdicts.map(worded),
-    verdict: story.verdict && worded(story.verdict),
-  };
 }
 
 function inputLines({ keys, fields, customer, cells }: RowInput): readonly string[] {

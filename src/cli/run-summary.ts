@@ -1,60 +1,27 @@
 /** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
 
-import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import type { Difference } from '../base/reasons/reason.ts';
+import { type ReportedRow, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import type { Unsettled } from '../engine/ledger/unsettled.ts';
+import { exportCommand } from '../operator/problems.ts';
+import { hintsFor } from '../operator/reasons.ts';
+import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from '../operator/run-result.ts';
+import { SCAN_WORDS, STYLE_OF } from '../operator/run-words.ts';
+import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type Style, styled } from './colour.ts';
-import { exportCommand, problemLines } from './problems.ts';
-import { hintsFor } from './reasons.ts';
-import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from './run-result.ts';
-import type { RunState } from './run-state.ts';
-import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from './words.ts';
+import { styled } from './colour.ts';
+import { problemLines } from './problems.ts';
 
 const SHOWN_PLANS = 20;
+const SHOWN_CHANGES = 5;
 
 const PLANNED_WORDS: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
-
-const SCAN_WORDS = {
-  proven: 'proven: no record that existed during the whole scan was missed',
-  weak: 'weak: two passes agree, and this list allows no stronger proof',
-  unproven: 'unproven: records may have been missed',
-} as const;
-
-/** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
-export function countsLine({ counts, unsettled }: Pick<RunReport, 'counts' | 'unsettled'>): string {
-  const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
-    (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
-  );
-  return [...parts, ...unsettledParts(unsettled)].join(', ') || 'nothing';
-}
-
-function unsettledParts({ sent = 0, neverSent = 0 }: Partial<Unsettled> = {}): readonly string[] {
-  return [
-    ...(sent > 0 ? [`${formatCount(sent)} sent, not confirmed`] : []),
-    ...(neverSent > 0 ? [`${formatCount(neverSent)} never sent`] : []),
-  ];
-}
 
 /** `Run X of SYNC is done after 12.3 s` */
 export function headline(report: RunReport, title: string): string {
   const what = report.dryRun ? 'Dry run' : 'Run';
   return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))} after ${formatTook(report.durationMs)}.`;
 }
-
-export const STYLE_OF: Readonly<Record<RunState, Style>> = {
-  queued: 'dim',
-  running: 'good',
-  interrupted: 'warn',
-  waiting: 'dim',
-  'awaiting-approval': 'warn',
-  paused: 'warn',
-  auditing: 'good',
-  done: 'good',
-  failed: 'bad',
-  'not-approved': 'dim',
-  cancelled: 'dim',
-};
 
 function headlineWords({ state, stateWords: words }: RunReport): string {
   switch (state) {
@@ -99,10 +66,22 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
   return [
     ...lines.map(([n, words]) => `  ${n.padStart(width)}  ${words}`),
+    ...leftOutLines(report),
     ...scan,
     ...auditLines(report),
     ...notes.map((note) => `Note: ${note.replace(/\.+$/, '')}.`),
   ];
+}
+
+function leftOutLines({ leftOut }: RunReport): readonly string[] {
+  if (!leftOut) return [];
+  const { contacts, linked } = leftOut;
+  if (contacts === 0) return ['The filter (where) leaves out no contact.'];
+  const were =
+    linked === 1 ? 'was imported before, and its customer stays' : 'were imported before, and their customers stay';
+  const before =
+    linked === 0 ? '' : `; ${formatCount(linked)} of them ${were} as ${linked === 1 ? 'it is' : 'they are'}`;
+  return [`The filter (where) leaves out ${plural(contacts, 'more contact')}${before}.`];
 }
 
 function auditLines(report: RunReport): readonly string[] {
@@ -125,23 +104,35 @@ function wordsFor(verdict: Verdict, isDryRun: boolean): string {
   return (isDryRun ? PLANNED_WORDS[verdict] : undefined) ?? VERDICT_WORDS[verdict];
 }
 
-/** The first rows that a dry run would write. */
+/** The first rows that a dry run would write, and what it would change in the first ones. */
 export async function plannedLines(
   db: Queryable,
   report: RunReport,
   hint: (command: string) => string,
 ): Promise<readonly string[]> {
-  const lines: string[] = [];
-  for (const verdict of ['created', 'updated'] as const) {
-    const count = report.counts[verdict];
-    const rows = await firstRows(db, report.run, count === 0 ? 0 : SHOWN_PLANS - lines.length, verdict);
-    lines.push(...rows.map((row) => `  ${row.action ?? verdict}  ${row.label ?? row.sourceId}`));
-  }
+  const rows: ReportedRow[] = [];
+  for (const verdict of ['created', 'updated'] as const)
+    rows.push(
+      ...(await firstRows(db, report.run, report.counts[verdict] === 0 ? 0 : SHOWN_PLANS - rows.length, verdict)),
+    );
+  const detailed = rows.filter(({ facts }) => facts?.changes !== undefined).slice(0, SHOWN_CHANGES);
+  const lines = rows.flatMap((row) => [
+    `  ${row.action ?? row.verdict}  ${row.label ?? row.sourceId}`,
+    ...(detailed.includes(row) ? changeLines(row) : []),
+  ]);
   const planned = report.counts.created + report.counts.updated;
   if (planned === 0) return ['', 'Nothing would be written.'];
-  const more = planned > lines.length ? [`  … and ${formatCount(planned - lines.length)} more`] : [];
+  const more = planned > rows.length ? [`  … and ${formatCount(planned - rows.length)} more`] : [];
   const verdict = report.counts.created > 0 ? 'created' : 'updated';
   return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
+}
+
+/** `phone_number: "030 555" → "+4930555"` */
+function changeLines({ facts }: ReportedRow): readonly string[] {
+  const changes = (facts?.changes ?? []) as readonly Difference[]; // safe: the decision writes them so
+  if (changes.length === 0) return ['    the customer has these values already'];
+  const shown = (value: string | number = '') => (value === '' ? '(empty)' : JSON.stringify(value));
+  return changes.map(({ field, is, expected }) => `    ${field}: ${shown(is)} → ${shown(expected)}`);
 }
 
 /** The whole summary of a run that has ended or that this command stopped following. `told`: its rows were listed before. */

@@ -1,14 +1,14 @@
-// Runs a TypeScript file with Node's own type stripping if this Node has it (22.18+), otherwise with tsx's loader.
+// Runs a TypeScript file with the loader of tsx: Node's own type stripping does not read .tsx files.
 //   node src/cli/run-ts.mjs FILE [ARGS…]
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import './bin/small-heap.mjs';
 
 /** Makes `import('….ts')` work in this process. */
 export async function enableTypeScript() {
-  if (process.features.typescript) return;
   const { register } = await import('tsx/esm/api');
-  register();
+  // Not that of the directory from which the command is started: .tsx files need the options of this one.
+  register({ tsconfig: fileURLToPath(new URL('../../tsconfig.json', import.meta.url)) });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

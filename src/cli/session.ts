@@ -17,7 +17,7 @@ import { createOutput, type Output } from './output.ts';
 import type { Screen, TextStream } from './screen.ts';
 import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './store.ts';
-import type { Workspace } from './wire.ts';
+import type { Workspace, WorkspaceOptions } from './wire.ts';
 
 /** The process in which a command runs, with escaping streams. */
 export interface Surroundings extends Omit<Process, 'stdout' | 'stderr'> {
@@ -62,7 +62,7 @@ export interface Session {
    */
   openLedger(): Promise<Database>;
   openServiceStore(): Promise<Database>;
-  openWorkspace(own?: { settings: Settings; dataDir: string }): Promise<Workspace>;
+  openWorkspace(own?: Pick<WorkspaceOptions, 'settings' | 'dataDir' | 'complete'>): Promise<Workspace>;
   /** Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. */
   untilStopped(words: string): AbortSignal;
   /** Whether there is a terminal on which a person can be asked. */
@@ -164,7 +164,9 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
     async openWorkspace(own) {
       const { openWorkspace } = await import('./wire.ts');
-      return keep(openWorkspace({ ...(await (own ? { ...own, log } : existing({ mayCreate: true }))), env }));
+      return keep(
+        openWorkspace({ complete: hint, ...(await (own ? { ...own, log } : existing({ mayCreate: true }))), env }),
+      );
     },
     untilStopped(words) {
       const stopping = listenForStop(around.signals, {

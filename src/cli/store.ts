@@ -3,6 +3,7 @@
  * Separate from wire.ts, because loading its queue and client takes longer than such a command.
  */
 import type { Logger } from 'pino';
+import type { InSpan } from '../base/in-span.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { migrateService } from '../service/store/migrations.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -13,6 +14,8 @@ export interface StoreOptions {
   readonly settings: Settings;
   readonly dataDir: string;
   readonly log: Logger;
+  /** Each query is done in a span. */
+  readonly inSpan?: InSpan | undefined;
 }
 
 const CONNECTIONS = 12;
@@ -28,11 +31,11 @@ export function openServiceStore(options: StoreOptions): Promise<Database> {
 }
 
 async function openStore(
-  { settings, dataDir, log }: StoreOptions,
+  { settings, dataDir, log, inSpan }: StoreOptions,
   prepare: (database: Database) => Promise<void>,
 ): Promise<Database> {
   const url = settings.database.url?.reveal() ?? 'embedded';
-  const database = await openDatabase({ url, dataDir, log, maxConnections: CONNECTIONS });
+  const database = await openDatabase({ url, dataDir, log, maxConnections: CONNECTIONS, inSpan });
   try {
     await prepare(database);
     return database;

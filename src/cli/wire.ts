@@ -3,11 +3,11 @@
  * runs; parts that a command does not use are never opened.
  */
 import { catalog } from '../../jobs/catalog.ts';
-import { LockstepError } from '../base/errors.ts';
 import { openPostgresStore } from '../client/budget/postgres-store.ts';
 import { createRedisStore } from '../client/budget/redis-store.ts';
 import type { CallEvent } from '../client/call/client.ts';
-import { type AccountAccess, type Accounts, createAccounts } from '../engine/account/accounts.ts';
+import type { Console } from '../console/server.ts';
+import { type Accounts, createAccounts } from '../engine/account/accounts.ts';
 import { keepAuditing } from '../engine/account/audits.ts';
 import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
@@ -18,23 +18,27 @@ import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
 import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
-import { type Console, startConsole } from '../mirror/inbound/hook-server.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
+import { startAlerting } from '../operator/alerts/watch.ts';
+import { findProblems } from '../operator/needs.ts';
+import { reportRun } from '../operator/run-result.ts';
+import { checkSettings } from '../operator/settings-check.ts';
 import { changesBetween, type SettingsChanges, takeable } from '../settings/changes.ts';
 import type { ListenAddress } from '../settings/fields.ts';
 import { readSecret } from '../settings/secrets.ts';
-import { accountNamed, type Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
+import { accessTo } from './account-access.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import type { HealthServer } from './health-server.ts';
 import type { Metrics } from './metrics.ts';
+import { openTelemetry } from './open-telemetry.ts';
 import { checkReadiness } from './readiness.ts';
 import { keepPruning } from './retention.ts';
 import { logStop } from './run-log.ts';
-import { reportRun } from './run-result.ts';
 import { type StartHow, startSyncRun } from './start-sync.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 import { createTargetWork } from './target-work.ts';
@@ -43,6 +47,8 @@ export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Opened by the caller and closed with the workspace. Default: the database of the settings. */
   readonly database?: Database;
+  /** Adds to a command in an alert what this process was started with. Default: nothing. */
+  readonly complete?: (command: string) => string;
 }
 
 export interface Workspace {
@@ -66,8 +72,13 @@ export interface Workspace {
   work(on?: RunnerNeeds['worksOn']): Promise<Runner>;
   /** Delivers changes to these targets, and applies what the targets report, until the workspace is closed. */
   deliver(targets: readonly string[]): Promise<void>;
-  /** Accepts calls from outside systems at the address of the settings, until the workspace is closed. */
+  /**
+   * Serves the console, and accepts calls from outside systems, at the address of the settings, until the workspace is
+   * closed.
+   */
   serveConsole(): Promise<Console>;
+  /** Reports problems to the channels of the settings, and sends the reports, until the workspace is closed. */
+  alert(): Promise<void>;
   /** Replaces the saved schedules with the schedules of the settings. */
   keepSchedules(): Promise<void>;
   /** Makes the audits of all accounts as they become due, until the workspace is closed. */
@@ -85,7 +96,7 @@ export interface Workspace {
 }
 
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const { dataDir, env, log } = options;
+  const { dataDir, env, log, complete = (command) => `lockstep ${command}` } = options;
   let settings = await withSharedBudgets(options.settings, env);
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
@@ -99,7 +110,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     return part;
   };
   try {
-    const database = keep(options.database ?? (await openLedger(options)));
+    const telemetry = await openTelemetry(env, log);
+    if (telemetry) keep(telemetry); // closed last: until then there are spans
+    const database = keep(options.database ?? (await openLedger({ ...options, inSpan: telemetry?.inQuery })));
     if (options.database) await migrate(database.pool, 'ledger', await ledgerMigrations());
     const redisUrl = settings.redis.url?.reveal();
     const redis = redisUrl === undefined ? undefined : keep(await openRedis(redisUrl, log));
@@ -115,7 +128,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       watch?.saw(account, event.outcome);
       metrics?.called(account, event);
     };
-    const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall }));
+    const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall, inSpan: telemetry?.inSpan }));
     const targets = keep(
       createTargetWork({
         settings: () => settings,
@@ -140,6 +153,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     let scheduler: Scheduler | undefined;
     let web: Console | undefined;
     let isDelivering = false;
+    let alerting: ReturnType<typeof startAlerting> | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
     const inTheWay = new Map<string, string>();
     const begin = async ({ sync, lateMs }: DueStart): Promise<void> => {
@@ -162,8 +176,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         const report = await reportRun(pool, run, settings);
         logStop(log, run, report);
         metrics?.runStopped(run, report);
+        telemetry?.runStopped(run);
       };
-      return keep(await startRunner({ pool, queue, accounts, targets, catalog, log, worksOn, patienceMs, onStopped }));
+      const jobs = telemetry?.traceJobs(catalog.jobs) ?? catalog.jobs;
+      const needs = { pool, queue, accounts, targets, catalog: { jobs }, log, worksOn, patienceMs, onStopped };
+      return keep(await startRunner(needs));
     };
     const work: Workspace['work'] = (on = 'every-run') => {
       runner ??= startWorking(on);
@@ -175,10 +192,42 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       isDelivering = true;
       targets.deliver(names, running);
     };
+    const alert: Workspace['alert'] = async () => {
+      const { worker } = await work();
+      if (alerting) await alerting.close();
+      else keep({ close: async () => alerting?.close() });
+      alerting = startAlerting({
+        pool: database.pool,
+        worker,
+        channels: settings.alerts,
+        findProblems: (db, kept) => findProblems(db, settings, kept),
+        readSecret: (ref) => readSecret(ref, env),
+        complete,
+        onAttempt: (...attempt) => metrics?.attempted(...attempt),
+        log,
+      });
+    };
     const serveConsole: Workspace['serveConsole'] = async () => {
-      const { host, port } = settings.console;
+      const { startConsole } = await import('../console/server.ts');
+      const { pool, describe } = database;
       const names = () => Object.keys(settings.targets);
-      web = keep(await startConsole({ pool: database.pool, names, targets, host, port, log }));
+      web = keep(
+        await startConsole({
+          pool,
+          database: describe,
+          names,
+          targets,
+          settings: () => settings,
+          checkSettings: () => checkSettings(settings, env),
+          startSync,
+          budgets: accounts.budgets,
+          openAccount: accounts.open,
+          dataDir,
+          readSecret: (ref) => readSecret(ref, env),
+          hint: complete,
+          log,
+        }),
+      );
       return web;
     };
     const takeOver: Workspace['takeOver'] = async (given) => {
@@ -205,11 +254,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       startSync,
       work,
       deliver,
+      alert,
       serveConsole,
       keepAuditing: startAuditing,
       keepPruning: () => void keep(keepPruning(database.pool, () => settings, log)),
       watchServices() {
-        watch ??= keep(watchServices({ open: accounts.open, log }));
+        watch ??= keep(watchServices({ pool: database.pool, open: accounts.open, log }));
         watch.watch(Object.values(settings.accounts).flatMap(({ name, url }) => (url === undefined ? [] : [name])));
       },
       keepSchedules: () => keepSchedules(database.pool, scheduledIn(settings)),
@@ -233,27 +283,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await closeAll();
     throw error;
   }
-}
-
-async function accessTo(
-  settings: Settings,
-  name: string,
-  service: EmbeddedService,
-  env: WorkspaceOptions['env'],
-): Promise<AccountAccess> {
-  const account = accountNamed(settings, name);
-  const key = account.apiKey && (await readSecret(account.apiKey, env));
-  const embedded = account.url === undefined ? await service.access(name, key) : undefined;
-  const baseUrl = embedded?.url ?? account.url;
-  const apiKey = embedded?.key ?? key;
-  if (baseUrl === undefined || apiKey === undefined) {
-    throw new LockstepError('ACCOUNT_INCOMPLETE', `Account "${name}" has no address or no API key.`, { exitCode: 2 });
-  }
-  const authorization = account.authorization && {
-    scheme: account.authorization.scheme,
-    token: await readSecret(account.authorization.token, env),
-  };
-  return { settings: account, baseUrl, apiKey, authorization, embeddedTenant: embedded && name };
 }
 
 function scheduledIn({ syncs }: Settings): readonly ScheduledSync[] {

@@ -97,6 +97,7 @@ export const gapsInRecords: readonly Gap[] = [
     ourService:
       'full_name is the first and last name, and phone_number is phone. email, organization and picture_url keep their names. Empty fields are left out.',
     clientDoes: 'It reads the customers back and matches them by their actual content, not by what was sent.',
+    override: 'syncs.*.options.map',
   },
   {
     id: 'import-twice',

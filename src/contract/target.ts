@@ -46,6 +46,7 @@ export interface TargetAnswer {
   readonly text?: string;
 }
 
+/** `itemId`: the item that was found or created, or the new id of a linked item that was moved. */
 export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   | { readonly status: 'delivered'; readonly detail?: string; readonly itemId?: string }
   /** The item was read first and already had this state, so nothing was written. */
@@ -77,6 +78,8 @@ export interface ItemState {
   readonly isCompleted: boolean;
   /** The outside system's own name for the state, for people. */
   readonly status: string;
+  /** Ids that the item had before it was moved; links that have one of them are moved too. */
+  readonly formerIds?: readonly string[];
 }
 
 export type ItemRead =
@@ -109,6 +112,11 @@ export interface Target {
   deliver(delivery: Delivery, context: CallContext): Promise<DeliveryOutcome>;
   /** For targets with items: the current state of one item. */
   readonly readItem?: (itemId: string, context: CallContext) => Promise<ItemRead>;
+  /** For targets that show many items in few calls: the items that it found. The caller reads the others one by one. */
+  readonly readItems?: (
+    itemIds: readonly string[],
+    context: CallContext,
+  ) => Promise<readonly ItemState[] | TargetFailure>;
   /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
   /** For targets with webhooks: whether the call is genuine, and what it reports. */

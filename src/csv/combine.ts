@@ -19,7 +19,7 @@ export interface CombineLines {
 export const COMBINE = ['sum', 'first', 'none'] as const;
 export type CombineChoice = (typeof COMBINE)[number];
 
-/** `--combine-lines`; undefined: as the preset says, else no. */
+/** `--combine-lines`; undefined: as the preset says, otherwise not. */
 export function combinationOf(chosen: CombineChoice | undefined, preset?: CombineLines): CombineLines | undefined {
   if (chosen === undefined) return preset;
   if (chosen === 'none') return undefined;

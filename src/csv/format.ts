@@ -49,7 +49,7 @@ export function detectFormat(sample: string, isWhole: boolean, choices: FormatCh
   return { delimiter, quote, newline, lineEnd, hasHeader, skippedLines: above + title };
 }
 
-/** The text below so many lines; empty if it has no more. */
+/** The text below this many lines; empty if there is none. */
 export function belowLines(text: string, count: number, newline: string): string {
   let at = 0;
   for (let left = count; left > 0; left -= 1) {

@@ -4,9 +4,9 @@ import { addedColumnsOf } from './result-files.ts';
 
 /** A title has fewer rows than this. */
 const MOST_ROWS = 30;
-/** So many names of columns in a row are no title. */
+/** A row with this many names of columns is not a title. */
 const ENOUGH_NAMES = 2;
-/** A row below titles of one cell is a header if it has so many cells. */
+/** A row below titles of one cell is a header if it has this many cells. */
 const ENOUGH_CELLS = 3;
 
 /**

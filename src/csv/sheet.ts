@@ -24,7 +24,7 @@ export interface SheetChoices extends TableChoices {
   /** The name of a preset, or `none`. Default: the one that is recognised by the header. */
   readonly preset?: string;
   readonly combineLines?: CombineChoice;
-  /** So many orders are read; the others are left out. Default: all. */
+  /** The maximum number of orders to read. Default: all. */
   readonly limit?: number;
 }
 

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the service, made from the operations table. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { jsonContent, parametersIn, type Schema, schemaOf } from '../base/openapi.ts';
 import {
   type Method,
   type Operation,
@@ -8,8 +9,6 @@ import {
   operations,
   PREFIXES,
 } from '../contract/operations.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
 
 /** By method in lower case, as in OpenAPI. */
 type PathItem = Record<string, Schema & { readonly summary: string }>;
@@ -62,16 +61,6 @@ function operationOf(name: OperationName, method: Method) {
   };
 }
 
-function parametersIn(location: 'path' | 'query', schema: z.ZodObject): readonly Schema[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    in: location,
-    required: location === 'path' || required.includes(name),
-    schema: property,
-  }));
-}
-
 function contentOf(result: z.ZodType | undefined): Schema {
   return result === undefined ? { type: 'null' } : schemaOf(result, 'output');
 }
@@ -82,14 +71,4 @@ function envelopeOf(status: 'success' | 'error', content: Schema): Schema {
     properties: { status: { const: status }, content, message: { type: 'string' } },
     required: ['status', 'content', 'message'],
   };
-}
-
-/** OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what zod writes. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
-  return rest;
-}
-
-function jsonContent(schema: Schema): Schema {
-  return { 'application/json': { schema } };
 }

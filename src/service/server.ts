@@ -1,5 +1,5 @@
 /** The complete Sales & Productivity service: its contract over HTTP, stored in the given Postgres. */
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -11,6 +11,7 @@ import Fastify, {
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { serverUrl } from '../base/server-url.ts';
 import { admission } from './admission.ts';
 import { acceptJsonOnly, MAX_BODY_BYTES, tooLarge } from './bodies.ts';
 import { callServer } from './calls.ts';
@@ -103,7 +104,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
   }
   return {
-    url: urlOf(app.server.address(), host),
+    url: serverUrl(app.server.address(), host),
     traffic,
     faults: bed.counts,
     commitLate: bed.commitLate,
@@ -159,10 +160,4 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     const message = `the service cannot listen on ${host}:${port}: ${messageOf(cause)}. Choose another address with --listen and --port`;
     throw new LockstepError('SERVICE_CANNOT_LISTEN', message, { cause, exitCode: 2 });
   }
-}
-
-function urlOf(address: AddressInfo | string | null, host: string): string {
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

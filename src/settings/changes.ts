@@ -6,7 +6,8 @@ export interface SettingsChanges {
   readonly accounts: SectionChanges;
   readonly syncs: SectionChanges;
   readonly targets: SectionChanges;
-  /** Whether an account, a sync or a target has changed. */
+  readonly alerts: SectionChanges;
+  /** Whether anything of these sections has changed. */
   readonly isAny: boolean;
   /** Keys that a process reads only when it starts. */
   readonly needRestart: readonly string[];
@@ -25,6 +26,7 @@ export function changesBetween(before: Settings, after: Settings): SettingsChang
     accounts: changesOf(before.accounts, after.accounts),
     syncs: changesOf(before.syncs, after.syncs),
     targets: changesOf(before.targets, after.targets),
+    alerts: changesOf(before.alerts, after.alerts),
   };
   return {
     ...sections,

@@ -58,6 +58,11 @@ export function exactlyOneOf(keys: readonly string[]) {
   });
 }
 
+/** For `.check` of a map of names: it must not be empty. */
+export function hasKeys(error: string) {
+  return z.refine<object>((value) => Object.keys(value).length > 0, { error, when: unlessKeysAreUnknown });
+}
+
 /** `{ env: NAME }`, `{ file: PATH }` or the secret itself. */
 export const secret = z.union(
   [

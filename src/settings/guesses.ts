@@ -58,7 +58,7 @@ export function guessDocument(document: unknown, variants: Readonly<Record<strin
   };
 }
 
-const SECTIONS: readonly PathStep[] = ['accounts', 'syncs', 'targets'];
+const SECTIONS: readonly PathStep[] = ['accounts', 'syncs', 'targets', 'alerts'];
 
 /** Earlier versions called the type of a sync its job; such files are still accepted. */
 export function typeKeyOf(entry: Entry): string {

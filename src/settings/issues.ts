@@ -33,9 +33,8 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_type':
       return explainType(EXPECTED[issue.expected] ?? issue.expected, issue.input);
     case 'unrecognized_keys': {
-      const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
       // One line per key; listIssues splits them.
-      return issue.keys.map((key) => `unknown key${didYouMean(key, known)}`).join('\n');
+      return issue.keys.map((key) => explainKey(key, issue.inst)).join('\n');
     }
     case 'invalid_value':
       return explainChoice(issue.values.map(String), issue.input);
@@ -53,6 +52,15 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
       return undefined;
   }
 };
+
+/** `inst`: the schema of the map that has the key. */
+function explainKey(key: string, inst: unknown): string {
+  if (inst instanceof z.ZodRecord) {
+    const [issue] = z.safeParse(inst.keyType, key, { error: explainIssue }).error?.issues ?? [];
+    if (issue) return issue.message;
+  }
+  return `unknown key${didYouMean(key, inst instanceof z.ZodObject ? Object.keys(inst.shape) : [])}`;
+}
 
 /** "missing", "is empty" or "expected …, got …". */
 export function explainType(expected: string, input: unknown): string {
@@ -124,5 +132,5 @@ function onlyLikelyBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.c
 }
 
 function isAboutWholeValue(issue: z.core.$ZodIssue): boolean {
-  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
+  return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
 }

@@ -1,12 +1,24 @@
 /** The settings for `lockstep settings print`: in the file's own shape, defaults filled in, secrets masked. */
+import type { ChannelSettings } from './alert.ts';
 import { formatDuration } from './durations.ts';
 import { isSecretSource, type ListenAddress, type SecretSource } from './fields.ts';
 import { Hidden } from './hidden.ts';
+import { OPERATOR } from './schema-console.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
 import type { TargetSettings } from './target.ts';
 
 /** Plain values for YAML or JSON. Sources of secrets are shown, secrets are `***`, and so are passwords in URLs. */
-export function maskSettings({ service, accounts, database, redis, syncs, targets, console, health }: Settings) {
+export function maskSettings({
+  service,
+  accounts,
+  database,
+  redis,
+  syncs,
+  targets,
+  alerts,
+  console,
+  health,
+}: Settings) {
   return {
     service: { url: service.url ?? 'embedded' },
     accounts: mapValues(accounts, maskAccount),
@@ -14,13 +26,25 @@ export function maskSettings({ service, accounts, database, redis, syncs, target
     redis: maskFields({ ...redis, url: redis.url ?? 'none' }),
     syncs: mapValues(syncs, maskSync),
     targets: mapValues(targets, ({ name, ...target }: TargetSettings) => maskFields(target)),
-    console: { listen: addressText(console) },
+    alerts: mapValues(alerts, ({ name, ...channel }: ChannelSettings) => maskFields(channel)),
+    console: maskConsole(console),
     health: health ? { listen: addressText(health) } : {},
   };
 }
 
 function addressText({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function maskConsole({ users, tokens, trustProxy, ...address }: Settings['console']) {
+  const { [OPERATOR]: operator, ...others } = users;
+  return {
+    listen: addressText(address),
+    ...(operator && { password: maskSecret(operator.password) }),
+    users: mapValues(others, maskFields),
+    tokens: mapValues(tokens, maskFields),
+    trustProxy,
+  };
 }
 
 function maskAccount({ name, url, authorization, ...account }: AccountSettings) {
@@ -51,9 +75,10 @@ function maskField([key, value]: [string, unknown]): [string, unknown] {
   return [key, isMap ? maskFields(value) : value];
 }
 
-function maskSecret(ref: SecretSource) {
-  if (ref.from === 'env') return { env: ref.name };
-  return ref.from === 'file' ? { file: ref.path } : ref.value.toString();
+function maskSecret(ref: SecretSource & { readonly scheme?: string }) {
+  const scheme = ref.scheme !== undefined && { scheme: ref.scheme };
+  if (ref.from === 'env') return { ...scheme, env: ref.name };
+  return ref.from === 'file' ? { ...scheme, file: ref.path } : ref.value.toString();
 }
 
 function mapValues<T>(entries: Readonly<Record<string, T>>, map: (entry: T) => unknown): Record<string, unknown> {

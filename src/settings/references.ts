@@ -14,6 +14,7 @@ export function checkReferences(document: unknown): Finding[] {
   return [
     ...checkSyncs(entriesOf(file.get('syncs')), accounts, targets),
     ...checkTargets(targets, accounts),
+    ...checkAlerts(entriesOf(file.get('alerts')), entriesOf(file.get('syncs'))),
     ...checkKeys(accounts, entriesOf(file.get('service')).get('url') ?? 'embedded'),
   ];
 }
@@ -40,10 +41,13 @@ function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Findin
   });
 }
 
+const WITHOUT_ITEMS: readonly unknown[] = ['webhook', 'slack', 'teams', 'postgres'];
+
 /** A polled target must have items that can be read. */
 function pollProblem(target: string, targets: Entries): string | undefined {
-  const type = entriesOf(targets.get(target)).get('type');
-  if (type !== 'webhook' && type !== 'postgres') return undefined;
+  const entries = entriesOf(targets.get(target));
+  const type = entries.get('type');
+  if (type === 'http' ? entries.has('items') : !WITHOUT_ITEMS.includes(type)) return undefined;
   return `a target of the type ${type} has no items that can be read: remove ${quote(target)} from poll`;
 }
 
@@ -53,6 +57,14 @@ function checkTargets(targets: Entries, accounts: Entries): Finding[] {
     const isKnown = typeof account !== 'string' || accounts.has(account);
     return isKnown ? [] : [unknownName(['targets', name, 'account'], 'account', account, accounts)];
   });
+}
+
+function checkAlerts(alerts: Entries, syncs: Entries): Finding[] {
+  return [...alerts].flatMap(([name, value]) =>
+    textsIn(entriesOf(value).get('syncs')).flatMap(({ text, index }) =>
+      syncs.has(text) ? [] : [unknownName(['alerts', name, 'syncs', index], 'sync', text, syncs)],
+    ),
+  );
 }
 
 /** If the target is an account of the service: that account. */

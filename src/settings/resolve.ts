@@ -3,9 +3,11 @@
  * overrides from the environment.
  */
 import { dirname, resolve } from 'node:path';
+import type { ChannelSettings } from './alert.ts';
 import { isSecretSource, type SecretRef, type SecretSource } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
+import { OPERATOR } from './schema-console.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
 import type { TargetSettings } from './target.ts';
 
@@ -42,14 +44,28 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     return { name, ...given, options: { ...given.options, folder: resolve(dirname(file), given.options.folder) } };
   };
 
-  const target = (name: string, written: SettingsFile['targets'][string]): TargetSettings => {
-    const { timeout: timeoutMs, ...given } = { timeout: undefined, ...written };
-    const fields = Object.entries(given).map(([key, value]) => [
-      key,
-      isSecretSource(value) ? secretAt(`targets.${name}.${key}`, value) : value,
-    ]);
+  const located = (path: string, value: unknown) => (isSecretSource(value) ? secretAt(path, value) : value);
+  const outside = (where: string, name: string, written: Readonly<Record<string, unknown>>) => {
+    const { timeout: timeoutMs, ...given } = written;
+    const fields = Object.entries(given).map(([key, value]) => [key, located(`${where}.${key}`, value)]);
+    return { ...Object.fromEntries(fields), name, ...(timeoutMs !== undefined && { timeoutMs }) };
+  };
+  const target = (name: string, written: SettingsFile['targets'][string]) => {
+    const { headers, ...given } = { headers: undefined, ...written };
+    const where = `targets.${name}`;
     // Safe: TargetOf says the same for every type, but the compiler cannot see it because the names of the keys are lost.
-    return { ...Object.fromEntries(fields), name, ...(timeoutMs !== undefined && { timeoutMs }) } as TargetSettings;
+    return {
+      ...outside(where, name, given),
+      ...(headers && { headers: mapEntries(headers, (header, value) => located(`${where}.headers.${header}`, value)) }),
+    } as TargetSettings;
+  };
+  const channel = (name: string, given: SettingsFile['alerts'][string]) =>
+    outside(`alerts.${name}`, name, given) as ChannelSettings;
+
+  const { password } = parsed.console;
+  const users = {
+    ...(password && { [OPERATOR]: { password, role: 'operator' } as const }),
+    ...parsed.console.users,
   };
 
   return {
@@ -60,8 +76,20 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     redis: { ...parsed.redis, ...overrides.redis },
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
+    alerts: mapEntries(parsed.alerts, channel),
     retention: parsed.retention,
-    console: parsed.console.listen,
+    console: {
+      ...parsed.console.listen,
+      users: mapEntries(users, (name, user) => ({
+        ...user,
+        password: secretAt(name === OPERATOR ? 'console.password' : `console.users.${name}.password`, user.password),
+      })),
+      tokens: mapEntries(parsed.console.tokens, (name, given) => ({
+        ...given,
+        token: secretAt(`console.tokens.${name}.token`, given.token),
+      })),
+      trustProxy: parsed.console.trustProxy,
+    },
     presets,
     health: parsed.health.listen,
   };

@@ -1,6 +1,8 @@
 /** The settings of one sync, by its type. */
 import { z } from 'zod';
 import { FIELDS } from '../csv/fields.ts';
+import { contactFilter } from './contact-filter.ts';
+import { checkContactMap, contactMap } from './contact-map.ts';
 import { duration, formatDuration } from './durations.ts';
 import { exactlyOneOf, textAs, unlessKeysAreUnknown } from './fields.ts';
 import { typeKeyOf } from './guesses.ts';
@@ -57,38 +59,55 @@ const common = {
     .describe('When it runs automatically. Without a schedule it runs only by `lockstep run`.'),
 };
 
-const contactsOptions = z.strictObject({
-  rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts requested per page. Default: 500.'),
-  importWith: z
-    .enum(['auto', 'import', 'create'])
-    .prefault('auto')
-    .describe(
-      'Operation that makes a customer of a contact: customers.import, customers.create, or auto for the one that works. Default: auto.',
-    ),
-  onChange: z
-    .enum(['update', 'ignore'])
-    .prefault('update')
-    .describe('What to do when an imported contact changes. Default: update its customer.'),
-  matchBy: z
-    .array(z.enum(['email', 'phone', 'name']))
-    .min(1, 'needs at least one of email, phone, name')
-    .refine((fields) => new Set(fields).size === fields.length, 'the same field is listed twice')
-    .prefault(['email', 'phone'])
-    .describe(
-      'Fields that match a contact with an existing customer, the strongest first; name is full name and organization. Default: [email, phone].',
-    ),
+/** When `who`, whose rows are `what`, waits for a person. */
+const guards = (who: string, what: string, all: string) => ({
   approveAbove: z
     .int()
     .min(0)
     .optional()
-    .describe('A run that would write more contacts than this pauses for approval. Default: no limit.'),
+    .describe(`${who} that would write more ${what} than this pauses for approval. Default: no limit.`),
   approveAboveShare: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe('The same as a share of all contacts, such as 0.2. Default: no limit.'),
+    .describe(`The same as a share of all ${all}, such as 0.2. Default: no limit.`),
 });
+
+const contactsOptions = z
+  .strictObject({
+    rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts requested per page. Default: 500.'),
+    importWith: z
+      .enum(['auto', 'import', 'create'])
+      .prefault('auto')
+      .describe(
+        'Operation that makes a customer of a contact: customers.import, customers.create, or auto for the one that works. Default: auto.',
+      ),
+    onChange: z
+      .enum(['update', 'ignore'])
+      .prefault('update')
+      .describe('What to do when an imported contact changes. Default: update its customer.'),
+    matchBy: z
+      .array(z.enum(['email', 'phone', 'name']))
+      .min(1, 'needs at least one of email, phone, name')
+      .refine((fields) => new Set(fields).size === fields.length, 'the same field is listed twice')
+      .prefault(['email', 'phone'])
+      .describe(
+        'Fields that match a contact with an existing customer, the strongest first; name is full name and organization. Default: [email, phone].',
+      ),
+    ...guards('A run', 'contacts', 'contacts'),
+    map: contactMap
+      .optional()
+      .describe(
+        'Where fields of the customer come from: { phone_number: { from: phone, transform: { phone: DE } } }; none: never written. Other fields stay as they are. See docs/contacts.md.',
+      ),
+    where: contactFilter
+      .optional()
+      .describe(
+        'Which contacts are imported: { country: [DE, AT] }; all conditions have to hold. Default: all contacts.',
+      ),
+  })
+  .superRefine(checkContactMap);
 
 const pipelineId = z.union([z.int().min(0).transform(String), z.string().trim().min(1)]);
 
@@ -151,6 +170,7 @@ const ordersOptions = z.strictObject({
     .partialRecord(z.enum(FIELDS), z.string().min(1))
     .optional()
     .describe('Columns by field, if they are not found by their names: { order_id: Bestell-Nr. }.'),
+  ...guards('A load', 'orders', 'rows of its file'),
 });
 
 export const syncTypes = z.discriminatedUnion('type', [

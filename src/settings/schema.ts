@@ -3,17 +3,17 @@
  * shape with durations in milliseconds; resolve.ts turns it into `Settings`.
  */
 import { z } from 'zod';
+import { alertChannel } from './alert.ts';
 import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { account } from './schema-account.ts';
+import { consoleSection } from './schema-console.ts';
 import { retention } from './schema-retention.ts';
 import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
 export const redisUrl = storeUrl('none', ['redis:', 'rediss:']);
-
-const NO_PASSWORD = 'not supported: remove it. Calls to /hooks are checked with the secrets of their targets';
 
 const redisPrefix = z
   .string({
@@ -59,6 +59,7 @@ export const settingsFile = z.strictObject({
     .describe('Redis or Valkey: queue and budgets, for several machines.'),
   syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by names of your choice.'),
   targets: z.record(name, target).prefault({}).describe('Outside systems, by names of your choice.'),
+  alerts: z.record(name, alertChannel).prefault({}).describe('Where problems are reported, by names of your choice.'),
   presets: z
     .string()
     .min(1)
@@ -75,19 +76,15 @@ export const settingsFile = z.strictObject({
     .prefault({})
     .describe('Health checks and metrics.'),
   retention,
-  console: z
-    .strictObject({
-      listen: listenAddress
-        .prefault('127.0.0.1:4000')
-        .describe('Address and port where calls from outside systems are received. Default: 127.0.0.1:4000.'),
-      password: z.never({ error: NO_PASSWORD }).optional().describe(NO_PASSWORD),
-    })
-    .prefault({})
-    .describe('Receives calls from outside systems (the role console).'),
+  console: consoleSection,
 });
 
-/** The keys that each type of sync and of target has. */
-export const VARIANTS = { syncs: keysByType(syncTypes.options), targets: keysByType(target.options) };
+/** The keys that each type of a section has. */
+export const VARIANTS = {
+  syncs: keysByType(syncTypes.options),
+  targets: keysByType(target.options),
+  alerts: keysByType(alertChannel.options),
+};
 
 function keysByType(
   options: readonly { readonly shape: { readonly type: z.ZodLiteral<string> } }[],

@@ -5,9 +5,11 @@
 
 import { LockstepError } from '../base/errors.ts';
 import type { BudgetLimits } from '../client/budget/budget.ts';
+import type { ChannelSettings } from './alert.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
+import type { ConsoleRole } from './schema-console.ts';
 import type { RetentionSettings } from './schema-retention.ts';
 import type { TargetSettings } from './target.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
@@ -27,8 +29,10 @@ export interface Settings {
   readonly redis: { readonly url: Hidden | undefined; readonly prefix: string };
   readonly syncs: Readonly<Record<string, SyncSettings>>;
   readonly targets: Readonly<Record<string, TargetSettings>>;
+  /** Where problems are reported. */
+  readonly alerts: Readonly<Record<string, ChannelSettings>>;
   readonly retention: RetentionSettings;
-  readonly console: ListenAddress;
+  readonly console: ConsoleSettings;
   /** Absolute path of the directory with the user's own presets. */
   readonly presets: string | undefined;
   /** Where each process of `start` serves health checks and metrics; undefined: nowhere. */
@@ -44,6 +48,13 @@ export interface AccountSettings extends Pick<SettingsFile['accounts'][string], 
   readonly authorization: { readonly scheme: string; readonly token: SecretRef } | undefined;
   /** How long a run waits for an unavailable service before it fails. */
   readonly patienceMs: number;
+}
+
+export interface ConsoleSettings extends ListenAddress {
+  /** By name; none: everyone on this machine is the operator. */
+  readonly users: Readonly<Record<string, { readonly password: SecretRef; readonly role: ConsoleRole }>>;
+  readonly tokens: Readonly<Record<string, { readonly token: SecretRef; readonly role: ConsoleRole }>>;
+  readonly trustProxy: readonly string[];
 }
 
 export type BudgetSettings = AccountSettings['budget'];
@@ -65,6 +76,11 @@ export function syncNamed(settings: Settings, name: string): SyncSettings {
 /** The target called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
 export function targetNamed(settings: Settings, name: string): TargetSettings {
   return named('target', 'targets', settings.targets, name, settings.file);
+}
+
+/** The channel for alerts called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
+export function channelNamed(settings: Settings, name: string): ChannelSettings {
+  return named('channel', 'alerts', settings.alerts, name, settings.file);
 }
 
 /** The rate that the budget of an account allows, per second. */

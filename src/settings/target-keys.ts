@@ -17,15 +17,20 @@ export function httpKeys(defaults: BudgetDefaults) {
     budget: targetBudget(defaults)
       .prefault({})
       .describe('Calls allowed to this target, shared by every process that uses it.'),
-    timeout: duration({ minMs: 10, maxMs: 300_000 })
-      .prefault('15s')
-      .describe('How long one call may take. Default: 15s.'),
-    allowPrivate: z
-      .boolean()
-      .prefault(false)
-      .describe('Allow addresses of this machine and of private networks. Default: false.'),
+    ...callKeys,
   };
 }
+
+/** Keys of everything that is called at an address of the settings. */
+export const callKeys = {
+  timeout: duration({ minMs: 10, maxMs: 300_000 })
+    .prefault('15s')
+    .describe('How long one call may take. Default: 15s.'),
+  allowPrivate: z
+    .boolean()
+    .prefault(false)
+    .describe('Allow addresses of this machine and of private networks. Default: false.'),
+};
 
 /**
  * A target's settings as the rest of Lockstep sees them: secrets name the setting that needs them, and times are in
@@ -34,12 +39,15 @@ export function httpKeys(defaults: BudgetDefaults) {
 export type TargetOf<Schema extends z.ZodType> = { readonly name: string } & Resolved<z.output<Schema>>;
 
 type Resolved<Given> = {
-  readonly [Key in keyof Given as Key extends 'timeout' ? 'timeoutMs' : Key]: Given[Key] extends
-    | SecretSource
-    | undefined
-    ? SecretRef | Extract<Given[Key], undefined>
-    : Given[Key];
+  readonly [Key in keyof Given as Key extends 'timeout' ? 'timeoutMs' : Key]: Key extends 'headers'
+    ? Headers
+    : Given[Key] extends SecretSource | undefined
+      ? SecretRef | Extract<Given[Key], undefined>
+      : Given[Key];
 };
+
+/** The headers of every call to a target: text, or a secret that follows its scheme. */
+export type Headers = Readonly<Record<string, string | (SecretRef & { readonly scheme?: string })>>;
 
 function targetBudget(defaults: BudgetDefaults) {
   const { requests: usual, perMs: usualMs } = defaults;

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { duration } from './durations.ts';
 import { name, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
 import { count } from './rate.ts';
+import { slack, teams } from './target-chat.ts';
+import { filterKeys, headers } from './target-events.ts';
+import { http } from './target-http.ts';
 import {
   columns,
   createFlag,
@@ -13,6 +16,7 @@ import {
   type TargetOf,
   vendorUrl,
 } from './target-keys.ts';
+import { template } from './template.ts';
 
 const webhook = z.strictObject({
   type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
@@ -21,6 +25,17 @@ const webhook = z.strictObject({
   previousSecret: secret
     .optional()
     .describe('The previous secret: during a rotation, deliveries are signed with both.'),
+  format: z
+    .enum(['standard', 'cloudevents', 'cloudevents-binary'])
+    .prefault('standard')
+    .describe(
+      'Form of the calls: standard (Standard Webhooks), or CloudEvents 1.0: cloudevents has its attributes in the body, cloudevents-binary in headers. Default: standard.',
+    ),
+  body: template('json')
+    .optional()
+    .describe('Template of the body, of a CloudEvent the data; it must yield JSON. Default: the whole task.'),
+  headers,
+  ...filterKeys,
   ...httpKeys({ requests: 50, perMs: 1000, concurrency: 8 }),
 });
 
@@ -30,6 +45,9 @@ const github = z
     url: vendorUrl
       .prefault('https://api.github.com')
       .describe('Address of the API; for your own server: https://HOST/api/v3. Default: https://api.github.com.'),
+    site: vendorUrl
+      .optional()
+      .describe('Address at which people open issues, if url is a proxy. Default: the host that belongs to url.'),
     token: secret.describe('Token with read and write access to the issues.'),
     owner: z
       .string()
@@ -58,7 +76,12 @@ const github = z
 const jira = z
   .strictObject({
     type: z.literal('jira').describe('Issues of Jira Cloud.'),
-    url: vendorUrl.describe('Address of the site, such as https://example.atlassian.net.'),
+    url: vendorUrl.describe(
+      'Address of the site, such as https://example.atlassian.net; for a scoped token: https://api.atlassian.com/ex/jira/CLOUD_ID.',
+    ),
+    site: vendorUrl
+      .optional()
+      .describe('Address at which people open issues, if it differs from url. Default: the host of url.'),
     email: z.email().describe('Account that the token belongs to.'),
     token: secret.describe('API token of that account, from id.atlassian.com.'),
     project: z
@@ -70,7 +93,13 @@ const jira = z
       .string()
       .min(1)
       .optional()
-      .describe('Status for the issue of a completed task. Default: any status of the category Done.'),
+      .describe('Status for the issue of a completed task. Default: Done, Closed or Resolved.'),
+    doneFields: z
+      .record(z.string().min(1), z.unknown())
+      .prefault({})
+      .describe(
+        'Fields to set in the transition of a completed task if its screen has them, such as { resolution: { name: Done } }. Default: none.',
+      ),
     openStatus: z
       .string()
       .min(1)
@@ -111,7 +140,8 @@ const linear = z
     url: vendorUrl
       .prefault('https://api.linear.app')
       .describe('Address of the API, without /graphql. Default: https://api.linear.app.'),
-    token: secret.describe('Personal API key with the permissions read and write.'),
+    token: secret.describe('Personal API key, or OAuth token, with the permissions read and write.'),
+    oauth: z.boolean().prefault(false).describe('The token is an OAuth token. Default: false, a personal API key.'),
     team: z
       .string()
       .regex(/^[A-Z][A-Z\d]{0,9}$/, 'expected the key of a team in capitals, such as ENG')
@@ -138,6 +168,7 @@ const todoist = z.strictObject({
     .describe('Id of the project where tasks are created. Default: the inbox.'),
   create: createFlag,
   columns,
+  hookSecret,
   // Todoist allows 1000 calls in 15 minutes for each user.
   ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
 });
@@ -153,13 +184,17 @@ const table = z
   });
 
 const postgres = z.strictObject({
-  type: z.literal('postgres').describe('A table in Postgres with one row per task.'),
+  type: z.literal('postgres').describe('A table in Postgres with one row per task, or per version of a task.'),
   url: secret.describe('Address of the database: postgres://user:password@host:5432/database.'),
   table: table
     .prefault('public.lockstep_tasks')
     .describe(
       'Name of the table with its schema, in the same case as in Postgres; without a schema it is in public. Default: public.lockstep_tasks.',
     ),
+  history: z
+    .boolean()
+    .prefault(false)
+    .describe('Write one row per version of a task instead of one per task. Default: false.'),
   createTable: z.boolean().prefault(false).describe('Create the table if it is missing. Default: false.'),
   timeout: duration({ minMs: 10, maxMs: 300_000 })
     .prefault('15s')
@@ -182,9 +217,37 @@ const service = z.strictObject({
     ),
 });
 
-export const target = z.discriminatedUnion('type', [webhook, github, jira, asana, linear, todoist, postgres, service]);
+export const target = z.discriminatedUnion('type', [
+  webhook,
+  github,
+  jira,
+  asana,
+  linear,
+  todoist,
+  http,
+  slack,
+  teams,
+  postgres,
+  service,
+]);
 
 export type TargetSettings = TargetOf<typeof target>;
 
 /** The settings of a target of one type. */
 export type SettingsOf<Type extends TargetSettings['type']> = Extract<TargetSettings, { type: Type }>;
+
+/** Targets that receive each change as an event, also an old one that is replayed; the others hold the state of a task. */
+export function receivesEvents(target: TargetSettings): boolean {
+  switch (target.type) {
+    case 'webhook':
+    case 'slack':
+    case 'teams':
+      return true;
+    case 'http':
+      return target.items === undefined;
+    case 'postgres':
+      return target.history;
+    default:
+      return false;
+  }
+}

@@ -30,6 +30,19 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
       warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
     }
   }
+  for (const [name, channel] of Object.entries(parsed.alerts)) {
+    for (const [key, value] of Object.entries(channel)) {
+      if (isSecretSource(value)) warnOfLiteral(['alerts', name, key], value);
+    }
+    if (channel.type !== 'email' || channel.password === undefined) continue;
+    if (channel.security === 'none' && !isLoopback(channel.host))
+      warn(['alerts', name, 'security'], 'none sends the password in the clear; use starttls or tls');
+  }
+  const { password, users, tokens } = parsed.console;
+  warnOfLiteral(['console', 'password'], password);
+  for (const [name, user] of Object.entries(users))
+    warnOfLiteral(['console', 'users', name, 'password'], user.password);
+  for (const [name, one] of Object.entries(tokens)) warnOfLiteral(['console', 'tokens', name, 'token'], one.token);
   for (const section of ['console', 'health'] as const) {
     const host = parsed[section].listen?.host;
     if (host === undefined || isLoopback(host)) continue;

@@ -5,14 +5,14 @@ const EXAMPLE = 'postgres://user:password@host:5432/database';
 
 /**
  * The URL for messages: `postgres://user:***@host:port/database`, without its options, which may hold a password too.
- * Throws DATABASE_URL_INVALID (exit code 2) for what is no Postgres URL, and never repeats it.
+ * Throws DATABASE_URL_INVALID (exit code 2) if the text is not a Postgres URL; the message never repeats it.
  */
 export function maskedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) {
     throw invalid(`expected "embedded" or the form ${EXAMPLE}`);
   }
-  // An unescaped "/", "#" or "?" in a password ends the host early: what follows would be shown, and is not what was meant.
+  // An unescaped "/", "#" or "?" in a password ends the host early, so the rest of the password would be shown.
   if (url.hash !== '' || url.pathname.includes('@') || url.search.includes('@')) {
     throw invalid('a "#", "/", "?" or "@" in the password has to be percent-encoded, such as %23 for "#"');
   }

@@ -1,4 +1,4 @@
-/** The database's errors that a person has to act on, said clearly: it cannot be reached, or it has gone away. */
+/** Explains the database's errors that a person has to act on: it cannot be reached, or the connection was lost. */
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 
 /**
@@ -11,7 +11,7 @@ export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL)
 }
 
 /**
- * A clear error when `error` says that the database was lost or is out of resources (exit code 3), else undefined.
+ * A clear error if `error` says that the database was lost or is out of resources (exit code 3), otherwise undefined.
  * `where`: `Database.describe`, which tells its network errors from those of other servers.
  */
 export function describeDatabaseError(error: unknown, where: string): LockstepError | undefined {
@@ -92,7 +92,7 @@ function runtimeProblem(error: unknown, where: string): Problem | undefined {
   return NO_CONNECTION.includes(code) && isAbout(error, where) ? LOST : undefined;
 }
 
-/** Was it this database that could not be connected to? Redis' and HTTP's errors carry the same codes. */
+/** Whether the error is about a connection to this database: errors of Redis and HTTP have the same codes. */
 function isAbout(error: unknown, where: string): boolean {
   const { address, port, hostname } = Object(error) as { address?: unknown; port?: unknown; hostname?: unknown }; // read only
   if (typeof address === 'string' && address.includes('.s.PGSQL.')) return true;
@@ -100,7 +100,7 @@ function isAbout(error: unknown, where: string): boolean {
   return typeof hostname === 'string' && where.includes(hostname);
 }
 
-/** The error itself, and those it wraps. */
+/** The error itself, and the errors that it wraps. */
 function* chain(error: unknown): Generator<unknown> {
   for (let one = error; one !== undefined && one !== null; one = one instanceof Error ? one.cause : undefined) {
     yield one;

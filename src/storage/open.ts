@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { codeOf } from '../base/errors.ts';
+import type { InSpan } from '../base/in-span.ts';
 import { maskedUrl } from './address.ts';
 import { type EmbeddedPostgres, startEmbedded } from './embedded/embedded.ts';
 import { cannotOpen } from './errors.ts';
@@ -17,6 +18,8 @@ export interface DatabaseOptions {
   /** Of `pool`; default 10. */
   readonly maxConnections?: number;
   readonly log?: Logger;
+  /** Each query of the pool is done in a span. */
+  readonly inSpan?: InSpan | undefined;
 }
 
 export interface Database {
@@ -30,7 +33,7 @@ export interface Database {
 }
 
 const CONNECT_MS = 30_000;
-/** How long a server that says "starting up" is waited for. */
+/** How long to wait for a server that says that it is starting up. */
 const STARTING_UP_MS = 30_000;
 const STARTING_UP = '57P03';
 
@@ -46,7 +49,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     keepAlive: true,
     ...server,
   };
-  const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log);
+  const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log, options.inSpan);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await pool.end();

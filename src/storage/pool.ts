@@ -1,10 +1,13 @@
 /** A pool of connections as every room expects it: bigint as a number, and no lost connection that ends the process. */
 import pg from 'pg';
 import type { Logger } from 'pino';
+import type { InSpan } from '../base/in-span.ts';
+import { tracedPool } from './traced-pool.ts';
 
 /** Makes a pool; the caller ends it. Lost connections are logged, and the next query gets a new one. */
-export function makePool(connection: pg.PoolConfig, log?: Logger): pg.Pool {
-  const pool = new pg.Pool({ ...connection, types: { getTypeParser } });
+export function makePool(connection: pg.PoolConfig, log?: Logger, inSpan?: InSpan): pg.Pool {
+  const config = { ...connection, types: { getTypeParser } };
+  const pool = inSpan ? tracedPool(config, inSpan) : new pg.Pool(config);
   const lost = (error: Error): void => {
     if (!pool.ending) log?.warn({ error: error.message }, 'lost a connection to the database');
   };
@@ -18,7 +21,9 @@ const { INT8 } = pg.types.builtins;
 /** The type of a list of INT8, which pg has no name for. */
 const INT8_LIST = 1016;
 
-/** pg's parser for a type, but int8 as a number where a number can hold it: counts and ids are used as such everywhere. */
+/**
+ * pg's parser for a type, except that an int8 becomes a number if a number can hold it: counts and ids are used as numbers.
+ */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') => {
   const usual = pg.types.getTypeParser(oid, format as 'text'); // the overloads differ only in what the parser is given
   if (format === 'binary' || (oid !== INT8 && oid !== INT8_LIST)) return usual;

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 
 /**
- * Runs `work` in a transaction on a connection of its own and gives its result once committed; rolls back when it throws.
- * Throws what `work` throws, the database's errors, and TRANSACTION_ROLLED_BACK when `work` continued after an error that had
- * already ended the transaction: Postgres answers such a commit with a silent rollback.
+ * Runs `work` in a transaction on a connection of its own and returns its result once it is committed; rolls back if it
+ * throws. Throws what `work` throws, the database's errors, and TRANSACTION_ROLLED_BACK when `work` continued after an error
+ * that had already ended the transaction: Postgres answers such a commit with a silent rollback.
  */
 export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const db = await pool.connect();
@@ -23,7 +23,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) 
     return result;
   } catch (error) {
     await db.query('rollback').catch((cause: Error) => {
-      broken = cause; // the first error is the one to report; this connection is no good any more
+      broken = cause; // the first error is the one to report; this connection is unusable
     });
     throw error;
   } finally {

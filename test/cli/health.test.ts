@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type HealthServer, serveHealth } from '../../src/cli/health-server.ts';
 import { createMetrics, type Metrics } from '../../src/cli/metrics.ts';
 import { checkReadiness, type ReadinessNeeds } from '../../src/cli/readiness.ts';
@@ -114,6 +115,44 @@ test('counts calls, runs, rows and deliveries, and reads budgets and the backlog
   expect(text).not.toContain('a-file-of-a-customer');
 });
 
+const DASHBOARD = new URL('../../config/grafana-dashboard.json', import.meta.url);
+const COLUMNS = 24;
+
+/** The fields of Grafana's classic dashboards: https://grafana.com/docs/grafana/latest/dashboards/json-model/ */
+const dashboardSchema = z.object({
+  id: z.null(),
+  uid: z.string().min(8).max(40),
+  title: z.string(),
+  schemaVersion: z.int().min(17),
+  time: z.object({ from: z.string(), to: z.string() }),
+  templating: z.object({
+    list: z.tuple([
+      z.object({ name: z.literal('datasource'), type: z.literal('datasource'), query: z.literal('prometheus') }),
+    ]),
+  }),
+  panels: z.array(
+    z.object({
+      id: z.int().positive(),
+      type: z.literal('timeseries'),
+      title: z.string(),
+      datasource: z.object({ type: z.literal('prometheus'), uid: z.string().regex(/^\$\{datasource\}$/) }),
+      gridPos: z.object({ x: z.int(), y: z.int(), w: z.int().positive(), h: z.int().positive() }),
+      targets: z.array(z.object({ refId: z.string(), expr: z.string(), legendFormat: z.string() })).min(1),
+    }),
+  ),
+});
+
+test('the dashboard has the fields that Grafana needs, and its panels have places of their own', async () => {
+  const { panels } = dashboardSchema.parse(JSON.parse(await readFile(DASHBOARD, 'utf8')));
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  for (const { targets } of panels) expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, i) => ({ column: x + (i % w), row: y + Math.floor(i / w) })),
+  );
+  expect(cells.every(({ column }) => column >= 0 && column < COLUMNS)).toBe(true);
+  expect(new Set(cells.map(({ column, row }) => `${column} ${row}`)).size).toBe(cells.length);
+});
+
 test('the dashboard uses only metrics that exist', async () => {
   const { text } = await (await served())('/metrics');
   const names = new Set(
@@ -121,7 +160,7 @@ test('the dashboard uses only metrics that exist', async () => {
       type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     ),
   );
-  const dashboard = await readFile(new URL('../../config/grafana-dashboard.json', import.meta.url), 'utf8');
+  const dashboard = await readFile(DASHBOARD, 'utf8');
   const used = [...dashboard.matchAll(/lockstep_\w+/g)].map(([name]) => name);
   expect(used.length).toBeGreaterThan(10);
   expect(used.filter((name) => !names.has(name))).toEqual([]);

@@ -127,7 +127,9 @@ test.each([
 
 test('reports a missing file and an unknown target', async () => {
   expect((await links('import', 'none.csv', ...TO)).stderr).toMatch(/There is no file .*none\.csv/);
-  expect((await links('import', 'none.csv', '--target', 'issues')).stderr).toContain('--target and --account');
+  expect((await links('import', 'none.csv', '--target', 'issues')).stderr).toContain(
+    "required option '--account <name>'",
+  );
 });
 
 test('reports an account whose tasks have no target yet', async () => {
@@ -148,7 +150,7 @@ test('lists links with their number, and removes one', async () => {
 });
 
 test.each([
-  [['remove', ...TO], /--target, --account and --task/],
+  [['remove', ...TO], /required option '--task <id>'/],
   [['remove', ...TO, '--task', 'order:1'], /"order:1" is not a task: use 12, task:12/],
   [['remove', ...TO, '--task', '99'], /task:99 of demo is not linked with an item of issues\. List all/],
   [['--target', 'isues'], /No target named "isues"/],

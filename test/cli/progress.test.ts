@@ -20,7 +20,9 @@ const RUN: Run = {
   checkpoint: {},
   notes: [],
   scan: 'proven',
+  leftOut: undefined,
   rowsSeen: 2_000,
+  counts: undefined,
   rowsPruned: 0,
   rowsSettled: 500,
   calls: 504,
@@ -32,6 +34,7 @@ const RUN: Run = {
   endedAt: undefined,
   attendedAt: undefined,
   idleMs: 0,
+  isBound: false,
 };
 const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 

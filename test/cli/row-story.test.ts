@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Hints } from '../../src/base/reasons/reasons.ts';
-import { storyLines, storyResult } from '../../src/cli/row-story.ts';
+import { storyLines } from '../../src/cli/row-story.ts';
 import type { RowStory } from '../../src/engine/ledger/row-story.ts';
+import { storyResult } from '../../src/operator/row-words.ts';
 
 const HINTS: Hints = { command: (command) => `lockstep ${command} --data D`, about: { run: 'run-1', account: 'demo' } };
 const AT = '2026-11-21T02:00:05Z';

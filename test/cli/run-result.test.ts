@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/run-result.ts';
+import { exitCodeOf } from '../../src/cli/errors.ts';
 import type { Counts } from '../../src/engine/ledger/rows.ts';
 import type { RunStatus } from '../../src/engine/ledger/runs.ts';
 

@@ -39,11 +39,6 @@ test('calls operations of the contract by name, with parameters and a body', asy
     stderr: '',
     stdout: expect.stringMatching(/^contacts.search: applied \(HTTP 200\)\n\[[\s\S]*"email": "ann@example.com"/),
   });
-  const refused = await lockstep('call', 'contacts.get', '--account', 'demo', '--param', 'contact_id=999', '--json');
-  expect([refused.code, refused.json.outcome]).toEqual([
-    1,
-    expect.objectContaining({ status: 'refused', httpStatus: 404 }),
-  ]);
 });
 
 test('joins an unfinished run of the same sync, and names a run of another sync that is in the way', async () => {

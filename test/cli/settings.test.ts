@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { isPassword } from '../../src/console/passwords.ts';
 import { command, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();
@@ -69,4 +70,12 @@ test('checks the presets of the directory that the settings name', async () => {
     2,
     expect.stringContaining('columns.amnt: unknown key; did you mean amount?'),
   ]);
+});
+
+test('hashes a password for the console', async () => {
+  const env = { PASSWORD: 'correct horse' };
+  const { code, stdout } = await command(['settings', 'hash-password', '--env', 'PASSWORD'], { cwd: '.', env });
+  expect([code, await isPassword('correct horse', stdout.trim())]).toEqual([0, true]);
+  const unset = await command(['settings', 'hash-password', '--env', 'NO_PASSWORD'], { cwd: '.' });
+  expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining('NO_PASSWORD is not set')]);
 });

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noteAttended } from '../../src/engine/ledger/attended.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { endRun, pauseRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -56,7 +57,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
 
   const { stdout } = await status();
   const { needs, running, next } = (await status('--json')).json;
-  const commands = [`runs show ${latest}`, `runs show ${waiting}`, 'deliveries enable hook'];
+  const commands = ['review', `runs show ${waiting}`, 'deliveries enable hook'];
   expect(needs.map(({ command: one }: { command: string }) => one)).toEqual(commands);
   expect(running.map(({ run }: { run: string }) => run)).toEqual([working]);
   expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);

@@ -36,7 +36,9 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['service --tenant acme --key-env NOT_SET', /--key-env is missing: the environment variable NOT_SET is not set/],
   ['service --tenant acme --key-file none', /--key-file is missing: the file .*none cannot be read/],
   ['service --testbed {"latency":1}', /--testbed: .*latency/],
-  ['service keys', /--tenant is missing/],
+  ['service keys', /required option '--tenant <name>'/],
+  ['service --port 80 keys --tenant acme', /unknown option '--port'. See: lockstep service keys --help/],
+  ['runs show --limit 5', /unknown option '--limit'. See: lockstep runs show --help/],
   ['service delete person 1 --tenant acme', /contact, customer, order, task/],
   ['settings', /command is missing/],
   ['settings chek', /unknown command 'chek'.*check/],
@@ -60,6 +62,15 @@ test.each(HELPFUL)('"lockstep %s --help" explains the command and its exit codes
   expect(stdout).toMatch(new RegExp(`^Usage: ${['lockstep', ...args].join(' ')}`));
   expect(stdout).toContain('Exit codes: 0 every row succeeded');
   expect(stdout).toContain('--config <file>');
+});
+
+test('the help of a subcommand lists its own options and those of every command, without the defaults of flags', async () => {
+  const { stdout } = await command(['runs', 'show', '--help'], { cwd: await folder() });
+  const options = [...stdout.matchAll(/^ {2}(?:-h, )?--([a-z]+)/gm)].map(([, name]) => name);
+  expect(options).toEqual(['row', 'help', 'config', 'data', 'json', 'init', 'verbose', 'version']);
+  expect(stdout).not.toContain('default: false');
+  const keys = await command(['service', 'keys', '--help'], { cwd: await folder() });
+  expect(keys.stdout.match(/--tenant .*/g)).toEqual([expect.stringMatching(/tenant of the keys \(required\)$/)]);
 });
 
 test('prints the version of the package', async () => {

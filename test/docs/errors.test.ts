@@ -7,7 +7,7 @@ import { found, renderErrors } from '../../docs/make-errors.ts';
 const root = path.join(import.meta.dirname, '../..');
 const sources = ['src', 'jobs'].flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => readFileSync(path.join(root, folder, file), 'utf8')),
 );
 

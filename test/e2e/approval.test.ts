@@ -30,7 +30,7 @@ test('declined, it ends as not approved, and nothing was sent; the same command 
   expect([code, await harness.orders()]).toEqual([3, []]);
   expect(stdout).toContain('Of 4 rows: 4 orders to create.');
   expect(stdout).toMatch(/O-1 +1\.25 {2}2\n/);
-  expect(stderr).toContain('Not approved: nothing was sent.');
+  expect(stderr).toMatch(/Not approved by .+@.+: nothing was sent\./);
   expect(await latest()).toMatchObject({ state: 'not-approved', unsettled: { sent: 0, neverSent: 4 } });
   expect((await load('y\n')).code).toBe(0);
   expect((await harness.orders()).length).toBe(4);

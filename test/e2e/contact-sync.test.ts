@@ -78,7 +78,10 @@ test('a worker finishes a detached run, and ends with 0 at SIGTERM', async () =>
   const { run, cwd, env } = workspace;
   const detached = await run('run', 'nightly', '--detach');
   expect([detached.code, detached.json.status]).toEqual([0, 'running']);
-  const worker = startLockstep(['start', '--config', 'lockstep.yaml', '--json'], { cwd, env });
+  const worker = startLockstep(['start', '--roles', 'worker,scheduler', '--config', 'lockstep.yaml', '--json'], {
+    cwd,
+    env,
+  });
   expect(await worker.ready()).toEqual({ roles: ['worker', 'scheduler'], schedules: 0, unfinished: 1 });
   const { pool } = workspace.database;
   await expect.poll(async () => (await readRun(pool, detached.json.run)).status, { timeout: 20_000 }).toBe('done');

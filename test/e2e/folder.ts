@@ -14,8 +14,9 @@ export interface FileRow {
 
 export const WATCH = ['run', 'files'];
 
-export async function openFolderHarness(account: string) {
-  const syncs = { files: 'job: orders, options: { folder: inbox }' };
+/** `options`: YAML of options of the sync beside its folder. */
+export async function openFolderHarness(account: string, options = '') {
+  const syncs = { files: `job: orders, options: { folder: inbox, ${options} }` };
   const harness = await openCommandHarness({ account, syncs });
   const { reset } = harness;
   const folder = path.join(harness.dataDir, 'inbox');

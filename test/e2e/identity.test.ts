@@ -110,10 +110,22 @@ describe('an account with another key', () => {
     const service = await at.start({ contacts: CONTACTS });
     await at.settle({ acme: { url: service.url } });
     await at.run('run', 'sync-acme');
-    await seedWorkspace(service.database.pool, { contacts: 0, tenants: [{ name: 'one', key: KEYS.two }] });
+    await seedWorkspace(service.database.pool, { contacts: 0, tenants: [{ name: 'test', key: KEYS.two }] });
     await at.settle({ acme: { url: service.url, key: 'two' } });
     const rotated = await at.run('run', 'sync-acme');
     expect([rotated.code, rotated.json.counts.unchanged]).toEqual([0, CONTACTS]);
+  });
+
+  test('is suspended, and not treated as another tenant, where the service refuses the key', async () => {
+    const service = await at.start({ contacts: CONTACTS });
+    await at.settle({ acme: { url: service.url } });
+    await at.run('run', 'sync-acme');
+    await at.settle({ acme: { url: service.url, key: 'two' } });
+    const refused = await at.run('run', 'sync-acme');
+    expect([refused.code, refused.json.error.code]).toEqual([3, 'KEY_REFUSED']);
+    expect(refused.json.error.message).toContain('401');
+    await at.settle({ acme: { url: service.url } });
+    expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ unchanged: CONTACTS, in: CONTACTS });
   });
 
   test('is not written to where the key belongs to another tenant', async () => {

@@ -1,6 +1,7 @@
 /** A foreground command works on its own run and the runs it needs; it leaves other unfinished runs to workers. */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { pauseRun, readRun } from '../../src/engine/ledger/runs.ts';
+import { pauseRun } from '../../src/engine/ledger/run-status.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';

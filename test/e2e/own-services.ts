@@ -1,17 +1,18 @@
-/** Services with databases of their own, and a ledger with settings that point to them. Commands run in this process. */
+/** Several harnesses as services, and a ledger of its own with settings that point to them. Commands run in this process. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type CommandResult, databaseUrl } from '../cli/command.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type Between, startFrontServer } from '../support/harness/front-server.ts';
+import type { Between } from '../support/harness/front-server.ts';
+import { openHarness, TEST_KEY } from '../support/harness/harness.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import { commandsIn } from './commands.ts';
 
-export const KEYS = { one: 'the-key-of-tenant-one-0001', two: 'the-key-of-tenant-two-0002' };
+/** Tenant one is the tenant of a harness. */
+export const KEYS = { one: TEST_KEY, two: 'the-key-of-tenant-two-0002' };
 export type KeyName = keyof typeof KEYS;
 
 export const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
@@ -53,19 +54,12 @@ export async function openOwnServices() {
     ledger,
     cwd,
     async start({ contacts = 0, people = 1, tenants = ['one'] }: ServiceOptions = {}): Promise<OwnService> {
-      const database = await freshDatabase();
-      const named = tenants.map((name) => ({ name, key: KEYS[name] }));
-      const front = await startFrontServer();
-      const service = await startService({ pool: database.pool });
+      const { database, front, close } = await openHarness();
+      closers.push(close);
+      const named = tenants.map((name) => ({ name: name === 'one' ? 'test' : name, key: KEYS[name] }));
       if (contacts > 0) await seedWorkspace(database.pool, { contacts, seed: people, tenants: named });
       for (const { name, key } of named)
         await createKey(database.pool, (await ensureTenant(database.pool, name)).id, { key });
-      front.passTo(service.url);
-      closers.push(
-        () => database.close(),
-        () => service.close(),
-        () => front.close(),
-      );
       return { database, url: front.url, between: front.set };
     },
     /**

@@ -1,5 +1,6 @@
 /** What `lockstep start` logs: services that stop working and work again, and runs, once each. */
 import { expect, onTestFinished, test } from 'vitest';
+import { downServices } from '../../src/engine/ledger/service-states.ts';
 import type { Needs } from '../support/harness/needs.ts';
 import { openCommandHarness } from './commands.ts';
 
@@ -16,13 +17,16 @@ const entries = (stderr: string) =>
     .map((line) => JSON.parse(line));
 
 test('says once that a service is down, without any run, and once that it works again', async () => {
-  const { front, start } = await opened();
+  const { front, start, database } = await opened();
+  const down = async () => (await downServices(database.pool)).map(({ account }) => account);
   front.set(async () => ({ status: 503, body: 'away' }));
   const running = start('start');
   expect(await running.logs('does not work')).toMatch(/"account":"test".*503/);
   await expect.poll(() => front.requests.length, { timeout: 20_000 }).toBeGreaterThan(2);
+  expect(await down()).toEqual(['test']);
   front.set();
   await running.logs('works again');
+  await expect.poll(down).toEqual([]);
   running.signal('SIGTERM');
   const { code, stderr } = await running.ended;
   expect(code).toBe(0);
@@ -41,7 +45,9 @@ test('logs the start and the end of each run with its rows', async () => {
   const { run, rows } = JSON.parse(await running.logs('"run done"'));
   expect(rows).toEqual({ created: 1 });
   running.signal('SIGTERM');
-  const about = entries((await running.ended).stderr).filter((entry) => entry.run === run);
+  const about = entries((await running.ended).stderr).filter(
+    ({ msg, run: of }) => of === run && msg.startsWith('run '),
+  );
   expect(about.map(({ msg, sync }) => [msg, sync])).toEqual([
     ['run started', 'contacts'],
     ['run done', 'contacts'],

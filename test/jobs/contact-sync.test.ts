@@ -1,7 +1,8 @@
 /** The life of contacts and customers over several runs, against the embedded service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { endRun, type NewRun, type Run, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { endRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
+import { type NewRun, type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';

@@ -1,6 +1,6 @@
 /**
  * The contact sync against our own service in every way that it can answer, any two of them together, with no client
- * settings except `dialect: auto`. One worker and one at.database for all; each case has a service, an account and a tenant.
+ * settings except `dialect: auto`. One worker and one database for all; each case has a service, an account and a tenant.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../src/contract/operations.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { type Service, startService } from '../../src/service/server.ts';
+import type { Service } from '../../src/service/server.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { callService } from '../support/harness/call-service.ts';
 import { type Cases, keyOf, nameOf, openCases } from '../support/harness/cases.ts';
@@ -64,12 +64,9 @@ beforeAll(async () => {
   const behaviours = cases.map(([, one]) => behaviourOf(one));
   const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
   at = await openCases(behaviours, { account, sync: 'options: { rowsPerPage: 10 }' });
-  plain = await startService({ pool: at.database.pool });
+  plain = await at.anotherService({});
 });
-afterAll(async () => {
-  await at.close();
-  await plain.close();
-});
+afterAll(() => at.close());
 
 describe('the cases', () => {
   const worlds: readonly [string, Options][] = [

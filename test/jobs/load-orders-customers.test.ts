@@ -1,7 +1,9 @@
 /** Loads that create the customers they miss: each customer once, even when other runs need it at the same time. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { listRuns } from '../../src/engine/ledger/run-list.ts';
-import { endRun, type NewRun, pauseRun, type Run, readRun, resumeRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
+import { type NewRun, type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
@@ -83,7 +85,7 @@ test('of many customers it keeps only those that a row may mean, and recognises 
     run.id,
   ]);
   expect(kept.rows.map(({ record_id }) => Number(record_id)).filter((id) => id > 10)).toEqual([50, 51, 52, 61]);
-  await resumeRun(harness.database.pool, run.id);
+  await approveRun(harness.database.pool, run.id, 'ann@office');
   expect(await harness.tally(await resumeLoad(run))).toEqual({ in: 5, created: 5 });
   const clients = (await harness.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`);
   expect(clients.toSorted()).toEqual(['A 50', 'B 62', 'C 51', 'D 61', 'E 52']);

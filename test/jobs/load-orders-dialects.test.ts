@@ -1,6 +1,6 @@
 /**
  * Loads of orders against our own service in every way that it can answer about customers and orders, any two of them
- * together, with no client settings. One worker and one at.database for all; each case has a service and a tenant.
+ * together, with no client settings. One worker and one database for all; each case has a service and a tenant.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /** The service numbers customers and orders separately: both can have one number, and neither hides the other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
+import { approveRun } from '../../src/engine/ledger/approval.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
@@ -22,7 +23,7 @@ test('finds a customer created after the plan was shown, though an order has its
   const csv = `order_id,customer email,amount\nA,ann@example.com,5\nB,ann@example.com,5\nC,new@example.com,7\n`;
   const shown = await harness.load(csv, { createCustomers: true, confirm: true });
   expect([shown.status, shown.errorCode]).toEqual(['paused', 'AWAITS_CONFIRMATION']);
-  await resumeRun(harness.database.pool, shown.id);
+  await approveRun(harness.database.pool, shown.id, 'ann@office');
   await (await harness.workspace.work()).attend(await readRun(harness.database.pool, shown.id));
   const run = await ended(harness.database, shown.id);
   expect(run.status).toBe('done');

@@ -1,7 +1,8 @@
 /** Several processes that work on one load, and loads side by side. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/wire.ts';
-import { endRun, readRun } from '../../src/engine/ledger/runs.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { ended } from '../support/harness/ended.ts';
 import { eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';

@@ -1,7 +1,8 @@
 /** A load beside the runs that write its account's customers: it waits for them, and continues however they end. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { beginRead } from '../../src/engine/ledger/records.ts';
-import { endRun, pauseRun, type Run, readRun, startRun, supersedeRuns } from '../../src/engine/ledger/runs.ts';
+import { endRun, pauseRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
+import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { saveCheckpoint } from '../../src/syncs/orders/load-checkpoint.ts';
@@ -41,7 +42,8 @@ async function waiting({ isRead = true } = {}): Promise<{ load: Run; creator: Ru
   const creator = await aWriter(begun.run.id);
   const row = { source_id: 'email new@example.com', email: 'new@example.com', action: 'create' };
   await putRows(harness.database, creator, [row]);
-  await saveCheckpoint(harness.database.pool, begun.run.id, { step: 'creating', isShown: false, creator: creator.id });
+  const checkpoint = { step: 'creating', isCleared: true, isRetried: false, creator: creator.id } as const;
+  await saveCheckpoint(harness.database.pool, begun.run.id, checkpoint);
   if (isRead) await beginRead(harness.database.pool, begun.run.id, { kind: 'customer', pass: 0 });
   return { load: begun.run, creator };
 }

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readRowStory } from '../../src/engine/ledger/row-story.ts';
-import { endRun, type Run, readRun, resumeRun } from '../../src/engine/ledger/runs.ts';
+import { endRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { ended } from '../support/harness/ended.ts';
 import {

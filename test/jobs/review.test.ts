@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { endRun, type NewRun, type Run, runningRuns, startRun } from '../../src/engine/ledger/runs.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { type NewRun, type Run, runningRuns, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { command, databaseUrl } from '../cli/command.ts';
@@ -99,7 +100,7 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
   expect(await customer('2')).toMatchObject({ full_name: 'Ann Lee-Okafor' });
 });
 
-test('a customer that a person chose among duplicates stays chosen, and its duplicate is no news', async () => {
+test('a customer that a person chose among duplicates stays chosen, and its duplicate is not reported again', async () => {
   await harness.addContacts([ann]);
   await harness.addCustomers([1, 2].map(() => ({ full_name: 'Ann Lee', email: ann.email })));
   await syncTo({ in: 1, review: 1 }, 0);

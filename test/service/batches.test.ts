@@ -1,12 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { batched } from '../../src/service/store/batches.ts';
-import { openDatabase } from '../../src/storage/open.ts';
-import { scratch } from '../storage/embedded/scratch.ts';
-import { postmasterOf } from '../storage/embedded/user-process.ts';
-import { type StartedService, serviceOver, startedService } from './started-service.ts';
+import { type StartedService, startedService } from './started-service.ts';
 
-const newDir = scratch();
 let at: StartedService;
 beforeAll(async () => {
   at = await startedService();
@@ -94,31 +90,4 @@ test('imports and comments at the same time each get their own record, or none',
     [contacts],
   );
   expect(rows.map(({ name }) => name)).toEqual(['Ann', 'Ann', 'Bea', 'Bea']);
-});
-
-test('after Postgres was killed during many creates, each answered order exists, and none twice', async () => {
-  const dataDir = await newDir();
-  const before = await openDatabase({ url: 'embedded', dataDir });
-  const busy = await serviceOver(before.pool);
-  const client_id = await busy.create('customers.create', { full_name: 'Busy' });
-  const answered: string[] = [];
-  async function sendUntilRefused(lane: number): Promise<void> {
-    for (let n = 0; ; n++) {
-      const order_id = `K-${lane}-${n}`;
-      const { status } = await busy.call('orders.create', { body: { client_id, order_id } });
-      if (status !== 200) return;
-      answered.push(order_id);
-      if (answered.length === 500) process.kill(postmasterOf(dataDir), 'SIGKILL');
-    }
-  }
-  await Promise.all(Array.from({ length: 32 }, (_, lane) => sendUntilRefused(lane)));
-  await busy.close();
-  const after = await openDatabase({ url: 'embedded', dataDir });
-  const { rows } = await after.pool.query(`select fields->>'order_id' as id from service.orders`);
-  await before.close();
-  await after.close();
-  const found = rows.map(({ id }) => id);
-  expect(new Set(found).size).toBe(found.length);
-  expect(answered.filter((id) => !found.includes(id))).toEqual([]);
-  expect(answered.length).toBeGreaterThanOrEqual(500);
 });

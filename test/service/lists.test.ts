@@ -51,14 +51,14 @@ test('all pages together are every contact once, oldest or newest first', async 
   }
 });
 
-test('only_body leaves the envelope away, on a page, a search and a whole list', async () => {
+test('only_body omits the envelope, on a page, a search and a whole list', async () => {
   const query = { only_body: true };
   expect((await at.call('contacts.getall', { query })).json).toHaveLength(100);
   expect((await at.call('contacts.search', { query: { ...query, search_term: 'n77' } })).json).toHaveLength(11);
   expect((await at.call('customers.getall', { query })).json).toHaveLength(2_500);
 });
 
-test('a list without pages comes whole, in an envelope, over several batches', async () => {
+test('a list without pages comes whole, in one envelope, from several batches', async () => {
   const { json } = await at.call('customers.getall');
   expect({ ...json, content: json.content.length }).toEqual({ status: 'success', content: 2_500, message: 'OK' });
   expect(new Set(json.content.map((one: { id: number }) => one.id)).size).toBe(2_500);
@@ -132,7 +132,7 @@ test('contacts of a database without the search index are found after its upgrad
   }
 });
 
-test('tasks come by pages of 100 from page 0, and without a page the first comes', async () => {
+test('tasks come in pages of 100 from page 0; without a page number the first page comes', async () => {
   await at.pool.query(
     `insert into service.tasks (tenant_id, fields) select $1, jsonb_build_object('taskName', 'T' || n) from generate_series(1, 150) n`,
     [at.tenantId],

@@ -1,6 +1,6 @@
 /**
  * Every operation, under both prefixes and by every method, with every id of another tenant in every parameter that takes an
- * that takes an id, and in some that do not: no data of that tenant is shown or changed.
+ * id, and in some that do not: no data of that tenant is shown or changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

@@ -50,7 +50,7 @@ describe('a key', () => {
     expect(dump.rows[0].text).not.toContain(Buffer.from(at.key).toString('hex'));
   });
 
-  test('that is given is taken as it is, as often as it is given, by one tenant only', async () => {
+  test('that is given is stored unchanged, any number of times, for one tenant only', async () => {
     const [first, second] = [await createTenant(at.pool, 'k1'), await createTenant(at.pool, 'k2')];
     const key = 'a-key-that-is-given-by-hand';
     for (let times = 0; times < 2; times++) expect(await createKey(at.pool, first.id, { key })).toEqual({ key });
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(await status()).toBe(200);
   });
 
-  test('that another tenant has revoked stays revoked when a stranger gives it', async () => {
+  test('that its tenant has revoked stays revoked when another tenant gives it', async () => {
     const [owner, thief] = [await createTenant(at.pool, 'owner'), await createTenant(at.pool, 'thief')];
     const { key } = await createKey(at.pool, owner.id);
     await revokeKey(at.pool, owner.id, (await listKeys(at.pool, owner.id))[0]?.id ?? 0);
@@ -91,7 +91,7 @@ describe('a key', () => {
     expect([status, json]).toEqual([401, { status: 'error', content: null, message }]);
   });
 
-  test('under another header than API_KEY is none', async () => {
+  test('in a header other than API_KEY does not count', async () => {
     for (const name of ['api-key', 'x-api-key', 'authorization']) {
       expect((await at.call('orders.getall', { key: null, headers: { [name]: at.key } })).status).toBe(401);
     }

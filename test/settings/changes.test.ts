@@ -18,6 +18,7 @@ test('the same settings have not changed', () => {
     accounts: NONE,
     syncs: NONE,
     targets: NONE,
+    alerts: NONE,
     isAny: false,
     needRestart: [],
   });

@@ -59,7 +59,10 @@ test('the commented keys of the default file are valid when they are switched on
   const settings = settingsOf(text, { LOCKSTEP_DEMO_KEY: 'k' });
   expect(Object.keys(settings.syncs)).toEqual(['nightly-contacts', 'task-mirror', 'order-files']);
   const types = Object.values(settings.targets).map(({ type }) => type);
-  expect(types).toEqual(['webhook', 'github', 'jira', 'asana', 'linear', 'todoist', 'postgres', 'service']);
+  expect(types).toEqual([
+    ...['webhook', 'github', 'jira', 'asana', 'linear', 'todoist'],
+    ...['http', 'http', 'slack', 'teams', 'postgres', 'service'],
+  ]);
   expect(settings.accounts.demo?.authorization?.scheme).toBe('Bearer');
   expect(text.match(/^ *# [\w-]+:/gm)).toEqual(['      # every:']);
 });
@@ -69,7 +72,7 @@ test('the commented values that are called defaults are the defaults', async () 
   const plain = settingsOf('accounts: { demo: {} }\nsyncs: { a: { job: contacts, account: demo } }');
   expect(settings.accounts.demo?.budget).toEqual(plain.accounts.demo?.budget);
   expect(settings.accounts.demo?.dialect).toEqual(plain.accounts.demo?.dialect);
-  const noDefault = { approveAbove: undefined, approveAboveShare: undefined };
+  const noDefault = { approveAbove: undefined, approveAboveShare: undefined, map: undefined, where: undefined };
   expect({ ...settings.syncs['nightly-contacts']?.options, ...noDefault }).toEqual(plain.syncs.a?.options);
 });
 

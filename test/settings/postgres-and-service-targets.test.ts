@@ -13,12 +13,13 @@ syncs: { mirror: { job: tasks, account: ${account}, targets: ${targets} } }
 targets: { other: { type: service, account: branch }, hook: { type: webhook, url: "https://h.example", secret: { env: S } } }
 `;
 
-test('a Postgres target that says no more than it must creates nothing, and its address is a secret', () => {
+test('a Postgres target with only its required settings creates nothing, and its address is a secret', () => {
   expect(targetWith('type: postgres, url: { env: U }')).toEqual({
     name: 'out',
     type: 'postgres',
     url: { from: 'env', name: 'U', where: 'targets.out.url' },
     table: 'public.lockstep_tasks',
+    history: false,
     createTable: false,
     timeoutMs: 15_000,
     concurrency: 4,
@@ -48,7 +49,7 @@ test.each([
   expect(problemsWith(`type: postgres, url: { env: U }, table: ${JSON.stringify(table)}`)).toEqual([problem]);
 });
 
-test('a service target that says no more than it must creates nothing', () => {
+test('a service target with only its required settings creates nothing', () => {
   expect(targetWith('type: service, account: branch')).toEqual({
     name: 'out',
     type: 'service',
@@ -59,7 +60,7 @@ test('a service target that says no more than it must creates nothing', () => {
   });
 });
 
-test('an account that is no account is a problem, with the one that may be meant', () => {
+test('an unknown account is a problem, with a suggestion', () => {
   expect(problemsWith('type: service, account: brunch')).toEqual([
     'account: no account is named "brunch"; did you mean "branch"?',
   ]);

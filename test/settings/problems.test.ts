@@ -50,6 +50,10 @@ test.each([
     withSync('options: { rows_per_page: 5 }'),
     '3:53 syncs.night.options.rows_per_page: unknown key; did you mean "rowsPerPage"?',
   ],
+  [
+    'accounts: { demo: {} }\nsyncs:\n  files: { type: orders, account: demo, options: { folder: in, map: { order_idd: Nr } } }\n',
+    expect.stringMatching(/^3:71 syncs.files.options.map.order_idd: expected order_id, .*; did you mean "order_id"\?$/),
+  ],
   [withSync('schedule: { corn: "0 2 * * *" }'), '3:54 syncs.night.schedule.corn: unknown key; did you mean "cron"?'],
   [
     withTarget('url: https://x.example, secret: { env: S }, alowPrivate: true'),
@@ -226,8 +230,12 @@ test.each([
     'console.listen: expected an address and a port, such as 127.0.0.1:4000, got the number 4000',
   ],
   ['console: { listen: "h:99999" }', 'console.listen: expected an address and a port'],
-  ['console: { password: { env: PASSWORD } }', 'console.password: not supported: remove it'],
-  ['console: { password: "" }', 'console.password: not supported: remove it'],
+  [
+    'console: { users: { operator: { password: x } } }',
+    'console.users.operator: operator is the user of console.password',
+  ],
+  ['console: { users: { ann: { password: x, role: boss } } }', 'console.users.ann.role: '],
+  ['console: { trustProxy: [proxy] }', 'console.trustProxy[0]: expected an IP address or a network'],
   [hook('{env: A, file: b}'), 'targets.h.secret: expected exactly one of env, file'],
   [hook('$SECRET'), 'targets.h.secret: variables are not replaced in settings: write { env: NAME } instead'],
   [hook('{ env: $SECRET }'), 'targets.h.secret.env: expected the name of an environment variable'],

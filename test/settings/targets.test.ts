@@ -14,7 +14,7 @@ const problemsWith = (keys: string) =>
     `accounts: { demo: {} }\ntargets:\n  hook: { type: webhook, url: https://h.example, secret: { env: S }, ${keys} }`,
   ).map((line) => line.replace(/^\S+ targets\.hook\./, ''));
 
-test('a target that says no more than it must gets the defaults of its type', () => {
+test('a target with only its required settings gets the defaults of its type', () => {
   expect(targetWith('')).toMatchObject({
     name: 'hook',
     type: 'webhook',
@@ -91,7 +91,10 @@ test('warns about any secret of a target that is written in the file', () => {
 });
 
 test('a printed target is a target again that means the same, with its secrets masked', () => {
-  const settings = settingsWith('previousSecret: canary, timeout: 90s, budget: { requests: 300, per: 5m, burst: 7 }');
+  const keys = 'headers: { X-A: a, Authorization: { scheme: Bearer, env: H } }, fields: { kind: [card] }';
+  const settings = settingsWith(
+    `previousSecret: canary, timeout: 90s, budget: { requests: 300, per: 5m, burst: 7 }, ${keys}`,
+  );
   const printed = maskSettings(settings);
   expect(printed.targets).toEqual({
     hook: {
@@ -99,10 +102,49 @@ test('a printed target is a target again that means the same, with its secrets m
       url: 'https://h.example/',
       secret: { env: 'S' },
       previousSecret: '***',
+      format: 'standard',
+      headers: { 'X-A': 'a', Authorization: { scheme: 'Bearer', env: 'H' } },
+      fields: { kind: ['card'] },
       budget: { requests: 300, per: '5m', burst: 7, concurrency: 8 },
       timeout: '90s',
       allowPrivate: false,
     },
   });
   expect(maskSettings(settingsOf(stringify(printed)))).toEqual(printed);
+});
+
+test('a secret of a header has its setting’s path, and its file is relative to the settings', () => {
+  expect(targetWith('headers: { Authorization: { scheme: Bearer, file: keys/gateway } }')).toMatchObject({
+    headers: {
+      Authorization: {
+        from: 'file',
+        path: '/etc/keys/gateway',
+        scheme: 'Bearer',
+        where: 'targets.hook.headers.Authorization',
+      },
+    },
+  });
+});
+
+test.each([
+  ['headers: { Authorization: Bearer x }', 'headers.Authorization: this header carries a secret: write { env: NAME }'],
+  ['headers: { X-A: { scheme: Bearer } }', 'headers.X-A: expected exactly one of env, file'],
+  ['headers: { "X A": a }', 'headers["X A"]: expected the name of a header, such as X-Team'],
+  ['headers: { webhook-id: a }', 'headers.webhook-id: Lockstep sets this header itself: remove it'],
+  ['headers: { X-A: "a\u0007" }', 'headers.X-A: expected one line of printable ASCII'],
+  [`body: '{ "a": "{{ task.titel }}" }'`, 'body: unknown variable "task.titel"; did you mean "task.title"?'],
+  [`body: '{ "a": "{{ title'`, 'body: not a valid template: output "{{ title" not closed'],
+  [`body: '{ "a": {{ title | upper }} }'`, 'body: not a valid template: undefined filter: upper'],
+  [`body: '{ "a": {{ title }} }'`, 'body: does not yield JSON: '],
+  [`body: '{ "a": {{ task.endDate }} }'`, 'body: does not yield JSON'],
+  [`body: '{ "a": "{{ item }}" }'`, 'body: unknown variable "item" (known: event, account, '],
+  [`body: '{% render "/etc/passwd" %}'`, 'body: not a valid template: '],
+  [`body: '{% for i in (1..999999999) %}1{% endfor %}'`, 'body: not a valid template: memory alloc limit exceeded'],
+  ['events: [done]', 'events[0]: expected created, completed, reopened, changed or gone'],
+  [
+    'fields: { state: [a] }',
+    'fields.state: expected kind, id, title, status, isCompleted, isGone or parentId, got "state"; did you mean',
+  ],
+])('{ %s } is a problem that is found before anything is sent', (keys, problem) => {
+  expect(problemsWith(keys)).toEqual([expect.stringContaining(problem)]);
 });

@@ -1,6 +1,3 @@
-import fs from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
@@ -16,16 +13,6 @@ function urlOf(database: string | undefined, user = 'tests'): string {
   return `postgres://${user}:hush@${encodeURIComponent(String(fresh.connection.host))}:5432/${database}`;
 }
 const dataDir = '/nonexistent';
-
-test('embedded: opens a database below the data directory, and closing it stops its Postgres', async () => {
-  const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-open-'));
-  const database = await openDatabase({ url: 'embedded', dataDir: dir });
-  expect(database.describe).toBe(`the embedded Postgres of ${dir}`);
-  expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-  await Promise.all([database.close(), database.close()]);
-  await expect(fs.access(path.join(dir, 'postgres/data/postmaster.pid'))).rejects.toThrow('ENOENT');
-  await fs.rm(dir, { recursive: true });
-});
 
 test('postgres://…: opens it, with a pool of the given size, and shows it without the password', async () => {
   const url = urlOf(fresh.connection.database);

@@ -3,6 +3,7 @@
 import { openAsana } from '../../src/mirror/targets/asana.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface AsanaTask {
@@ -41,47 +42,46 @@ export async function startAsana(): Promise<AsanaVendor> {
     return task;
   };
   const taskAt = (gid: string | undefined) => tasks.find((task) => task.gid === gid);
-  const LIST = ['project', 'opt_fields', 'modified_since', 'limit', '?offset'];
   const list = (query: URLSearchParams) => {
     const [from, size] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
     const next = from + size < tasks.length ? { offset: String(from + size) } : null;
     return { body: { data: tasks.slice(from, from + size), next_page: next } };
   };
 
-  const vendor = await startVendor({ authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ }, [
-    {
-      method: 'GET',
-      path: /^\/tasks\/(\d+)$/,
-      query: ['opt_fields'],
-      answer: (_, [, gid]) => (taskAt(gid) === undefined ? missing : { body: { data: taskAt(gid) } }),
-    },
-    {
-      method: 'PUT',
-      path: /^\/tasks\/(\d+)$/,
-      body: ['data'],
-      answer({ body }, [, gid]) {
-        const task = taskAt(gid);
-        if (task !== undefined) task.completed = JSON.parse(body).data.completed;
-        return task === undefined ? missing : { body: { data: task } };
+  const vendor = await startVendor(
+    openApiContract('asana'),
+    { authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ },
+    [
+      {
+        method: 'GET',
+        path: /^\/tasks\/(\d+)$/,
+        answer: (_, [, gid]) => (taskAt(gid) === undefined ? missing : { body: { data: taskAt(gid) } }),
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/tasks$/,
-      query: LIST,
-      answer: ({ query }) => list(query),
-    },
-    {
-      method: 'POST',
-      path: /^\/tasks$/,
-      body: ['data'],
-      answer({ body }) {
-        const { name, notes, projects } = JSON.parse(body).data;
-        if (projects[0] !== '555') return { status: 400, body: { errors: [{ message: 'projects: ?' }] } };
-        return { status: 201, body: { data: add(name, notes) } };
+      {
+        method: 'PUT',
+        path: /^\/tasks\/(\d+)$/,
+        answer({ body }, [, gid]) {
+          const task = taskAt(gid);
+          if (task !== undefined) task.completed = JSON.parse(body).data.completed;
+          return task === undefined ? missing : { body: { data: task } };
+        },
       },
-    },
-  ]);
+      {
+        method: 'GET',
+        path: /^\/tasks$/,
+        answer: ({ query }) => list(query),
+      },
+      {
+        method: 'POST',
+        path: /^\/tasks$/,
+        answer({ body }) {
+          const { name, notes, projects } = JSON.parse(body).data;
+          if (projects[0] !== '555') return { status: 400, body: { errors: [{ message: 'projects: ?' }] } };
+          return { status: 201, body: { data: add(name, notes) } };
+        },
+      },
+    ],
+  );
   return {
     vendor,
     tasks,

@@ -20,7 +20,7 @@ export interface BudgetState {
   readonly learnt: Learnt;
   /** Until when callers are known to be kept waiting by the rate. */
   readonly waitedForUntilUs: number;
-  /** When the state last changed. The clock was set back where this lies ahead. */
+  /** When the state last changed. If this is in the future, the clock was set back. */
   readonly countedUntilUs: number;
   readonly boundRate: number;
   readonly boundUntilUs: number;

@@ -1,4 +1,4 @@
-/** For TLS servers on loopback: signed by itself, of a key that protects nothing. */
+/** A self-signed certificate for TLS servers on loopback; its key protects nothing. */
 export const CERTIFICATE = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBljCCATugAwIBAgIUaRJwo/jUwjcZVf8h6QCUZAp3i1cwCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-/** The ways of an unknown service: each choice that the contract leaves open, drawn by a seed. */
+/** How an unknown service answers: every choice that the contract leaves open, made at random from a seed. */
 
 export interface Random {
   /** From 0 to below `below`. */
@@ -33,11 +33,11 @@ export type Paging =
   | {
       readonly kind: 'pages';
       readonly first: 0 | 1;
-      /** Rows of a page at most, and where no size is asked for. */
+      /** Maximum rows of a page, and its size if the request names none. */
       readonly cap: number;
       readonly isSizeHonoured: boolean;
       readonly pastEnd: PastEnd;
-      /** Where pages are counted from 1: what page 0 is. */
+      /** What page 0 is, if pages are counted from 1. */
       readonly zero: 'refused' | 'the first';
     };
 
@@ -63,7 +63,7 @@ export interface Drawn {
   readonly saysContact: boolean;
   /** Share of the calls that end in a fault. */
   readonly faults: number;
-  /** How many records are there at first; of contacts and customers the first ones are the same people. */
+  /** Number of records at the start; the first contacts and the first customers are the same people. */
   readonly sizes: Readonly<Record<ListedKind, number>>;
 }
 

@@ -15,7 +15,7 @@ export async function everythingIn(pool: pg.Pool): Promise<string> {
   return texts.join('\n');
 }
 
-/** Writes its dump to the disk as well, where it keeps one. */
+/** Also writes its dump to the disk, if it keeps one. */
 export async function everythingInRedis(url: string): Promise<string> {
   const redis = new Redis(url);
   const texts: string[] = [];

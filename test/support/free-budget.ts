@@ -5,11 +5,11 @@ export interface FreeBudget extends Budget {
   readonly takes: readonly TakeOptions[];
   /** The waits reported by 429 answers, in milliseconds. */
   readonly limits429: readonly number[];
-  /** What the headers of answers said, where they said anything. */
+  /** What the headers of answers said about the limit. */
   readonly hints: readonly RateHint[];
-  /** Calls reported to have gone well. */
+  /** Calls reported as successful. */
   readonly successes: () => number;
-  /** Permits not yet given back. */
+  /** Permits not yet released. */
   readonly open: () => number;
 }
 
@@ -21,7 +21,7 @@ export const FREE_PERMIT: Permit = {
   succeeded: () => undefined,
 };
 
-/** `answer` replaces the grant where a test needs another; `retry` replaces the retry that is always granted. */
+/** `answer` replaces the grant for tests that need another one; `retry` replaces the retry that is always granted. */
 export function freeBudget(
   answer?: (options: TakeOptions) => Promise<Taken>,
   retry: () => Promise<RetryTaken> = async () => ({ status: 'granted' }),

@@ -3,10 +3,13 @@
 import { openGithub } from '../../src/mirror/targets/github.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface GithubIssue {
   readonly number: number;
+  /** Where it was transferred to, within octo/shop at first. */
+  movedTo?: { readonly repo: string; readonly number: number };
   readonly title: string;
   readonly body: string;
   state: string;
@@ -47,9 +50,13 @@ export async function startGithub(): Promise<GithubVendor> {
     return issue;
   };
   const numberOf = (itemId: string) => Number(itemId.split('#')[1]);
-  const issueAt = (number: number) => issues.find((issue) => issue.number === number);
+  const issueAt = (number: number, repo = 'octo/shop') =>
+    issues.find((issue) =>
+      repo === 'octo/shop' ? issue.number === number : issue.movedTo?.repo === repo && issue.movedTo.number === number,
+    );
 
   const vendor = await startVendor(
+    openApiContract('github'),
     {
       authorization: new RegExp(`^Bearer ${TOKEN}$`),
       accept: /^application\/vnd\.github\+json$/,
@@ -59,38 +66,47 @@ export async function startGithub(): Promise<GithubVendor> {
     [
       {
         method: 'GET',
-        path: /^\/repos\/octo\/shop\/issues\/(\d+)$/,
-        answer: (_, [, number]) => ({ ...missing, ...answerWith(issueAt(Number(number))) }),
+        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)$/,
+        answer(_, [, repo, number]) {
+          const issue = issueAt(Number(number), repo);
+          if (issue === undefined) return missing;
+          if (issue.movedTo === undefined || repo !== 'octo/shop') return { body: shown(issue) };
+          const url = `/repositories/77/issues/${issue.movedTo.number}`;
+          return { status: 301, headers: { location: url }, body: { message: 'Moved Permanently', url } };
+        },
+      },
+      {
+        method: 'GET',
+        path: /^\/repositories\/77\/issues\/(\d+)$/,
+        answer: (_, [, number]) => ({ body: shown(issues.find(({ movedTo }) => movedTo?.number === Number(number))) }),
       },
       {
         method: 'GET',
         path: /^\/repos\/octo\/shop\/issues$/,
-        query: ['state', 'sort', 'direction', 'since', 'per_page', 'page'],
         answer({ query }) {
           const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
-          return { body: issues.toReversed().slice(size * (page - 1), size * page) };
+          const sorted = query.get('direction') === 'asc' ? issues : issues.toReversed();
+          return { body: sorted.slice(size * (page - 1), size * page).map(shown) };
         },
       },
       {
         method: 'PATCH',
-        path: /^\/repos\/octo\/shop\/issues\/(\d+)$/,
-        body: ['state', 'state_reason'],
-        answer({ body }, [, number]) {
-          const issue = issueAt(Number(number));
+        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)$/,
+        answer({ body }, [, repo, number]) {
+          const issue = issueAt(Number(number), repo);
           if (issue === undefined) return missing;
           const { state, state_reason } = JSON.parse(body);
           if (issue.state !== state) issue.state_reason = state_reason;
           issue.state = state;
-          return { body: issue };
+          return { body: shown(issue) };
         },
       },
       {
         method: 'POST',
         path: /^\/repos\/octo\/shop\/issues$/,
-        body: ['title', 'body', '?labels'],
         answer(request) {
           const { title, body, labels = [] } = JSON.parse(request.body);
-          return { status: 201, body: add(title, body, labels) };
+          return { status: 201, body: shown(add(title, body, labels)) };
         },
       },
     ],
@@ -108,6 +124,31 @@ export async function startGithub(): Promise<GithubVendor> {
   };
 }
 
-function answerWith(issue: GithubIssue | undefined) {
-  return issue === undefined ? {} : { status: 200, body: issue };
+/** As the API shows an issue: with all members that it always has. */
+function shown(issue: GithubIssue | undefined) {
+  if (issue === undefined) return { message: 'Not Found' };
+  const { movedTo, ...rest } = issue;
+  const { repo, number } = movedTo ?? { repo: 'octo/shop', number: issue.number };
+  const url = `https://api.github.com/repos/${repo}/issues/${number}`;
+  return {
+    id: 1000 + number,
+    node_id: `I_${number}`,
+    url,
+    repository_url: `https://api.github.com/repos/${repo}`,
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    html_url: `https://github.com/${repo}/issues/${number}`,
+    user: null,
+    assignee: null,
+    milestone: null,
+    locked: false,
+    comments: 0,
+    closed_at: issue.state === 'closed' ? '2026-02-28T12:00:00Z' : null,
+    created_at: '2026-02-01T12:00:00Z',
+    updated_at: '2026-02-28T12:00:00Z',
+    author_association: 'MEMBER',
+    ...rest,
+    number,
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * Once per run of vitest: the built command, which tests start, one Postgres for all suites, and a Redis where there is one.
+ * Once per run of vitest: the built command, which tests start, one Postgres for all suites, and a Redis if there is one.
  * The servers end with the run.
  */
 import fs from 'node:fs/promises';
@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgres', postgres);
   project.provide('redisUrl', redisUrl);
   project.provide('programs', programs);
-  // A file whose only suites need Redis is empty then, which vitest would otherwise report as a failure.
+  // Without Redis, a file whose suites all need it is empty, which vitest would report as a failure.
   if (redisUrl === null) project.config.passWithNoTests = true;
   return async () => {
     run.projects -= 1;
@@ -90,8 +90,8 @@ async function withoutRedis(): Promise<string> {
 }
 
 /**
- * A role for the tests, without superuser's rights like Lockstep's own, which may make databases and roles. The data of a
- * test run need not outlive a power failure, and waiting for the disk is most of its time.
+ * Creates the role of the tests, which may create databases and roles and, like Lockstep's own role, is no superuser.
+ * Nothing waits for the disk: that would take most of the time, and the data need not survive a power failure.
  */
 async function openToTests({ connection }: EmbeddedPostgres, dataDir: string): Promise<EmbeddedPostgres['connection']> {
   const db = await superuserOf(dataDir, connection);

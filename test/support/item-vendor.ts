@@ -5,7 +5,7 @@ import { openCaller } from '../../src/mirror/targets/caller.ts';
 import type { TargetNeeds } from '../../src/mirror/targets/item-calls.ts';
 import type { SecretRef } from '../../src/settings/fields.ts';
 import { Hidden } from '../../src/settings/hidden.ts';
-import { freeBudget } from './free-budget.ts';
+import { type FreeBudget, freeBudget } from './free-budget.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import type { VendorStandin } from './vendor-standin.ts';
 
@@ -35,7 +35,7 @@ export function secretRef(text: string, where = 'targets.outside.token'): Secret
 export function needsOf(
   vendor: Pick<VendorStandin, 'url'>,
   given: { allowPrivate?: boolean; path?: string } = {},
-): TargetNeeds {
+): TargetNeeds & { readonly budget: FreeBudget } {
   const budget = freeBudget();
   const caller = openCaller({
     name: 'outside',
@@ -44,7 +44,7 @@ export function needsOf(
     timeoutMs: 5_000,
     take: (signal) => budget.take({ lane: 'batch', signal }),
   });
-  return { caller, readSecret, now: () => SEEN_AT };
+  return { caller, readSecret, now: () => SEEN_AT, budget };
 }
 
 export async function readSecret(ref: SecretRef): Promise<string> {

@@ -2,29 +2,28 @@
 
 import { openJira } from '../../src/mirror/targets/jira.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
+import type { Reply } from './http-server.ts';
 import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface JiraIssue {
   readonly key: string;
   status: string;
+  /** The fields of its last transition. */
+  readonly sent?: object;
   readonly fields: { readonly labels: readonly string[]; readonly summary?: string; readonly description?: unknown };
 }
 
 export interface JiraVendor extends ItemVendor {
   readonly issues: JiraIssue[];
-  /** Statuses that no transition leads to. */
-  readonly closedRoads: Set<string>;
+  /** Its statuses in their order, each with its category; a transition leads to each. */
+  readonly statuses: Map<string, string>;
+  /** Fields on the screen of each transition to a done status, and whether they are required. */
+  readonly doneFields: Map<string, boolean>;
   /** The search does not show what was created. */
   isSearchBehind: boolean;
 }
-
-const CATEGORIES: Readonly<Record<string, string>> = {
-  Backlog: 'new',
-  'In Progress': 'indeterminate',
-  Released: 'done',
-  Done: 'done',
-};
 
 export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsOf<'jira'> {
   return {
@@ -35,6 +34,7 @@ export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsO
     token: secretRef(TOKEN),
     project: 'ABC',
     doneStatus: undefined,
+    doneFields: {},
     openStatus: undefined,
     create: true,
     issueType: 'Task',
@@ -49,7 +49,14 @@ export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsO
 
 export async function startJira(): Promise<JiraVendor> {
   const issues: JiraIssue[] = [];
-  const closedRoads = new Set<string>();
+  const statuses = new Map([
+    ['Backlog', 'new'],
+    ['In Progress', 'indeterminate'],
+    ["Won't do", 'done'],
+    ['Released', 'done'],
+    ['Done', 'done'],
+  ]);
+  const doneFields = new Map<string, boolean>();
   const missing = {
     status: 404,
     body: { errorMessages: ['Issue does not exist or you do not have permission to see it.'] },
@@ -61,68 +68,89 @@ export async function startJira(): Promise<JiraVendor> {
   };
   const shown = ({ key, status }: JiraIssue) => ({ key, fields: { status: statusOf(status) } });
   const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key);
-  const roads = () => Object.keys(CATEGORIES).filter((name) => !closedRoads.has(name));
+  const statusOf = (name: string) => ({ name, statusCategory: { key: statuses.get(name) } });
+  const transitionTo = (name: string) => {
+    const fields = statuses.get(name) === 'done' ? screenWith(doneFields) : {};
+    return { id: `to-${name}`, name: `Go ${name}`, to: statusOf(name), fields };
+  };
+  const transitions = () => [...statuses.keys()].map(transitionTo);
   const basic = Buffer.from(`bot@example.com:${TOKEN}`).toString('base64');
 
-  const vendor = await startVendor({ authorization: new RegExp(`^Basic ${basic}$`), accept: /^application\/json$/ }, [
-    {
-      method: 'GET',
-      path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/,
-      query: ['fields'],
-      answer(_, [, key]) {
-        const issue = issueAt(key);
-        return issue === undefined ? missing : { body: shown(issue) };
+  const vendor = await startVendor(
+    openApiContract('jira'),
+    { authorization: new RegExp(`^Basic ${basic}$`), accept: /^application\/json$/ },
+    [
+      {
+        method: 'GET',
+        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/,
+        answer(_, [, key]) {
+          const issue = issueAt(key);
+          return issue === undefined ? missing : { body: shown(issue) };
+        },
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/,
-      answer: () => ({
-        body: { transitions: roads().map((name) => ({ id: `to-${name}`, name: `Go ${name}`, to: statusOf(name) })) },
-      }),
-    },
-    {
-      method: 'POST',
-      path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/,
-      body: ['transition'],
-      answer({ body }, [, key]) {
-        const issue = issueAt(key);
-        if (issue !== undefined) issue.status = String(JSON.parse(body).transition.id).replace('to-', '');
-        return issue === undefined ? missing : { status: 204 };
+      {
+        method: 'GET',
+        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/,
+        answer: () => ({ body: { transitions: transitions() } }),
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/rest\/api\/3\/search\/jql$/,
-      body: ['jql', 'fields', 'maxResults'],
-      answer({ body }) {
-        const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(JSON.parse(body).jql)?.[1];
-        const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
-        if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
-        return { body: { issues: found.map(shown), isLast: true } };
+      {
+        method: 'POST',
+        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/,
+        answer({ body }, [, key]) {
+          const issue = issueAt(key);
+          if (issue === undefined) return missing;
+          const { transition, fields = {} } = JSON.parse(body);
+          const chosen = transitions().find(({ id }) => id === transition.id);
+          if (chosen === undefined) return refusal({ errorMessages: ['It is not valid for the current state.'] });
+          const foreign = Object.keys(fields).find((field) => !(field in chosen.fields));
+          if (foreign !== undefined) return refusal({ errors: { [foreign]: 'It is not on the appropriate screen.' } });
+          const lacking = Object.values(chosen.fields).find(({ key, required }) => required && !(key in fields));
+          if (lacking !== undefined) return refusal({ errors: { [lacking.key]: 'It is required.' } });
+          Object.assign(issue, { status: chosen.to.name, sent: fields });
+          return { status: 204 };
+        },
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/rest\/api\/3\/issue$/,
-      body: ['fields'],
-      answer({ body }) {
-        const { project, issuetype, ...fields } = JSON.parse(body).fields;
-        if (project.key !== 'ABC' || issuetype.name !== 'Task')
-          return { status: 400, body: { errors: { project: '?' } } };
-        const { key } = add('Backlog', fields);
-        return { status: 201, body: { id: '10001', key } };
+      {
+        method: 'POST',
+        path: /^\/rest\/api\/3\/issue\/bulkfetch$/,
+        answer({ body }) {
+          const keys: readonly string[] = JSON.parse(body).issueIdsOrKeys;
+          if (keys.length > 100) return refusal({ errorMessages: ['At most 100 issues.'] });
+          return { body: { issues: issues.filter(({ key }) => keys.includes(key)).map(shown), issueErrors: [] } };
+        },
       },
-    },
-  ]);
+      {
+        method: 'POST',
+        path: /^\/rest\/api\/3\/search\/jql$/,
+        answer({ body }) {
+          const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(JSON.parse(body).jql)?.[1];
+          const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
+          if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
+          return { body: { issues: found.map(shown), isLast: true } };
+        },
+      },
+      {
+        method: 'POST',
+        path: /^\/rest\/api\/3\/issue$/,
+        answer({ body }) {
+          const { project, issuetype, ...fields } = JSON.parse(body).fields;
+          if (project.key !== 'ABC' || issuetype.name !== 'Task')
+            return { status: 400, body: { errors: { project: '?' } } };
+          const { key } = add('Backlog', fields);
+          return { status: 201, body: { id: '10001', key } };
+        },
+      },
+    ],
+  );
   const harness: JiraVendor = {
     vendor,
     issues,
-    closedRoads,
+    statuses,
+    doneFields,
     isSearchBehind: false,
     openTarget: (needs, { create }) => openJira(jiraSettings({ create }), needs),
     put: (isCompleted) => add(isCompleted ? 'Done' : 'In Progress', { labels: [] }).key,
-    isCompleted: (itemId) => CATEGORIES[issueAt(itemId)?.status ?? ''] === 'done',
+    isCompleted: (itemId) => statuses.get(issueAt(itemId)?.status ?? '') === 'done',
     count: () => issues.length,
     isWrite: ({ method, path }) => method === 'POST' && path.endsWith('/transitions'),
     isCreation: ({ method, path }) => method === 'POST' && path === '/rest/api/3/issue',
@@ -131,6 +159,13 @@ export async function startJira(): Promise<JiraVendor> {
   return harness;
 }
 
-export function statusOf(name: string) {
-  return { name, statusCategory: { key: CATEGORIES[name] } };
+function refusal(body: object): Reply {
+  return { status: 400, body: { errorMessages: [], errors: {}, ...body } };
+}
+
+function screenWith(fields: ReadonlyMap<string, boolean>) {
+  const described = [...fields].map(([key, required]) => {
+    return [key, { key, name: key, required, operations: ['set'], schema: { type: key, system: key } }] as const;
+  });
+  return Object.fromEntries(described);
 }

@@ -1,9 +1,12 @@
 /** Linear with two teams, as far as the target uses it: packages/sdk/src/schema.graphql in linear/linear. */
 
+import { buildSchema, GraphQLError, graphqlSync, parse, validate } from 'graphql';
+import { z } from 'zod';
 import { openLinear } from '../../src/mirror/targets/linear.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { type Contract, vendorFile } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface LinearIssue {
@@ -23,17 +26,15 @@ export interface LinearVendor extends ItemVendor {
   operations(): string[];
 }
 
-/** Of all operations: each is sent the ones that it declares. */
-interface Variables {
+interface LinearCreation {
   readonly id: string;
-  readonly stateId: string;
-  readonly key: string;
-  readonly input: {
-    readonly id: string;
-    readonly teamId: string;
-    readonly title: string;
-    readonly description: string;
-  };
+  readonly teamId: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+interface LinearFilter {
+  readonly or: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
 }
 
 interface LinearState {
@@ -43,12 +44,30 @@ interface LinearState {
   readonly position: number;
 }
 
+const SCHEMA = buildSchema(vendorFile('linear.graphql'));
+
+const graphqlErrors = z.object({
+  errors: z
+    .array(z.object({ message: z.string(), extensions: z.object({ code: z.string().optional() }).optional() }))
+    .default([]),
+});
+
+/** A query that does not fit the schema is a mistake of ours; an error of a resolver is the vendor's answer. */
+const GRAPHQL: Contract = {
+  requestProblem({ method, path, body }) {
+    if (method !== 'POST' || path !== '/graphql') return 'there is only POST /graphql';
+    return validate(SCHEMA, parse(JSON.parse(body).query))[0]?.message;
+  },
+  replyProblem: (_, { body }) => graphqlErrors.parse(body).errors.find(({ extensions }) => !extensions?.code)?.message,
+};
+
 export function linearSettings(given: Partial<SettingsOf<'linear'>> = {}): SettingsOf<'linear'> {
   return {
     name: 'outside',
     type: 'linear',
     url: 'https://api.linear.app',
     token: secretRef(TOKEN),
+    oauth: false,
     team: 'ENG',
     create: true,
     columns: {},
@@ -69,7 +88,7 @@ export async function startLinear(): Promise<LinearVendor> {
   const states = ['Todo/unstarted', 'Backlog/backlog', 'Shipped/completed', 'Done/completed', 'Canceled/canceled'].map(
     (each, index): LinearState => {
       const [name = '', type = ''] = each.split('/');
-      // Done stands before Shipped.
+      // Done comes before Shipped.
       return { id: `state-${name}`, name, type, position: name === 'Shipped' ? 9 : index };
     },
   );
@@ -82,38 +101,52 @@ export async function startLinear(): Promise<LinearVendor> {
   const find = (id: string) => issues.find((issue) => issue.id === id || issue.identifier === id);
   const stateOf = (issue: LinearIssue | undefined) => states.find(({ id }) => id === issue?.stateId);
 
-  const resolvers: Record<string, (variables: Variables) => Reply> = {
-    Issue({ id }) {
+  const notFound = (what: string) =>
+    new GraphQLError(`Entity not found: ${what}`, { extensions: { code: 'INPUT_ERROR', type: 'invalid input' } });
+  const shown = (id: string) => {
+    const issue = find(id);
+    if (issue === undefined) throw notFound('Issue');
+    return { ...issue, trashed: issue.trashed ?? null, state: stateOf(issue), team: { id: issue.team } };
+  };
+  const root = {
+    issue: ({ id }: { id: string }) => shown(id),
+    issues: ({ filter, first }: { filter: LinearFilter; first: number }) => ({
+      nodes: issues
+        .filter((issue) => isIn(filter, issue))
+        .map(({ id }) => shown(id))
+        .slice(0, first),
+    }),
+    team: ({ id }: { id: string }) => ({ id, states: { nodes: states } }),
+    teams: ({ filter }: { filter: { key: { eq: string } } }) => ({
+      nodes: filter.key.eq === 'ENG' ? [{ id: 'team-eng' }] : [],
+    }),
+    issueUpdate({ id, input: { stateId } }: { id: string; input: { stateId: string } }) {
       const issue = find(id);
-      if (issue === undefined) return missing;
-      const { team, stateId, trashed = null, ...rest } = issue;
-      return { body: { data: { issue: { ...rest, trashed, state: stateOf(issue), team: { id: team } } } } };
-    },
-    States: () => ({ body: { data: { team: { states: { nodes: states } } } } }),
-    Team: ({ key }) => ({ body: { data: { teams: { nodes: key === 'ENG' ? [{ id: 'team-eng' }] : [] } } } }),
-    Move({ id, stateId }) {
-      const issue = find(id);
-      if (issue === undefined || !states.some((state) => state.id === stateId)) return missing;
+      if (issue === undefined) throw notFound('Issue');
+      if (!states.some((state) => state.id === stateId)) throw notFound('WorkflowState');
       issue.stateId = stateId;
-      return { body: { data: { issueUpdate: { success: true } } } };
+      return { success: true, lastSyncId: 1 };
     },
-    Create({ input: { id, teamId, title, description } }) {
-      if (teamId !== 'team-eng') return graphqlError('Entity not found: Team', 'INPUT_ERROR');
-      if (find(id)) return graphqlError('Id already in use', 'INPUT_ERROR', 'invalid input', 400);
-      const { identifier } = add({ id, title, description, stateId: 'state-Todo' });
-      return { body: { data: { issueCreate: { success: true, issue: { identifier } } } } };
+    issueCreate({ input: { id, teamId, title, description } }: { input: LinearCreation }) {
+      if (teamId !== 'team-eng') throw notFound('Team');
+      if (find(id)) throw new GraphQLError('Id already in use', { extensions: { code: 'INPUT_ERROR' } });
+      add({ id, title, description, stateId: 'state-Todo' });
+      return { success: true, lastSyncId: 1, issue: shown(id) };
     },
   };
-  const vendor = await startVendor({ authorization: new RegExp(`^${TOKEN}$`) }, [
-    {
-      method: 'POST',
-      path: /^\/graphql$/,
-      body: ['query', 'variables'],
-      answer(request) {
-        const resolve = resolvers[operationOf(request)];
-        return resolve === undefined ? { status: 400 } : resolve(JSON.parse(request.body).variables);
-      },
-    },
+  /** Executes the query by the vendor's own schema, so neither a query nor an answer can differ from it. */
+  const answer = ({ body }: SeenRequest): Reply => {
+    const { query, variables } = JSON.parse(body);
+    const { data = null, errors } = graphqlSync({
+      schema: SCHEMA,
+      source: query,
+      variableValues: variables,
+      rootValue: root,
+    });
+    return { body: errors === undefined ? { data } : { data, errors } };
+  };
+  const vendor = await startVendor(GRAPHQL, { authorization: new RegExp(`^${TOKEN}$`) }, [
+    { method: 'POST', path: /^\/graphql$/, answer },
   ]);
   return {
     vendor,
@@ -137,4 +170,8 @@ function operationOf({ body }: SeenRequest): string {
 
 function uuid(count: number): string {
   return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
+}
+
+function isIn({ or }: LinearFilter, { identifier }: LinearIssue): boolean {
+  return or.some(({ team, number }) => number.in.some((each) => identifier === `${team.key.eq}-${each}`));
 }

@@ -9,7 +9,8 @@ import { vi } from 'vitest';
 import { statementFor } from '../../src/base/reasons/reasons.ts';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
-import { endRun, type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
 import { receiveFile } from './harness/orders.ts';
@@ -139,7 +140,7 @@ async function checkContacts(world: World): Promise<void> {
   inStep('third sync', done);
 }
 
-/** True where the run is done and every row of it settled well; otherwise it reports why not. */
+/** True if the run is done and every row succeeded; otherwise reports why not. */
 async function sync(world: World, name: string, step: string): Promise<boolean> {
   const begun = await world.workspace.startSync(name, { lane: 'batch', dryRun: false });
   await (await world.workspace.work()).attend(begun.run);
@@ -289,7 +290,7 @@ async function checkTasks(world: World): Promise<void> {
   compare('third scan', await scan(world, 'third scan'), []);
 }
 
-/** What the outbox received; undefined where the run did not get that far. */
+/** What the outbox received; undefined if the run did not get that far. */
 async function scan(world: World, step: string): Promise<readonly string[] | undefined> {
   const { database, workspace, why } = world;
   const begun = await workspace.startSync(`tasks-${world.n}`, { lane: 'batch', dryRun: false });

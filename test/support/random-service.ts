@@ -77,7 +77,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     throw new Refusal(404, 'no such operation');
   }
 
-  /** An order needs a customer that is there. */
+  /** An order needs a customer that exists. */
   function checked(kind: ListedKind, { client_id, ...fields }: Record<string, unknown>): Record<string, unknown> {
     if (kind !== 'orders') return fields;
     return { ...fields, client_id: found(records.customers, incoming(drawn, client_id)).id };

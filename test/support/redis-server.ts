@@ -13,7 +13,7 @@ const PROGRAMS = ['redis-server', 'valkey-server'];
 const UNTIL_WE_END = 'command -v "$1" || exit 127; "$@" </dev/null & read -r line; kill -9 $!; wait';
 const START_MS = 10_000;
 
-/** Undefined where there is no Redis. `dir` is a folder for its files. */
+/** Undefined if there is no Redis. `dir` is a folder for its files. */
 export async function startRedis(dir: string): Promise<TestRedis | undefined> {
   const given = process.env.REDIS_URL;
   if (given) return { url: given, close: async () => undefined };
@@ -21,10 +21,10 @@ export async function startRedis(dir: string): Promise<TestRedis | undefined> {
 }
 
 const FORGETFUL = ['--save', '', '--appendonly', 'no'];
-/** Writes everything it is told into `dir`, as plain text. */
+/** Writes every command that it receives into `dir`, as plain text. */
 export const LASTING = ['--appendonly', 'yes', '--rdbcompression', 'no'];
 
-/** Undefined where no Redis is installed. */
+/** Undefined if no Redis is installed. */
 export async function startOwnRedis(dir: string, options: readonly string[]): Promise<TestRedis | undefined> {
   for (const program of PROGRAMS) {
     const started = await startProgram(program, dir, options);

@@ -1,4 +1,4 @@
-/** Finds the test files with suites for Redis, to name them where there is no Redis. */
+/** Finds the test files with suites for Redis, to name them if there is no Redis. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 

@@ -7,8 +7,8 @@ export interface SettableClock {
 }
 
 /**
- * For connections opened from now on and tables created from now on, whose defaults keep the functions they first found: so
- * of an empty database.
+ * Applies to connections opened and tables created from now on. So call it on an empty database: the defaults of a table
+ * keep the functions that they first found.
  */
 export async function settableClock({ pool }: FreshDatabase): Promise<SettableClock> {
   const tables = await pool.query("select 1 from information_schema.schemata where schema_name = 'ledger'");

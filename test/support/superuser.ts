@@ -1,4 +1,7 @@
-/** A connection as the superuser of an embedded Postgres, who cannot log in: the test opens the rules of its own one. */
+/**
+ * A connection as the superuser of an embedded Postgres, who cannot log in: the test changes the access rules of its own
+ * server.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -11,7 +11,7 @@ export interface TinyService extends TestServer {
   readonly customers: TinyRecord[];
   /** Restarts with these records and options; returns itself. */
   begin(options?: TinyOptions): TinyService;
-  /** Adds a customer with the next id; gives it. */
+  /** Adds a customer with the next id, and returns it. */
   add(fields: Record<string, unknown>): TinyRecord;
   /** The bodies of the requests since `begin` whose path ends so. */
   sent(path: string): readonly Record<string, unknown>[];
@@ -20,10 +20,10 @@ export interface TinyService extends TestServer {
 export interface TinyOptions {
   readonly contacts?: readonly Record<string, unknown>[];
   readonly customers?: readonly Record<string, unknown>[];
-  /** Replaces making a customer: returns the answer, or undefined for the usual one. */
+  /** Replaces the creation of a customer: returns the answer, or undefined for the usual one. */
   readonly onImport?: (contact: TinyRecord, service: TinyService) => Reply | undefined;
   readonly onUpdate?: (fields: Record<string, unknown>) => Reply | undefined;
-  /** Pages the list of customers, which is documented as whole: so many a page at most, the first page has this number. */
+  /** Pages the list of customers, which is documented as whole: at most so many per page; the first page has this number. */
   readonly customerPages?: { readonly size: number; readonly first: 0 | 1; readonly sized: boolean };
   /** Instead of a list. */
   readonly onList?: (path: string, page: number) => Reply | undefined;

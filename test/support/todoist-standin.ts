@@ -3,7 +3,8 @@
 import { openTodoist } from '../../src/mirror/targets/todoist.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface TodoistTask {
@@ -11,7 +12,7 @@ export interface TodoistTask {
   checked: boolean;
   readonly content: string;
   readonly description: string;
-  due?: { readonly is_recurring: boolean; readonly string: string };
+  due?: { readonly is_recurring: boolean; readonly string: string; readonly date: string };
   /** How often it was moved to its next date. */
   moves: number;
 }
@@ -29,6 +30,7 @@ export function todoistSettings(given: Partial<SettingsOf<'todoist'>> = {}): Set
     project: '6Jf8VQXxpwv56VQ7',
     create: true,
     columns: {},
+    hookSecret: secretRef(HOOK_SECRET, 'targets.outside.hookSecret'),
     budget: { requests: 60, perMs: 60_000, burst: 1, concurrency: 4 },
     timeoutMs: 15_000,
     allowPrivate: false,
@@ -48,9 +50,12 @@ export async function startTodoist(): Promise<TodoistVendor> {
   const taskAt = (id: string | undefined) => tasks.find((task) => task.id === id);
   const page = (all: readonly TodoistTask[], query: URLSearchParams) => {
     const [from, size] = [Number(query.get('cursor') ?? 0), Number(query.get('limit'))];
-    return { found: all.slice(from, from + size), next_cursor: from + size < all.length ? String(from + size) : null };
+    return {
+      found: all.slice(from, from + size).map(shown),
+      next_cursor: from + size < all.length ? String(from + size) : null,
+    };
   };
-  /** Whether the request id was seen before, which makes the request one that is discarded. */
+  /** Whether the request id was seen before: then the request is discarded. */
   const isRepeated = ({ headers }: SeenRequest) => {
     const requestId = headers['x-request-id'];
     if (typeof requestId !== 'string') return false;
@@ -64,56 +69,60 @@ export async function startTodoist(): Promise<TodoistVendor> {
     else task.checked = true;
   };
 
-  const vendor = await startVendor({ authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ }, [
-    {
-      method: 'GET',
-      path: /^\/api\/v1\/tasks\/completed\/by_completion_date$/,
-      query: ['since', 'until', 'limit', '?cursor'],
-      answer({ query }) {
-        const checked = tasks.filter((task) => task.checked);
-        const { found, next_cursor } = page(checked, query);
-        return { body: { items: found, next_cursor } };
+  const vendor = await startVendor(
+    openApiContract('todoist'),
+    { authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ },
+    [
+      {
+        method: 'GET',
+        path: /^\/api\/v1\/tasks\/completed\/by_completion_date$/,
+        answer({ query }) {
+          const checked = tasks.filter((task) => task.checked);
+          const { found, next_cursor } = page(checked, query);
+          return { body: { items: found, next_cursor } };
+        },
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/api\/v1\/tasks\/(\w+)$/,
-      answer: (_, [, id]) => (taskAt(id)?.checked === false ? { body: taskAt(id) } : missing),
-    },
-    {
-      method: 'GET',
-      path: /^\/api\/v1\/tasks$/,
-      query: ['limit', 'project_id', '?cursor'],
-      answer({ query }) {
-        const active = tasks.filter((task) => !task.checked);
-        const { found, next_cursor } = page(active, query);
-        return { body: { results: found, next_cursor } };
+      {
+        method: 'GET',
+        path: /^\/api\/v1\/tasks\/(\w+)$/,
+        answer(_, [, id]) {
+          const task = taskAt(id);
+          return task === undefined || task.checked ? missing : { body: shown(task) };
+        },
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/api\/v1\/tasks\/(\w+)\/(close|reopen)$/,
-      answer(request, [, id, verb]): Reply {
-        const task = taskAt(id);
-        if (task === undefined) return missing;
-        if (isRepeated(request)) return { status: 204 };
-        if (verb === 'close') close(task);
-        else task.checked = false;
-        return { status: 204 };
+      {
+        method: 'GET',
+        path: /^\/api\/v1\/tasks$/,
+        answer({ query }) {
+          const active = tasks.filter((task) => !task.checked);
+          const { found, next_cursor } = page(active, query);
+          return { body: { results: found, next_cursor } };
+        },
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/api\/v1\/tasks$/,
-      body: ['content', 'description', 'project_id'],
-      headers: { 'x-request-id': /^[\da-f]{32}$/ },
-      answer(request) {
-        if (isRepeated(request)) return { status: 204 };
-        const { content, description } = JSON.parse(request.body);
-        return { body: add(content, description) };
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/tasks\/(\w+)\/(close|reopen)$/,
+        answer(request, [, id, verb]): Reply {
+          const task = taskAt(id);
+          if (task === undefined) return missing;
+          if (isRepeated(request)) return { status: 204 };
+          if (verb === 'close') close(task);
+          else task.checked = false;
+          return { status: 204 };
+        },
       },
-    },
-  ]);
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/tasks$/,
+        headers: { 'x-request-id': /^[\da-f]{32}$/ },
+        answer(request) {
+          if (isRepeated(request)) return { status: 204 };
+          const { content, description } = JSON.parse(request.body);
+          return { body: shown(add(content, description)) };
+        },
+      },
+    ],
+  );
   return {
     vendor,
     tasks,
@@ -124,5 +133,37 @@ export async function startTodoist(): Promise<TodoistVendor> {
     isWrite: ({ path }) => /\/(close|reopen)$/.test(path),
     isCreation: ({ method, path }) => method === 'POST' && path === '/api/v1/tasks',
     missing,
+  };
+}
+
+/** As the API shows a task: with all members that it always has. */
+function shown({ id, content, description, checked, due }: TodoistTask) {
+  const nothing = {
+    section_id: null,
+    parent_id: null,
+    added_by_uid: null,
+    assigned_by_uid: null,
+    responsible_uid: null,
+  };
+  return {
+    ...nothing,
+    id,
+    content,
+    description,
+    checked,
+    due: due ?? null,
+    user_id: '2671355',
+    project_id: '6Jf8VQXxpwv56VQ7',
+    labels: [],
+    deadline: null,
+    duration: null,
+    is_deleted: false,
+    added_at: '2026-02-01T12:00:00.000000Z',
+    completed_at: checked ? '2026-02-28T12:00:00.000000Z' : null,
+    updated_at: '2026-02-28T12:00:00.000000Z',
+    priority: 1,
+    child_order: 1,
+    day_order: -1,
+    is_collapsed: false,
   };
 }

@@ -3,6 +3,7 @@
  * that breaks off, refuses or forgets to answer when a test says so.
  */
 import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts';
+import type { Contract } from './vendor-contract.ts';
 
 /** `lose`: the change is made, and the answer never arrives. `break`: the change is not made. */
 export type Twist = Reply | 'lose' | 'break' | ((request: SeenRequest) => Reply);
@@ -10,18 +11,16 @@ export type Twist = Reply | 'lose' | 'break' | ((request: SeenRequest) => Reply)
 export interface Rule {
   readonly method: string;
   readonly path: RegExp;
-  /** The names of the query's parameters: the required ones, and after a ? the optional ones. */
-  readonly query?: readonly string[];
-  /** The same for the members of a body. */
-  readonly body?: readonly string[];
   readonly headers?: Readonly<Record<string, RegExp>>;
   answer(request: SeenRequest, match: RegExpExecArray): Reply;
 }
 
+const JSON_TYPE = /^application\/json$/;
+
 export interface VendorStandin {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** Requests that the vendor would not accept; a test ends with none. */
+  /** Requests that the vendor would not accept, and answers that it would never give; a test ends with none. */
   readonly complaints: readonly string[];
   /** The fault of the next request, or of the next request that matches. */
   next(twist: Twist, isMeant?: (request: SeenRequest) => boolean): void;
@@ -29,16 +28,20 @@ export interface VendorStandin {
   close(): Promise<void>;
 }
 
-/** `headers`: what every request must have. */
+/** `headers`: what every request must have. `contract`: what the vendor's own document says of requests and answers. */
 export async function startVendor(
+  contract: Contract,
   headers: Readonly<Record<string, RegExp>>,
   rules: readonly Rule[],
 ): Promise<VendorStandin> {
   const complaints: string[] = [];
+  const redirects = new Set<string>();
   const twists: { readonly twist: Twist; readonly isMeant: (request: SeenRequest) => boolean }[] = [];
   const server = await startHttpServer((request, response) => {
     const found = twists.findIndex(({ isMeant }) => isMeant(request));
     const twist = found === -1 ? undefined : twists.splice(found, 1)[0]?.twist;
+    const refused = problemOf(request);
+    if (refused !== undefined) return refused;
     if (typeof twist === 'function') return twist(request);
     if (typeof twist === 'object') return twist;
     const reply = twist === 'break' ? undefined : answer(request);
@@ -47,22 +50,34 @@ export async function startVendor(
     return undefined;
   });
 
-  function answer(request: SeenRequest): Reply {
-    const name = `${request.method} ${request.path}`;
-    const rule = rules.find((each) => each.method === request.method && each.path.test(request.path));
-    const match = rule?.path.exec(request.path);
-    if (rule === undefined || match === null || match === undefined) return complain(`${name}: unexpected request`);
-    const wanted = { ...headers, ...rule.headers, ...(rule.body && { 'content-type': /^application\/json$/ }) };
+  function problemOf(request: SeenRequest): Reply | undefined {
+    const wanted = { ...headers, ...ruleFor(request)?.headers, ...(request.body && { 'content-type': JSON_TYPE }) };
     for (const [header, pattern] of Object.entries(wanted)) {
-      if (!pattern.test(String(request.headers[header]))) return complain(`${name}: ${header} is wrong`);
+      if (!pattern.test(String(request.headers[header]))) return complain(request, `${header} is wrong`);
     }
-    const query = namesProblem([...request.query.keys()], rule.query ?? []);
-    if (query !== undefined) return complain(`${name}: the query ${query}`);
-    const problem = bodyProblem(request.body, rule.body);
-    return problem === undefined ? rule.answer(request, match) : complain(`${name}: ${problem}`);
+    // The document of a vendor does not describe the addresses that its redirects name.
+    const problem = redirects.has(request.path) ? undefined : contract.requestProblem(request);
+    return problem === undefined ? undefined : complain(request, problem);
   }
 
-  function complain(text: string): Reply {
+  function ruleFor({ method, path }: SeenRequest): Rule | undefined {
+    return rules.find((each) => each.method === method && each.path.test(path));
+  }
+
+  function answer(request: SeenRequest): Reply {
+    const rule = ruleFor(request);
+    const match = rule?.path.exec(request.path);
+    if (rule === undefined || match === null || match === undefined) return complain(request, 'unexpected request');
+    const reply = rule.answer(request, match);
+    if (redirects.has(request.path)) return reply;
+    const { location } = reply.headers ?? {};
+    if (location !== undefined) redirects.add(new URL(location, server.url).pathname);
+    const problem = contract.replyProblem(request, reply);
+    return problem === undefined ? reply : complain(request, problem);
+  }
+
+  function complain({ method, path }: SeenRequest, problem: string): Reply {
+    const text = `${method} ${path}: ${problem}`;
     complaints.push(text);
     return { status: 418, body: text };
   }
@@ -75,17 +90,4 @@ export async function startVendor(
     next: (twist, isMeant = () => true) => void twists.push({ twist, isMeant }),
     close: server.close,
   };
-}
-
-function bodyProblem(body: string, names: Rule['body']): string | undefined {
-  if (names === undefined) return body === '' ? undefined : 'has a body';
-  const problem = namesProblem(Object.keys(JSON.parse(body) as object), names);
-  return problem === undefined ? undefined : `the body ${problem}`;
-}
-
-function namesProblem(given: readonly string[], names: readonly string[]): string | undefined {
-  const allowed = names.map((name) => name.replace(/^\?/, ''));
-  const unknown = given.find((name) => !allowed.includes(name));
-  const missing = names.find((name) => !name.startsWith('?') && !given.includes(name));
-  return unknown === undefined && missing === undefined ? undefined : `has ${given.join(', ')}`;
 }

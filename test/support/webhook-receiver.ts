@@ -1,4 +1,7 @@
-/** A receiver of webhooks as Standard Webhooks asks for one: it accepts nothing that is not exactly right, and says what was wrong. */
+/**
+ * A receiver of webhooks as Standard Webhooks specifies it: it accepts only correct calls, and says what is wrong with the
+ * others.
+ */
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';

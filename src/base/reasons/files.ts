@@ -22,6 +22,12 @@ export const FILE_REASONS = {
     sentence: 'Run {load}, which loads it, is paused[: {said}]',
     remedy: 'Fix the cause, then resume the load: `lockstep runs resume {load}`.',
   },
+  LOAD_AWAITS_APPROVAL: {
+    meaning: 'The load of the file would write more than the settings allow, and waits until a person approves it.',
+    sentence: 'Run {load}, which loads it, waits for approval[: {said}]',
+    remedy:
+      'Approve it with `lockstep runs resume {load}`, or drop it with `lockstep runs cancel {load}`; the next run of the sync then moves the file.',
+  },
   LOAD_CANCELLED: {
     meaning: 'The load of the file was cancelled.',
     sentence: 'Run {load}, which loaded it, was cancelled[: {said}]',
@@ -48,12 +54,12 @@ export const FILE_REASONS = {
     remedy: `Export it as CSV, ${AGAIN}`,
   },
   CSV_CELLS_DO_NOT_FIT: {
-    meaning: 'A column has the name of the order number or the amount, and none of its cells is one.',
-    remedy: 'Use it all the same with `--map field=Column`, or no column with `--map field=`.',
+    meaning: 'A column is named like the order_id or the amount, but its cells hold something else.',
+    remedy: 'To use the column anyway, add `--map field=Column`; if no column has the field, add `--map field=`.',
   },
   CSV_CHANGED: {
     meaning: 'The file changed while it was being read.',
-    remedy: 'Wait until it is written, then load it again.',
+    remedy: 'Wait until it is completely written, then load it again.',
   },
   CSV_COLUMNS_AMBIGUOUS: {
     meaning: 'Several columns look like the same field.',
@@ -71,7 +77,7 @@ export const FILE_REASONS = {
     meaning: 'Lines are to be combined into orders, and no column has the order_id.',
     remedy: 'Name the column with `--map order_id=Column`.',
   },
-  CSV_NOT_FOUND: { meaning: 'There is no such file.', remedy: 'Check its name.' },
+  CSV_NOT_FOUND: { meaning: 'There is no such file.', remedy: 'Check its name and your current directory.' },
   CSV_NO_CUSTOMER_COLUMN: {
     meaning: 'No column identifies the customers of the orders.',
     remedy: 'Say which one with `--map customer_email=Column`.',
@@ -87,7 +93,7 @@ export const FILE_REASONS = {
   },
   CSV_PRESET_UNKNOWN: {
     meaning: 'There is no preset of that name.',
-    remedy: 'Name one that there is, or `none`.',
+    remedy: 'Name an existing preset, or `none`.',
   },
   CSV_TOO_LARGE: { meaning: 'The file is too large.', remedy: 'Split it.' },
   CSV_TOO_MANY_COLUMNS: {
@@ -97,14 +103,14 @@ export const FILE_REASONS = {
   CSV_TOO_MANY_LINES: { meaning: 'The file has too many lines.', remedy: 'Split it.' },
   CSV_TOO_SLOW: {
     meaning: 'The file takes too long to read, mostly because of its quotes.',
-    remedy: 'Export it again.',
+    remedy: 'Export it again, or split it.',
   },
   CSV_UNKNOWN_COLUMN: {
     meaning: 'A column that --map names is not in the file.',
     remedy: 'Name a column of the file.',
   },
   CSV_UNREADABLE: { meaning: 'The file cannot be read.', remedy: REMEDIES.PERMISSIONS },
-  DISK_FULL: { meaning: 'The disk is full.', remedy: 'Free some space, and run it again.' },
+  DISK_FULL: { meaning: 'The disk is full.', remedy: 'Free some space, then load the file again.' },
   FOLDER_UNREADABLE: { meaning: 'The watched folder cannot be read.', remedy: REMEDIES.PERMISSIONS },
   FOLDER_UNSAFE: {
     meaning: 'The watched folder is a link, or was replaced while it was in use.',

@@ -46,7 +46,10 @@ export const MIRROR_REASONS = {
     meaning: 'The server’s certificate is not accepted.',
     remedy: 'Renew it, or set NODE_EXTRA_CA_CERTS to its authority.',
   },
-  TLS: { meaning: 'The server did not accept the TLS settings.', remedy: 'Set sslmode in the target’s URL.' },
+  TLS: {
+    meaning: 'The server did not accept the TLS settings.',
+    remedy: 'Set sslmode in the target’s URL to a mode that the server supports.',
+  },
   TIMEOUT: { meaning: 'The target did not answer in time. It may have taken the change; the delivery is retried.' },
   BROKEN_OFF: { meaning: 'The connection closed before the whole answer arrived. The delivery is retried.' },
   TOO_LARGE: { meaning: 'The answer is larger than the limit. The delivery is retried.' },
@@ -66,11 +69,16 @@ export const MIRROR_REASONS = {
   UNREADABLE: { meaning: 'The answer could not be read. The delivery is retried.', remedy: 'Check the target’s URL.' },
   UNKNOWN: { meaning: 'The outcome of the call is unknown. The delivery is retried.' },
   NOT_ACCEPTED: {
-    meaning: 'The webhook’s receiver answered with an error.',
+    meaning: 'The receiver of the webhook, or the mail server, answered with an error.',
     remedy: `Fix the receiver, ${REPLAY}`,
   },
+  FILTERED: { meaning: 'The settings of the target do not ask for this change: see its events and fields.' },
+  TEMPLATE_INVALID: {
+    meaning: 'A template in the settings of the target does not fit this task.',
+    remedy: `Correct the template that the detail names, ${REPLAY}`,
+  },
   GONE: {
-    meaning: 'The webhook’s receiver answered 410: the target is disabled.',
+    meaning: 'The receiver says that it accepts no more calls at this address: the target is disabled.',
     remedy: `Correct the URL, ${ENABLE}`,
   },
   DISABLED: { meaning: 'The target is disabled.', remedy: `Fix the cause that is shown with it, ${ENABLE}` },
@@ -94,6 +102,10 @@ export const MIRROR_REASONS = {
     meaning: 'The repository, project or team in the settings does not exist, or the token may not see it.',
     remedy: `Correct the settings or the token, ${REPLAY}`,
   },
+  PLACE_FULL: {
+    meaning: 'The project in the settings holds as many tasks as the target allows.',
+    remedy: `Complete or move tasks there, or name another project in the settings, ${REPLAY}`,
+  },
   DATABASE_MISSING: {
     meaning: 'The database of the target does not exist: the target is disabled.',
     remedy: `Create it, or correct its name in the URL, ${ENABLE}`,
@@ -102,10 +114,14 @@ export const MIRROR_REASONS = {
     meaning: 'The table or schema of the target does not exist.',
     remedy: `Create it, or set createTable: true, ${REPLAY}`,
   },
-  COLUMN_MISSING: { meaning: 'The target’s table has no column of the expected name.', remedy: `Add it, ${REPLAY}` },
+  COLUMN_MISSING: {
+    meaning: 'The target’s table lacks columns.',
+    remedy: `Run the statement in the detail, ${REPLAY}`,
+  },
   KEY_MISSING: {
-    meaning: 'The target’s table does not have the primary key (account, kind, task_id).',
-    remedy: `Add it, ${REPLAY}`,
+    meaning:
+      'The target’s table does not have the key (account, kind, task_id), with a history (account, kind, task_id, sequence).',
+    remedy: `Do what the detail says, ${REPLAY}`,
   },
   ITEM_ID_INVALID: {
     meaning: 'The link names no item of this target.',
@@ -115,12 +131,18 @@ export const MIRROR_REASONS = {
     meaning: 'The linked item does not exist, or the token may not see it.',
     remedy: `Link the task with another item (\`lockstep links import\`), ${REPLAY}`,
   },
-  ITEM_UNREADABLE: { meaning: 'The linked task could not be read at the other account.' },
+  ITEM_UNREADABLE: {
+    meaning: 'The other account does not show whether the linked task is completed.',
+    remedy: `Run \`lockstep doctor\` for that account, ${REPLAY}`,
+  },
   NOT_AN_ISSUE: {
     meaning: 'The linked item is a pull request.',
     remedy: 'Link the task with an issue: `lockstep links import`.',
   },
-  TOO_MANY_ITEMS: { meaning: 'The parent cannot take more subtasks.' },
+  TOO_MANY_ITEMS: {
+    meaning: 'The project has too many changed items to find out whether the task already has one.',
+    remedy: `Use a separate project for this target, ${REPLAY}`,
+  },
   NO_STATE: {
     meaning: 'The team has no workflow state of the wanted type.',
     remedy: `Add one, or name it in the settings, ${REPLAY}`,
@@ -129,7 +151,10 @@ export const MIRROR_REASONS = {
     meaning: 'The workflow has no transition to the wanted status.',
     remedy: `Name the status in the settings, or add the transition, ${REPLAY}`,
   },
-  MOVED: { meaning: 'The item has moved.', remedy: 'Link it by its new name, or set the target’s url.' },
+  MOVED: {
+    meaning: 'The item has moved.',
+    remedy: `Link the task with the item under its new name (\`lockstep links import\`), or correct the target’s url, ${REPLAY}`,
+  },
   RECURRING: { meaning: 'The item recurs: completing it would start its next occurrence, so it was left alone.' },
   NOT_LINKED: {
     meaning: 'The task is linked with no item, and the target creates none.',

@@ -4,7 +4,20 @@ import { REMEDIES, type Reasons } from './reason.ts';
 export const ROW_REASONS = {
   PLANNED: {
     meaning: 'A dry run would write this row. Nothing was sent.',
-    sentence: 'Planned, not sent[: {event}].[?createsCustomer  Its customer would be created first.]',
+    sentence:
+      'Planned, not sent[: {event}].[ The customer has {changes}.][?createsCustomer  Its customer would be created first.]',
+  },
+  PLAN_MOVED: {
+    meaning:
+      'The row, or the record that it would change, is not as it was when a person saw the plan. Nothing was sent.',
+    sentence:
+      '[?ownContent Its content has changed][!ownContent Its record at the service has changed] since the plan was made; nothing was sent.',
+    remedy: 'Make a new plan. To write it without a plan, run the sync; of a load: `lockstep runs retry {run}`.',
+  },
+  NOT_IN_PLAN: {
+    meaning: 'The row would be written, but it was not in the plan that a person saw. Nothing was sent.',
+    sentence: 'It was not in the plan; nothing was sent.',
+    remedy: 'Make a new plan. To write it without a plan, run the sync; of a load: `lockstep runs retry {run}`.',
   },
   REFUSED_BY_SERVICE: {
     meaning: 'The service refused the record, and its answer says so clearly. Nothing was written.',
@@ -97,6 +110,18 @@ export const ROW_REASONS = {
     meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',
     sentence: 'The contact has no e-mail, phone or name: a customer made from it could not be recognised.',
     remedy: 'Add one of them to the contact.',
+  },
+  MAP_EMPTY: {
+    meaning: 'The mapping of the sync requires a field, and it is empty for this contact. Nothing was sent.',
+    sentence: 'The mapping requires {field}, and it is empty.',
+    remedy: 'Complete the contact, or give the field a `default` in `map`, and run the sync again.',
+  },
+  MAP_NOT_A_PHONE: {
+    meaning:
+      'The mapping of the sync requires a phone number that can be read, and this one cannot be. Nothing was sent.',
+    sentence:
+      '{field}: "{value}" is not a phone number[ of {country} or with a country code][!country  with a country code].',
+    remedy: 'Correct the number of the contact, or remove `strict` from the field in `map`, and run the sync again.',
   },
   CHANGE_IGNORED: {
     meaning: 'The contact has changed, and the settings say that changes are ignored (onChange: ignore).',

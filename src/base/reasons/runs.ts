@@ -1,7 +1,7 @@
-/** Why a run paused or failed. A file that the run was loading gets the same reason. */
+/** Why a run paused or failed. A file that the run was loading gets the same reason, with the fact `load`. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
-const RESUME = 'then resume the run: `lockstep runs resume {load}`.';
+const RESUME = 'then resume the run: [?load `lockstep runs resume {load}`][!load `lockstep runs resume {run}`].';
 
 export const RUN_REASONS = {
   KEY_REFUSED: {
@@ -38,11 +38,12 @@ export const RUN_REASONS = {
   ID_NOT_UNIQUE: { meaning: 'Several records of a list have the same id.', remedy: REMEDIES.DOCTOR },
   CUSTOMERS_PAUSED: {
     meaning: 'The run that creates customers for the load is paused.',
-    remedy: 'Resume the run that creates customers.',
+    remedy: 'Resume that run; `lockstep runs --status paused` lists it.',
   },
   CUSTOMERS_FAILED: {
     meaning: 'The run that creates customers for the load failed.',
-    remedy: 'Fix the cause, then retry the load: `lockstep runs retry {load}`.',
+    remedy:
+      'Fix the cause, then retry the load: [?load `lockstep runs retry {load}`][!load `lockstep runs retry {run}`].',
   },
   LOAD_NOT_RECEIVED: {
     meaning: 'The file was not read to its end, so nothing of it was sent.',

@@ -13,6 +13,7 @@ export interface Filling {
 const MOST_NAMED = 10;
 const PART = /\[(?:([?!])(\w+) ?)?([^\]]*)\]/g;
 const NAME = /\{(\w+)\}/g;
+const COMMAND = /`lockstep [^`]*`/g;
 const NAME_OR_COMMAND = /`lockstep ([^`]*)`|\{(\w+)\}/g;
 
 /** If a command needs a fact that is missing, its name is printed in capitals, for the reader to fill in. */
@@ -20,7 +21,7 @@ export function fill(template: string, filling: Filling): string {
   const { facts } = filling;
   const text = template.replace(PART, (_, sign: '?' | '!' | undefined, name: string, part: string) => {
     const isWanted = sign === undefined || isSet(facts[name]) === (sign === '?');
-    return isWanted && namesIn(part).every((one) => isSet(facts[one])) ? part : '';
+    return isWanted && namesIn(part.replace(COMMAND, '')).every((one) => isSet(facts[one])) ? part : '';
   });
   return text.replace(NAME_OR_COMMAND, (_, command: string | undefined, name: string) =>
     command === undefined ? wordsOf(facts[name], filling) : `\`${filling.command(argumentsOf(command, facts))}\``,
@@ -69,5 +70,9 @@ function wordsOf(fact: Fact | undefined, filling: Filling): string {
 }
 
 function inWords({ field, is, expected }: Difference): string {
-  return is === undefined || expected === undefined ? `another ${field}` : `${field} ${is} instead of ${expected}`;
+  return is === undefined || expected === undefined
+    ? `another ${field}`
+    : `${field} ${said(is)} instead of ${said(expected)}`;
 }
+
+const said = (value: string | number) => (value === '' ? '(empty)' : value);

@@ -1,12 +1,13 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
 import type { Command } from 'commander';
-import { endRun, listPaused } from '../../engine/ledger/runs.ts';
+import { endRun } from '../../engine/ledger/run-status.ts';
+import { listPaused } from '../../engine/ledger/runs.ts';
 import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
+import { formatTime, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatTime, plural } from '../words.ts';
 
 export function define(accounts: Command, perform: Perform): void {
   accounts

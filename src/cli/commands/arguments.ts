@@ -1,5 +1,5 @@
 /** Parsers for arguments that several commands take. Each throws an error that commander reports. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { parseDurationMs } from '../../settings/durations.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 
@@ -37,11 +37,6 @@ export function columnsOf<Field extends string>(fields: readonly Field[], { mayB
     if (field) return new Map([...earlier, [field, column]]);
     throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, fields)} (there is ${oneOf(fields)}).`);
   };
-}
-
-/** The options of a command. Commander gives options that the parent has too to the parent. */
-export function withParentOptions<Options extends object>(command: Command): Options {
-  return { ...command.parent?.opts(), ...command.opts<Options>() };
 }
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;

@@ -17,7 +17,7 @@ import type { Perform, Session } from '../session.ts';
 
 interface CallOptions {
   readonly account?: string;
-  readonly param: Readonly<Record<string, string>>;
+  readonly param?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly list?: boolean;
 }
@@ -31,7 +31,7 @@ export function define(command: Command, perform: Perform): void {
     )
     .argument('[operation]', 'name of the operation, such as contacts.search')
     .option('--account <name>', 'account in the settings')
-    .option('--param <name=value>', 'a parameter of the path or the query; can be repeated', collectParam, {})
+    .option('--param <name=value>', 'a parameter of the path or the query; can be repeated', collectParam)
     .option('--body <json>', 'the body: JSON or @FILE')
     .option('--list', 'list the operations')
     .addHelpText(
@@ -50,7 +50,7 @@ Examples:
     );
 }
 
-function collectParam(text: string, earlier: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function collectParam(text: string, earlier: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Expected NAME=VALUE.');
   return { ...earlier, [text.slice(0, at)]: text.slice(at + 1) };
@@ -85,7 +85,7 @@ function describeOperation({ method, path, summary, params, query, body }: Opera
 
 async function call(session: Session, name: string | undefined, options: CallOptions): Promise<ExitCode> {
   const operation = operationNamed(name);
-  const { path, query } = splitParams(operation, options.param);
+  const { path, query } = splitParams(operation, options.param ?? {});
   const body = await readBody(session, operation, options.body);
   const account = accountNamed(await session.settings(), options.account ?? missingAccount());
   const signal = session.untilStopped('Waiting for the answer. Press Ctrl-C again to stop at once.');

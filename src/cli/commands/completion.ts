@@ -6,7 +6,7 @@ import type { Perform, Session } from '../session.ts';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** Each asks `lockstep completion words -- WORD…` for the words that may stand where the last WORD is. */
+/** Each asks `lockstep completion words -- WORD…` for the words that may replace the last WORD. */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `_lockstep() {
   local IFS=$'\\n'
@@ -48,7 +48,7 @@ Examples:
     );
 }
 
-/** What may stand where the last of `words` is. */
+/** What may replace the last of `words`. */
 async function candidates(
   session: Session,
   root: Command,

@@ -6,17 +6,16 @@ import {
   type DeliveryVerdict,
   type ListedDelivery,
   listDeliveries,
-  showDelivery,
 } from '../../mirror/outbox/list.ts';
-import { planReplay, type Replayed, replay } from '../../mirror/outbox/replay.ts';
+import { planReplay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
-import { targetNamed } from '../../settings/settings.ts';
+import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf } from '../../operator/deliveries.ts';
+import { formatTime, plural } from '../../operator/words.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatTime, plural } from '../words.ts';
-import { commaSeparated, toTime, wholeNumber, withParentOptions } from './arguments.ts';
+import { commaSeparated, toTime, wholeNumber } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -30,7 +29,8 @@ interface FilterOptions {
 export function define(deliveries: Command, perform: Perform): void {
   deliveries
     .description(
-      'Lists the newest deliveries: each is one change of a task on its way to one target. A worker (lockstep start) sends ' +
+      'Lists the newest deliveries: each is one change of a task on its way to one target, or one alert on its way to one ' +
+        'channel (alerts.NAME). A worker (lockstep start) sends ' +
         'them, in order per task, and retries a failed delivery for about three days. Then it becomes a dead letter, kept ' +
         'with the last answer until it is replayed. A newer state of a task supersedes an older one that still waits.',
     )
@@ -134,18 +134,6 @@ function toLine(delivery: ListedDelivery, isDisabled: boolean): readonly string[
   ];
 }
 
-type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
-
-function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled: boolean): string {
-  const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
-  if (verdict !== null) return `${verdict}${why}`;
-  if (state !== 'waiting' || dueAt === null) return state;
-  if (isDisabled) return 'waiting: the target is disabled';
-  const isDue = dueAt.getTime() <= Date.now();
-  const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
-  return heldBy === null ? `waiting, ${next}${why}` : `waiting for ${heldBy}, ${next}`;
-}
-
 function stateLines(
   { target, disabled, blockedUntil, failing }: TargetState,
   hint: Session['hint'],
@@ -166,13 +154,13 @@ function stateLines(
 async function show(session: Session, id: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
-  const delivery = await showDelivery(pool, id);
-  if (!delivery) throw unknownDelivery(id, hint);
+  const delivery = await readDelivery(pool, id, hint);
   const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts } = delivery;
   const isDisabled = (await targetStates(pool)).some((state) => state.target === target && state.disabled);
+  const origin = account === '' ? 'Alert, ' : `Account ${account}, sync ${sync}, `;
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
-    `Account ${account}, sync ${sync}, seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
+    `${origin}seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
     `It is ${statusOf(delivery, isDisabled)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
   );
   if (answer)
@@ -181,41 +169,29 @@ async function show(session: Session, id: string): Promise<void> {
   out.result(delivery);
 }
 
-async function replayThem(session: Session, _options: ReplayOptions, command: Command): Promise<void> {
+async function replayThem(session: Session, { id, dryRun = false, ...options }: ReplayOptions): Promise<void> {
   const { out, hint } = session;
-  const { id, dryRun = false, ...options } = withParentOptions<ReplayOptions>(command);
-  if (id === undefined && Object.values(options).every((value) => value === undefined || typeof value === 'number')) {
+  if (id === undefined && Object.keys(options).length === 0) {
     throw wrongUse('no filter is given: select deliveries by --id, or by --target, --verdict, --since or --until');
   }
   const { pool } = await session.openLedger();
   const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ids: id };
-  for (const one of id ?? []) if (!(await showDelivery(pool, one))) throw unknownDelivery(one, hint);
-  const { targets } = await session.settings();
-  const how = {
-    tellsOldStates: Object.values(targets).flatMap(({ name, type }) => (type === 'webhook' ? [name] : [])),
-  };
+  for (const one of id ?? []) await readDelivery(pool, one, hint);
+  const how = replayHow(await session.settings());
   const planned = await planReplay(pool, filter, how);
   out.say(planWords(planned));
   if (dryRun) {
     out.result({ dryRun, ...planned, enabled: [] });
     return;
   }
-  const replayed = await replay(pool, filter, how);
-  const enabled = await enableTargets(pool, replayed.targets);
+  const { enabled, ...replayed } = await sendAgain(pool, filter, how);
   if (enabled.length > 0) out.say(`Enabled: ${enabled.join(', ')}.`);
   if (replayed.again > 0) out.say(`A worker sends them: ${hint('start')}`);
   out.result({ dryRun, ...replayed, enabled });
 }
 
-function planWords({ again, superseded, targets }: Replayed): string {
-  const where = targets.length === 0 ? '' : ` to ${targets.join(', ')}`;
-  const old =
-    superseded === 0 ? '' : `; ${plural(superseded, 'old state')} ${superseded === 1 ? 'is' : 'are'} not sent`;
-  return `${plural(again, 'delivery', 'deliveries')}${where} to send again${old}.`;
-}
-
 async function enable(session: Session, target: string): Promise<void> {
-  targetNamed(await session.settings(), target);
+  requireTarget(await session.settings(), target);
   const { pool } = await session.openLedger();
   const isChanged = (await enableTargets(pool, [target])).length > 0;
   session.out.say(isChanged ? `${target} is enabled.` : `${target} was not disabled; nothing has changed.`);
@@ -229,11 +205,7 @@ async function toFilter(session: Session, db: Queryable, options: FilterOptions)
   const settings = await session.settings();
   // A target that was removed from the settings may still have deliveries.
   if (target !== undefined && settings.targets[target] === undefined) {
-    if ((await listDeliveries(db, { target }, 1)).length === 0) targetNamed(settings, target);
+    if ((await listDeliveries(db, { target }, 1)).length === 0) requireTarget(settings, target);
   }
   return { target, verdict, since, until };
-}
-
-function unknownDelivery(id: string, hint: Session['hint']): Error {
-  return wrongUse(`There is no delivery ${quote(id)}. List all with: ${hint('deliveries')}`, 'DELIVERY_UNKNOWN');
 }

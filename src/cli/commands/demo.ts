@@ -6,18 +6,18 @@ import type { Command } from 'commander';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
+import type { RunReport } from '../../operator/run-result.ts';
+import { formatTook, plural } from '../../operator/words.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
 import { carryToEnd, loadSample, mirrorSample } from '../demo/samples.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/words.ts';
-import type { RunReport } from '../run-result.ts';
 import { figures } from '../run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import type { Workspace } from '../wire.ts';
-import { formatTook, plural } from '../words.ts';
 
 const CONTACTS = 2_000;
 const ORDERS = 400;
@@ -30,7 +30,7 @@ export function define(command: Command, perform: Perform): void {
         'workspace, imports its contacts as customers, loads orders from a CSV, does both again to show that nothing is ' +
         'written twice, mirrors a task to a receiver on this machine, and explains the results. It takes well under a minute and removes its data.',
     )
-    .option('--keep', 'keep the data, and leave the service running until Ctrl-C')
+    .option('--keep', 'keep the data, and leave the service and the console running until Ctrl-C')
     .action(perform(demo));
 }
 
@@ -45,7 +45,10 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   const secret = randomBytes(24).toString('base64url');
   const receiver = await openReceiver(secret);
   session.closeLater(() => receiver.close());
-  const workspace = await session.openWorkspace({ settings: demoSettings({ url: receiver.url, secret }), dataDir });
+  const shownDir = path.relative(session.cwd, dataDir);
+  const complete = (command: string) => `lockstep ${command} --data ${shownDir}`;
+  const settings = demoSettings({ url: receiver.url, secret });
+  const workspace = await session.openWorkspace({ settings, dataDir, complete });
   const { pool } = workspace.database;
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
   const { tenant, neighbour } = await seed(pool);
@@ -69,9 +72,9 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   out.say('', '5. Mirroring tasks to a receiver on this machine:');
   const mirror = await mirrorSample(session, workspace, receiver, runOnce);
   out.say('', `All of this took ${formatTook(performance.now() - startedAtMs)}.`);
-  const shownDir = path.relative(session.cwd, dataDir);
-  out.say(...tryNextLines({ dataDir: shownDir, url, key: tenant.key, isKept, first }));
-  const data = isKept ? { url, data: dataDir } : {};
+  const consoleUrl = isKept ? (await workspace.serveConsole()).url : undefined;
+  out.say(...tryNextLines({ dataDir: shownDir, url, consoleUrl, key: tenant.key, first }));
+  const data = isKept ? { url, consoleUrl, data: dataDir } : {};
   out.result({
     first,
     second,

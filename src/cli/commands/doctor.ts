@@ -7,13 +7,13 @@ import { keepCutOff } from '../../engine/account/cut-off.ts';
 import { forgetShapes } from '../../engine/account/shapes.ts';
 import { keepLearnt } from '../../engine/ledger/learnt.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { plural } from '../../operator/words.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { reportLines, settingLines } from '../doctor-report.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
-import { plural } from '../words.ts';
 
 interface DoctorOptions {
   readonly account: string;

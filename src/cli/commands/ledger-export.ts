@@ -4,11 +4,11 @@ import type { Command } from 'commander';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { allRuns, history } from '../../engine/ledger/archive.ts';
 import { reportRows } from '../../engine/ledger/rows.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { plural } from '../../operator/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { exportLines, TO_STDOUT } from '../export-file.ts';
-import { hintsFor } from '../reasons.ts';
 import type { Perform, Session } from '../session.ts';
-import { plural } from '../words.ts';
 import { toTime } from './arguments.ts';
 
 interface ExportOptions {

@@ -1,18 +1,27 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
 import type { Command } from 'commander';
 import { ledgerSize, type TableSize } from '../../engine/ledger/size.ts';
+import { formatBytes, formatCount } from '../../operator/words.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Pruned, planPrune, prune } from '../retention.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatBytes, formatCount } from '../words.ts';
 import { addLedgerExport } from './ledger-export.ts';
 
 export function define(ledger: Command, perform: Perform): void {
-  ledger.description(
-    'Shows how much the ledger holds, deletes data that is older than the settings keep it (`retention`), and exports ' +
-      'runs and rows.',
-  );
+  ledger
+    .description(
+      'Shows how much the ledger holds, deletes data that is older than the settings keep it (`retention`), and exports ' +
+        'runs and rows.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep ledger size
+  $ lockstep ledger export --out ledger.ndjson
+  $ lockstep ledger prune --dry-run`,
+    );
   ledger
     .command('size')
     .summary('show the rows and bytes of each table')
@@ -26,15 +35,7 @@ export function define(ledger: Command, perform: Perform): void {
         'of runs are kept. Links, unfinished runs, rows that wait for a person, unknown outcomes, open audits and loaded ' +
         'files are kept at any age.',
     )
-    .option('--dry-run', 'only count what would be deleted', false)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ lockstep ledger size
-  $ lockstep ledger export --out ledger.ndjson
-  $ lockstep ledger prune --dry-run`,
-    )
+    .option('--dry-run', 'only count what would be deleted')
     .action(perform(pruneNow));
   addLedgerExport(ledger, perform);
 }
@@ -65,7 +66,7 @@ function bytesOf(tables: readonly TableSize[]): number {
   return tables.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-async function pruneNow(session: Session, { dryRun }: { readonly dryRun: boolean }): Promise<void> {
+async function pruneNow(session: Session, { dryRun = false }: { readonly dryRun?: boolean }): Promise<void> {
   const { out } = session;
   const settings = await session.settings();
   const signal = session.untilStopped(

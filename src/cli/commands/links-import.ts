@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
-import { makeDirectory } from '../../base/make-directory.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { type Received, receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/table.ts';
@@ -11,19 +10,19 @@ import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '.
 import { type ImportedLinks, importLinks } from '../../mirror/links/import-links.ts';
 import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
 import { type ItemNaming, itemNamingOf } from '../../mirror/targets/item-naming.ts';
+import { formatCount, plural } from '../../operator/words.ts';
 import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
 import { oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatCount, plural } from '../words.ts';
-import { columnsOf, withParentOptions } from './arguments.ts';
+import { columnsOf } from './arguments.ts';
 
-/** So many refused rows are listed; the counts include all. */
+/** Refused rows that are listed, at most; the counts include all. */
 const MOST_REFUSED = 100;
 
 interface Options {
-  readonly target?: string;
-  readonly account?: string;
+  readonly target: string;
+  readonly account: string;
   readonly map?: ReadonlyMap<LinkField, string>;
   readonly header: boolean;
   readonly dryRun?: boolean;
@@ -41,8 +40,8 @@ export function addImport(links: Command, perform: Perform): void {
         'skipped.',
     )
     .argument('<file>', 'a CSV, plain or gzip; - is stdin')
-    .option('--target <name>', 'target in the settings')
-    .option('--account <name>', 'account of the tasks, by its name in the settings')
+    .requiredOption('--target <name>', 'target in the settings')
+    .requiredOption('--account <name>', 'account of the tasks, by its name in the settings')
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`,
@@ -62,9 +61,8 @@ Examples:
     .action(perform(importThem));
 }
 
-async function importThem(session: Session, file: string, _options: Options, command: Command): Promise<ExitCode> {
+async function importThem(session: Session, file: string, options: Options): Promise<ExitCode> {
   const { out, cwd, dataDir } = session;
-  const options = withParentOptions<Options>(command);
   const settings = await session.settings();
   const linkTarget = linkTargetOf(settings, options);
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
@@ -72,7 +70,6 @@ async function importThem(session: Session, file: string, _options: Options, com
   const signal = session.untilStopped('Stopping. Nothing was written.');
   const { pool } = await session.openLedger();
   try {
-    if (file === '-') await makeDirectory(spoolDir);
     const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
     try {
       const { table, reader } = understand(received, options, linkTarget.naming);
@@ -104,7 +101,6 @@ interface LinkTarget {
 }
 
 function linkTargetOf(settings: Settings, { target, account }: Options): LinkTarget {
-  if (target === undefined || account === undefined) throw wrongUse('links import needs --target and --account');
   accountNamed(settings, account);
   const named = targetNamed(settings, target);
   const naming = itemNamingOf(named);

@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../mirror/links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
+import { formatCount, formatTime } from '../../operator/words.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatCount, formatTime } from '../words.ts';
-import { wholeNumber, withParentOptions } from './arguments.ts';
+import { wholeNumber } from './arguments.ts';
 import { addImport } from './links-import.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -50,9 +50,9 @@ function addRemove(links: Command, perform: Perform): void {
       'Removes the link of a task; the item does not change. If the text of the task names an item of the target, the ' +
         'next delivery of the task links it with that item.',
     )
-    .option('--target <name>', 'target of the link')
-    .option('--account <name>', 'account of the task')
-    .option('--task <id>', `the task: ${SOURCE_WORDS}`)
+    .requiredOption('--target <name>', 'target of the link')
+    .requiredOption('--account <name>', 'account of the task')
+    .requiredOption('--task <id>', `the task: ${SOURCE_WORDS}`)
     .action(perform(remove));
 }
 
@@ -71,12 +71,11 @@ function toLine({ target, account, task, itemId, linkedAt, run }: ListedLink): r
   return [target, account, task, itemId, formatTime(linkedAt), run ?? 'hand'];
 }
 
-async function remove(session: Session, _options: object, command: Command): Promise<void> {
+async function remove(
+  session: Session,
+  { target, account, task }: Required<Options> & { readonly task: string },
+): Promise<void> {
   const { out, hint } = session;
-  const { target, account, task } = withParentOptions<Options & { task?: string }>(command);
-  if (target === undefined || account === undefined || task === undefined) {
-    throw wrongUse('links remove needs --target, --account and --task');
-  }
   const source = parseSource(task);
   if (source === undefined) throw wrongUse(`--task ${quote(task)} is not a task: use ${SOURCE_WORDS}`);
   const { pool } = await session.openLedger();

@@ -9,6 +9,7 @@ import { DONE, type ExitCode, wrongUse } from '../errors.ts';
 import { type LoadRequest, loadFile } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';
 import { writeTemplate } from '../orders/template.ts';
+import { planPath } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { columnsOf, wholeNumber } from './arguments.ts';
 
@@ -29,6 +30,7 @@ interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'> {
 }
 
 export function define(orders: Command, perform: Perform): void {
+  orders.description('Loads orders from CSV files, and writes an empty file to fill in.');
   orders
     .command('load')
     .summary('create orders from a CSV file, each exactly once')
@@ -55,7 +57,13 @@ export function define(orders: Command, perform: Perform): void {
     )
     .option('--limit <orders>', 'load only this many orders, from the beginning of the file', wholeNumber)
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
+    .option('--plan <file>', 'a dry run that saves what it would write, for lockstep apply')
     .option('--yes', 'write without asking first; without a terminal, the load never asks')
+    .option(
+      '--approve-above <rows>',
+      'wait for approval if more rows than this would be written, even with --yes',
+      wholeNumber,
+    )
     .addOption(
       new Option('--existing <policy>', 'for an order that exists: skip it, update it, or reject its row')
         .choices(['skip', 'update', 'fail'])
@@ -63,18 +71,23 @@ export function define(orders: Command, perform: Perform): void {
     )
     .option('--create-customers', 'create missing customers from the columns of the row')
     .option('--results <dir>', 'write every line with its result to DIR/FILE.results.csv, and one CSV for each verdict')
-    .option('--again', 'load a file again that was loaded before')
+    .option('--again', 'check every row again, although the file was loaded before')
     .option('--detach', 'leave the load to a worker (lockstep start) once it has been read')
     .addOption(
-      new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch')
-        .choices(['interactive', 'batch'])
-        .default(undefined, 'interactive up to 1 MiB, else batch'),
+      new Option(
+        '--lane <lane>',
+        'share of the rate budget: interactive goes before batch; default: interactive up to 1 MiB, otherwise batch',
+      ).choices(['interactive', 'batch']),
     )
-    .addOption(new Option('--encoding <name>', 'instead of the detected one').choices(ENCODINGS))
-    .option('--delimiter <character>', 'instead of the detected one; write tab for a tab', toDelimiter)
-    .option('--quote <character>', 'instead of the detected one', toCharacter)
+    .addOption(new Option('--encoding <name>', 'encoding of the file, instead of the detected one').choices(ENCODINGS))
+    .option(
+      '--delimiter <character>',
+      'delimiter of the cells, instead of the detected one; write tab for a tab',
+      toDelimiter,
+    )
+    .option('--quote <character>', 'quote around cells, instead of the detected one', toCharacter)
     .addOption(new Option('--decimal <sign>', 'decimal sign of the amounts').choices(['.', ',']))
-    .option('--accounting', '(12.00) and 12.00- mean minus 12')
+    .option('--accounting', 'read (12.00) and 12.00- as minus 12')
     .option('--header-row <line>', 'line of the header, instead of the detected one', wholeNumber)
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
     .option('--template', 'write an empty file with all columns instead, as orders template does')
@@ -83,6 +96,7 @@ export function define(orders: Command, perform: Perform): void {
       `
 Examples:
   $ lockstep orders load orders.csv --account acme --dry-run
+  $ lockstep orders load orders.csv --account acme --plan orders.plan
   $ lockstep orders load orders.csv --account acme --create-customers --results results/
   $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
   $ lockstep orders load shopify.csv --account acme --limit 10
@@ -107,13 +121,16 @@ async function load(session: Session, file: string | undefined, options: LoadOpt
   if (account === undefined) throw wrongUse('orders load needs --account NAME, an account in the settings');
   if (!header && headerLine !== undefined)
     throw wrongUse('--header-row and --no-header exclude each other: leave one out');
+  if (options.plan !== undefined && options.detach === true)
+    throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
+  const plan = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan);
   const results = options.results && (await resultsDir(session.cwd, options.results));
   accountNamed(await session.settings(), account); // reports a misspelt name before the file is read
   const source = file === '-' ? file : path.resolve(session.cwd, file);
   const { map, preset, combineLines, limit, encoding, delimiter, quote, decimal, accounting } = options;
   const choices = { map, preset, combineLines, limit, encoding, delimiter, quote, decimal, accounting, headerLine };
   const hasHeader = header ? undefined : false;
-  return loadFile(session, source, { ...options, account, results, choices: { ...choices, hasHeader } });
+  return loadFile(session, source, { ...options, account, results, plan, choices: { ...choices, hasHeader } });
 }
 
 function toDelimiter(text: string): string {

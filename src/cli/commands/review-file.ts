@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { LockstepError, messageOf } from '../../base/errors.ts';
-import { makeDirectory } from '../../base/make-directory.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { withoutGuard } from '../../csv/formulas.ts';
 import type { TextRow } from '../../csv/read.ts';
@@ -10,16 +9,18 @@ import { receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { choicesFor, idsOf, itemNamed, statementOf } from '../../operator/review.ts';
+import { wrongDecisions } from '../../operator/review-decisions.ts';
+import { csvLine } from '../../operator/row-export.ts';
+import { plural } from '../../operator/words.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { WRONG_USE } from '../errors.ts';
-import { choicesFor, evidenceLine, idsOf, itemNamed, statementOf } from '../review.ts';
+import { thisPerson } from '../person.ts';
+import { evidenceLine } from '../review.ts';
 import type { Perform, Session } from '../session.ts';
-import { plural } from '../words.ts';
-import { withParentOptions } from './arguments.ts';
-import { whoDecides, wrongDecisions } from './review-decide.ts';
-import { csvLine, writeTable } from './runs-export.ts';
+import { writeTable } from './runs-export.ts';
 
 /** `version` changes with the evidence: an import refuses a row whose evidence its reader has not seen. */
 const COLUMNS = [
@@ -36,26 +37,32 @@ const COLUMNS = [
 ] as const;
 type Column = (typeof COLUMNS)[number];
 const NEEDED: readonly Column[] = ['id', 'choice', 'record', 'version'];
-/** So many bad rows are named. */
+/** Bad rows that a message names, at most. */
 const MOST_NAMED = 20;
 
-interface ExportOptions {
-  readonly out: string;
+export interface FilterOptions {
   readonly account?: string;
   readonly sync?: string;
   readonly reason?: string;
 }
 
+export function withFilters(command: Command): Command {
+  return command
+    .option('--account <name>', 'only rows of this account')
+    .option('--sync <name>', 'only rows of this sync, or of this file')
+    .option('--reason <code>', 'only rows with this reason, such as AMBIGUOUS_MATCH');
+}
+
 export function addExport(review: Command, perform: Perform): void {
-  review
+  const command = review
     .command('export')
     .summary('write what waits for a person as CSV, to be filled in')
     .description(
       'Writes the rows that wait for a person as CSV, all or those that --account, --sync and --reason select. Fill in the ' +
         `columns choice (${oneOf(CHOICES)}) and, for use, record; then import the file. Rows without a choice stay undecided.`,
     )
-    .requiredOption('--out <file>', 'where to write; - is stdout')
-    .action(perform(exportItems));
+    .requiredOption('--out <file>', 'where to write; - is stdout');
+  withFilters(command).action(perform(exportItems));
 }
 
 export function addImport(review: Command, perform: Perform): void {
@@ -71,8 +78,10 @@ export function addImport(review: Command, perform: Perform): void {
     .action(perform(importFile));
 }
 
-async function exportItems(session: Session, _options: ExportOptions, command: Command): Promise<void> {
-  const { out: target, ...filter } = withParentOptions<ExportOptions>(command);
+async function exportItems(
+  session: Session,
+  { out: target, ...filter }: FilterOptions & { readonly out: string },
+): Promise<void> {
   const { pool } = await session.openLedger();
   const named = [...idsOf(await reviewItems(pool, filter))];
   session.out.result(await writeTable(session, target, COLUMNS, lines(named, session.hint)));
@@ -119,7 +128,7 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
     await lockDecisions(db);
     const { decisions, bad } = await check(db, rows, session.hint);
     if (bad.length > 0) throw refused(file, bad);
-    if (!dryRun) await decide(db, decisions, whoDecides());
+    if (!dryRun) await decide(db, decisions, thisPerson());
     return decisions;
   });
   const counts = Object.fromEntries(CHOICES.map((one) => [one, decided.filter(({ choice }) => choice === one).length]));
@@ -133,7 +142,6 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
 /** @throws LockstepError REVIEW_FILE_INVALID if a column is missing or a row is damaged */
 async function readFilled({ cwd, dataDir }: Session, file: string, signal: AbortSignal): Promise<readonly Filled[]> {
   const spoolDir = path.join(dataDir, 'received');
-  if (file === '-') await makeDirectory(spoolDir);
   const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
   try {
     const table = examineTable(received, { hasHeader: true });

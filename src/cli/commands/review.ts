@@ -1,35 +1,31 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
 import type { Command } from 'commander';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { type ReviewItem, reviewPage } from '../../engine/ledger/review-items.ts';
+import { idsOf, itemResult } from '../../operator/review.ts';
+import { stateOf } from '../../operator/review-decisions.ts';
+import { formatCount, formatTime, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { choicesFor, groupLines, idsOf, statementOf } from '../review.ts';
+import { groupLines } from '../review.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatCount, formatTime, plural } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
 import { addDecide, addUndo } from './review-decide.ts';
-import { addExport, addImport } from './review-file.ts';
+import { addExport, addImport, type FilterOptions, withFilters } from './review-file.ts';
 
 const DEFAULT_LIMIT = 20;
 
-interface Options {
-  readonly account?: string;
-  readonly sync?: string;
-  readonly reason?: string;
+interface Options extends FilterOptions {
   readonly limit: number;
   readonly decided?: boolean;
 }
 
 export function define(review: Command, perform: Perform): void {
-  review
+  withFilters(review)
     .description(
       'Lists the rows that wait for a person, by reason, each from the newest run of its contact or order, with the ' +
-        'evidence side by side. The next run of a sync applies decisions about its contacts, and `lockstep runs retry` those ' +
-        'about orders.',
+        'evidence side by side. The next run of a sync applies decisions about its contacts, and `lockstep runs retry` ' +
+        'applies decisions about orders.',
     )
-    .option('--account <name>', 'only rows of this account')
-    .option('--sync <name>', 'only rows of this sync, or of this file')
-    .option('--reason <code>', 'only rows with this reason, such as AMBIGUOUS_MATCH')
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .option('--decided', 'list the decisions instead, with who made them and what became of them')
     .addHelpText(
@@ -52,19 +48,16 @@ Examples:
 async function list(session: Session, { limit, decided, ...filter }: Options): Promise<void> {
   const { pool } = await session.openLedger();
   const { account } = filter;
-  if (decided) return listDecided(session, await listDecisions(pool), limit, account);
-  const items = await reviewItems(pool, filter);
-  if (account !== undefined && items.length === 0) accountNamed(await session.settings(), account);
+  if (decided) return listDecided(session, await listDecisions(pool, { account }), limit);
+  const { items, total, accounts } = await reviewPage(pool, filter, { limit });
+  if (account !== undefined && total === 0) accountNamed(await session.settings(), account);
   const { out, hint } = session;
-  const named = [...idsOf(items)].slice(0, limit);
+  const named = [...idsOf(items, accounts)];
   for (const [reason, group] of byReason(named)) out.say(...groupLines(reason, group, hint));
-  out.say(items.length === 0 ? 'Nothing waits for a person.' : summary(items.length, named.length));
+  out.say(total === 0 ? 'Nothing waits for a person.' : summary(total, named.length));
   out.result({
-    items: named.map(([id, item]) => {
-      const { hash: _, isLater, ...rest } = item;
-      return { id, ...rest, statement: statementOf(item, hint), choices: choicesFor(item), later: isLater };
-    }),
-    total: items.length,
+    items: named.map(([id, item]) => itemResult(id, item, hint)),
+    total,
   });
 }
 
@@ -79,24 +72,8 @@ function byReason(named: readonly (readonly [string, ReviewItem])[]): ReadonlyMa
   return groups;
 }
 
-const LAPSED_WORDS: Readonly<Record<NonNullable<Decision['lapsedBecause']>, string>> = {
-  'not needed': 'no longer needed',
-  'evidence changed': 'lapsed: the evidence changed',
-  'record missing': 'lapsed: the customer is not in the list',
-  'record taken': 'lapsed: the customer belongs to another contact',
-};
-
-function stateOf({ kind, run, choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
-  if (undoneAt !== null) return 'undone';
-  if (lapsedAt !== null) return LAPSED_WORDS[lapsedBecause ?? 'not needed'];
-  if (appliedBy !== null) return `applied by ${appliedBy}`;
-  if (choice === 'later') return 'still to decide';
-  return kind === 'order' ? `waits for: runs retry ${run}` : 'waits for the next run';
-}
-
-function listDecided({ out }: Session, all: readonly Decision[], limit: number, account: string | undefined): void {
-  const wanted = all.filter((one) => account === undefined || one.account === account);
-  const shown = wanted.slice(0, limit);
+function listDecided({ out }: Session, all: readonly Decision[], limit: number): void {
+  const shown = all.slice(0, limit);
   const ids = new Map([...idsOf(shown)].map(([id, decision]) => [decision.subject, id]));
   const idOf = (one: Decision) => ids.get(one.subject) ?? one.subject;
   const titles = ['ID', 'DECISION', 'BY', 'AT', 'STATE', 'REASON', 'NOTE'];
@@ -110,10 +87,10 @@ function listDecided({ out }: Session, all: readonly Decision[], limit: number, 
     one.note ?? '',
   ]);
   out.table(titles, rows, { none: 'There is no decision yet.' });
-  const result = shown.map(({ scope: _, ...one }) => ({
+  const result = shown.map(({ scope: _, entry: __, ...one }) => ({
     id: idOf(one as Decision),
     ...one,
     state: stateOf(one as Decision),
   }));
-  out.result({ decisions: result, total: wanted.length });
+  out.result({ decisions: result, total: all.length });
 }

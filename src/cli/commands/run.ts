@@ -5,19 +5,22 @@ import type { Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
+import { pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { askForApproval } from '../approval.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { planPath, savedPlan } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
+import type { StartHow } from '../start-sync.ts';
 import type { Workspace } from '../wire.ts';
-import { pausedWords } from './syncs.ts';
 
 interface RunOptions {
   readonly dryRun?: boolean;
   readonly detach?: boolean;
   readonly lane?: Lane;
   readonly reconcile?: boolean;
+  readonly plan?: string;
 }
 
 export function define(command: Command, perform: Perform): void {
@@ -31,15 +34,17 @@ export function define(command: Command, perform: Perform): void {
     )
     .argument('<sync>', 'name of the sync in the settings')
     .option('--dry-run', 'read and decide everything, write nothing, and show what would be written')
+    .option('--plan <file>', 'for a sync of contacts: a dry run that saves what it would write, for lockstep apply')
     .option('--detach', 'start the run and return at once; a worker (lockstep start) works on it')
     .option(
       '--reconcile',
       'for a sync of tasks: read all linked items of its targets back, and repair items that have drifted',
     )
     .addOption(
-      new Option('--lane <lane>', 'share of the rate budget: interactive goes before batch')
-        .choices(['interactive', 'batch'])
-        .default(undefined, 'interactive on a terminal, else batch'),
+      new Option(
+        '--lane <lane>',
+        'share of the rate budget: interactive goes before batch; default: interactive on a terminal, otherwise batch',
+      ).choices(['interactive', 'batch']),
     )
     .addHelpText(
       'after',
@@ -47,6 +52,7 @@ export function define(command: Command, perform: Perform): void {
 Examples:
   $ lockstep run nightly-contacts
   $ lockstep run nightly-contacts --dry-run
+  $ lockstep run nightly-contacts --plan plan.ndjson
   $ lockstep run task-mirror --reconcile
   $ lockstep run nightly-contacts --json | tail -1 | jq .counts`,
     )
@@ -62,6 +68,12 @@ async function run(session: Session, name: string, options: RunOptions): Promise
       `--reconcile reads the items of targets back, but sync "${name}" is of type ${type} and has no targets`,
     );
   }
+  if (options.plan !== undefined && type !== 'contacts') {
+    throw wrongUse(`--plan is for syncs of contacts and for orders load, and sync "${name}" is of type ${type}`);
+  }
+  if (options.plan !== undefined && options.detach === true)
+    throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
+  const planFile = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan);
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   await tellPause(session, workspace, name);
@@ -71,13 +83,15 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   const lane = options.lane ?? (session.out.isLive ? 'interactive' : 'batch');
   const begun = await startOrJoin(session, workspace, name, {
     lane,
-    dryRun: options.dryRun === true,
+    dryRun: options.dryRun === true || planFile !== undefined,
+    savePlan: planFile !== undefined,
     reconcile,
   });
   if (isDetached) return leaveToWorker(session, workspace, begun.run);
   return carryAndReport(session, workspace, begun.run, {
     signal,
     isOurs: begun.isOurs,
+    ...(planFile !== undefined && { results: (ended: Run) => savedPlan(session, workspace, ended, planFile) }),
     onPaused: async (paused) => {
       if (paused.errorCode !== AWAITS_CONFIRMATION || !session.canAsk) return 'leave';
       session.out.say('', paused.error ?? '');
@@ -99,7 +113,7 @@ export async function startOrJoin(
   { out, hint }: Session,
   workspace: Workspace,
   name: string,
-  how: { lane: Lane; dryRun: boolean; reconcile?: boolean },
+  how: StartHow,
 ): Promise<{ run: Run; isOurs: boolean }> {
   const begun = await workspace.startSync(name, how);
   if (begun.status === 'started') {

@@ -1,19 +1,21 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import type { Command } from 'commander';
+import { approvalOf } from '../../engine/ledger/approval.ts';
 import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { reasonsOf } from '../../engine/ledger/rows.ts';
 import { listRuns } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { storyResult } from '../../operator/row-words.ts';
+import { PROBLEMS, reportRun } from '../../operator/run-result.ts';
+import { formatCount, formatTime, prunedNote } from '../../operator/words.ts';
 import { quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
 import { problemLines } from '../problems.ts';
-import { hintsFor } from '../reasons.ts';
-import { storyLines, storyResult } from '../row-story.ts';
-import { PROBLEMS, reportRun } from '../run-result.ts';
+import { storyLines } from '../row-story.ts';
 import { figures, headline, plannedLines } from '../run-summary.ts';
 import type { Perform, Session } from '../session.ts';
-import { formatCount, formatTime, prunedNote } from '../words.ts';
 
 export function addShow(runs: Command, perform: Perform): void {
   runs
@@ -47,9 +49,12 @@ async function show(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   const run = await readRun(pool, id);
   const report = await reportRun(pool, run, await session.settings());
-  const reasons = await reasonsOf(pool, id);
+  const reasons = await reasonsOf(pool, id, report.counts.unknown);
+  const approval = await approvalOf(pool, id);
   const { account, lane, phase, createdAt, endedAt, notes } = run;
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
+  const bound = run.isBound ? ' It writes only what was shown.' : '';
+  if (approval) out.say(`Approved by ${approval.by}, ${formatTime(approval.at)}.${bound}`);
   out.say(...figures(report, notes), ...prunedNote(run));
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
@@ -75,6 +80,7 @@ async function show(session: Session, id: string): Promise<void> {
     phase: phase ?? null,
     startedAt: createdAt,
     endedAt: endedAt ?? null,
+    approval: approval ?? null,
     notes,
     waitsFor: other ?? null,
     reasons,

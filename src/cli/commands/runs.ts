@@ -1,20 +1,18 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 import { type Command, Option } from 'commander';
-import { LockstepError } from '../../base/errors.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { listRuns } from '../../engine/ledger/run-list.ts';
-import { endRun, type Run, type RunStatus, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { readLoad } from '../../syncs/orders/begin.ts';
-import { reopenLoad } from '../../syncs/orders/reopen.ts';
+import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
+import { cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
+import { reportRun, reportRuns } from '../../operator/run-result.ts';
+import type { RunState } from '../../operator/run-state.ts';
+import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
+import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/words.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { styled } from '../colour.ts';
-import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { reportRun } from '../run-result.ts';
-import type { RunState } from '../run-state.ts';
-import { countsLine, STYLE_OF } from '../run-summary.ts';
+import type { ExitCode } from '../errors.ts';
+import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
-import type { Workspace } from '../wire.ts';
-import { formatCount, formatTime, formatTook, plural, prunedNote } from '../words.ts';
 import { toTime, wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
@@ -58,7 +56,7 @@ function addCancel(runs: Command, perform: Perform): void {
     .command('cancel')
     .summary('end an unfinished run for good')
     .description(
-      'Ends an unfinished run for good: nothing more is sent. The next run of the sync reads before it writes, so it finds ' +
+      'Ends an unfinished run for good: nothing more is sent. A run that waits for approval is not approved. The next run of the sync reads before it writes, so it finds ' +
         'the records that were being sent when the run was cancelled.',
     )
     .argument('<run>', 'id of the run')
@@ -71,7 +69,7 @@ function addResume(runs: Command, perform: Perform): void {
     .summary('resume a run where it stopped')
     .description(
       'Resumes a failed, paused or interrupted run where it stopped, and follows it to the end as `run` does, with the same ' +
-        'exit codes. Settled rows are not sent again.',
+        'exit codes. Settled rows are not sent again. A run that waits for approval is approved, and writes what it has shown.',
     )
     .argument('<run>', 'id of the run')
     .action(perform(resume));
@@ -80,9 +78,9 @@ function addResume(runs: Command, perform: Perform): void {
 function addRetry(runs: Command, perform: Perform): void {
   runs
     .command('retry')
-    .summary('retry the rows of a run that failed')
+    .summary('retry the failed rows of a run')
     .description(
-      'Retries the rows of a run that failed, and follows the run as `run` does. For a sync, Lockstep starts a new run with ' +
+      'Retries the failed rows of a run, and follows the run as `run` does. For a sync, Lockstep starts a new run with ' +
         'the current settings, which retries rows that were refused or not settled. For a load of orders, Lockstep opens ' +
         'the same run again, for exactly the rows that failed. Rows that succeeded are not sent again.',
     )
@@ -106,19 +104,16 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   // JSON lists each run: a script counts them.
   const fold = all !== true && !out.isJson;
   const entries = await listRuns(pool, limit, { ...filter, fold, ...(status && { status: STATUS_OF[status] }) });
-  const reports = [];
-  for (const { run, folded, since } of entries) {
-    const report = await reportRun(pool, run, settings);
-    if (status !== undefined && status !== report.state && status !== report.status) continue;
-    reports.push({
-      ...report,
-      title: run.title,
-      startedAt: run.createdAt,
-      endedAt: run.endedAt ?? null,
-      folded,
-      since,
-    });
-  }
+  const reported = await reportRuns(
+    pool,
+    entries.map(({ run }) => run),
+    settings,
+  );
+  const reports = reported.flatMap(({ run: { title, createdAt, endedAt }, report }, i) => {
+    if (status !== undefined && status !== report.state && status !== report.status) return [];
+    const { folded = 1, since = createdAt } = entries[i] ?? {};
+    return [{ ...report, title, startedAt: createdAt, endedAt: endedAt ?? null, folded, since }];
+  });
   const rows = reports.map((report) => [
     report.run,
     report.dryRun ? `${report.title} (dry)` : report.title,
@@ -156,9 +151,9 @@ const STATES = Object.keys(STATUS_OF);
 
 async function cancel(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
-  const run = await readRun(pool, id);
-  if (!(await endRun(pool, id, 'cancelled'))) throw alreadyEnded(run, 'There is nothing to cancel.');
-  session.out.say(`Run ${id} is cancelled: nothing more is sent.`);
+  await cancelRun(pool, await readRun(pool, id), thisPerson());
+  const { error } = await readRun(pool, id);
+  session.out.say(error ?? `Run ${id} is cancelled: nothing more is sent.`);
   session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
 }
 
@@ -167,19 +162,9 @@ async function resume(session: Session, id: string): Promise<ExitCode> {
   const workspace = await session.openWorkspace();
   const { pool } = workspace.database;
   const before = await readRun(pool, id);
-  if (before.status === 'done' || before.status === 'cancelled') {
-    throw alreadyEnded(before, `Start a new run of its sync with: ${session.hint(`runs retry ${id}`)}`);
-  }
+  await requireResumable(pool, before, session.hint);
   await workspace.accounts.open(before.account);
-  const load = await readLoad(pool, id);
-  if (load?.isReceived === false) {
-    const message = `The file ${load.fileName} of run ${id} was not read to its end, so nothing was sent. Load it again with the same command: ${session.hint(`orders load FILE --account ${before.account}`)}`;
-    throw new LockstepError('LOAD_NOT_RECEIVED', message, { exitCode: FAILED });
-  }
-  if (before.status !== 'running' && !(await resumeRun(pool, id))) {
-    const message = `Run ${id} cannot be resumed: a newer run of the same sync, or one that writes the same ${before.resource}, is unfinished. See: ${session.hint('runs')}`;
-    throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
-  }
+  await reopenRun(pool, before, thisPerson(), session.hint);
   session.out.say(`Resuming run ${id} of ${before.title}.`);
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
 }
@@ -188,52 +173,17 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   const { pool } = workspace.database;
+  const { out, hint } = session;
   const earlier = await readRun(pool, id);
-  const { sync, lane, dryRun, partOf } = earlier;
-  if (partOf !== undefined) {
-    throw wrongUse(
-      `Run ${id} is a part of run ${partOf}. Retry that run: ${session.hint(`runs retry ${partOf}`)}`,
-      'RUN_IS_PART',
-    );
-  }
-  if (await readLoad(pool, id)) return retryLoad(session, workspace, earlier, signal);
-  const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
-  if (isOurs)
-    session.out.say('It retries rows that were refused or not settled. Rows that succeeded are not sent again.');
-  return carryAndReport(session, workspace, run, { signal, isOurs });
-}
-
-/** Reopens a load for the rows that failed, and follows it. */
-async function retryLoad(
-  session: Session,
-  workspace: Workspace,
-  { id, status, dryRun, title, rowsPruned }: Run,
-  signal: AbortSignal,
-): Promise<ExitCode> {
-  const { pool } = workspace.database;
-  const { hint, out } = session;
-  if (status === 'running' || status === 'paused') {
-    throw wrongUse(`Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, 'RUN_UNFINISHED');
-  }
-  if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
   const againSince = new Date();
-  const rows = await reopenLoad(pool, id);
-  if (rows === 0 && rowsPruned > 0) {
-    const message = `The rows of run ${id} were deleted because of their age. Load its file again with --again: orders that exist are found, not created twice`;
-    throw wrongUse(message, 'ROWS_DELETED');
+  const rows = await retryLoad(pool, earlier, hint);
+  if (rows !== undefined) {
+    const note = prunedNote(earlier);
+    out.say(`Run ${id} of ${earlier.title} is open again: ${plural(rows, 'row')} to retry.`, ...note);
+    return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
   }
-  if (rows === 0) throw wrongUse(`Nothing failed in run ${id}: there is nothing to retry.`, 'NOTHING_FAILED');
-  out.say(`Run ${id} of ${title} is open again: ${plural(rows, 'row')} to retry.`, ...prunedNote({ rowsPruned }));
-  return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
-}
-
-function alreadyEnded(run: Run, remedy: string): Error {
-  const words = {
-    done: 'is done',
-    failed: 'has failed',
-    cancelled: 'was cancelled',
-    running: 'is running',
-    paused: 'is paused',
-  };
-  return wrongUse(`Run ${run.id} ${words[run.status]}. ${remedy}`, 'RUN_ENDED');
+  const { sync, lane, dryRun } = earlier;
+  const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
+  if (isOurs) out.say('It retries rows that were refused or not settled. Rows that succeeded are not sent again.');
+  return carryAndReport(session, workspace, run, { signal, isOurs });
 }

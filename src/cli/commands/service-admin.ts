@@ -7,7 +7,7 @@ import { FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, wholeNumber } from './arguments.ts';
 import { addKeys } from './service-keys.ts';
-import { openTenant } from './tenant-named.ts';
+import { openTenant, type TenantOption } from './tenant-named.ts';
 
 const KINDS: readonly DeletableKind[] = ['contact', 'customer', 'order', 'task'];
 
@@ -23,7 +23,7 @@ export function addAdministration(service: Command, perform: Perform): void {
     )
     .addArgument(new Argument('<kind>', 'kind of record').choices(KINDS))
     .argument('<id>', 'id of the record', wholeNumber)
-    .option('--tenant <name>', 'tenant of the record (required)')
+    .requiredOption('--tenant <name>', 'tenant of the record')
     .action(perform(remove));
 }
 
@@ -48,13 +48,14 @@ function addPipelines(service: Command, perform: Perform): void {
     .description(
       'Lists the pipelines of a tenant; `pipelines add NAME --columns a,b,c` adds one, which the API cannot do.',
     )
-    .option('--tenant <name>', 'tenant of the pipelines (required)')
+    .requiredOption('--tenant <name>', 'tenant of the pipelines')
     .action(perform(showPipelines));
   pipelines
     .command('add')
     .summary('add a pipeline')
     .description('Adds a pipeline with empty columns.')
     .argument('<name>', 'name of the pipeline')
+    .requiredOption('--tenant <name>', 'tenant of the pipeline')
     .requiredOption('--columns <names>', 'names of its columns, separated by commas', commaSeparated)
     .action(perform(addPipeline));
 }
@@ -74,8 +75,8 @@ async function addTenant(session: Session, name: string): Promise<void> {
   session.out.result({ tenant });
 }
 
-async function showPipelines(session: Session, _options: object, command: Command): Promise<void> {
-  const { pool, tenant } = await openTenant(session, command);
+async function showPipelines(session: Session, options: TenantOption): Promise<void> {
+  const { pool, tenant } = await openTenant(session, options);
   const pipelines = await listPipelines(pool, tenant.id);
   const rows = pipelines.map(({ id, name, columns, cards }) => [String(id), name, String(columns), String(cards)]);
   const none = `Tenant ${tenant.name} has no pipeline.`;
@@ -86,11 +87,10 @@ async function showPipelines(session: Session, _options: object, command: Comman
 async function addPipeline(
   session: Session,
   name: string,
-  { columns }: { columns: readonly string[] },
-  command: Command,
+  options: TenantOption & { readonly columns: readonly string[] },
 ): Promise<void> {
-  const { pool, tenant } = await openTenant(session, command);
-  const named = columns.map((column) => ({ name: column }));
+  const { pool, tenant } = await openTenant(session, options);
+  const named = options.columns.map((column) => ({ name: column }));
   const pipeline = await createPipeline(pool, tenant.id, { name, columns: named });
   session.out.say(`Added pipeline ${name} (id ${pipeline.id}) with the columns:`);
   session.out.table(['ID', 'NAME'], pipeline.columns.map(idAndName), { right: [0] });
@@ -99,14 +99,8 @@ async function addPipeline(
 
 const idAndName = ({ id, name }: { id: number; name: string }) => [String(id), name];
 
-async function remove(
-  session: Session,
-  kind: DeletableKind,
-  id: number,
-  _options: object,
-  command: Command,
-): Promise<void> {
-  const { pool, tenant } = await openTenant(session, command);
+async function remove(session: Session, kind: DeletableKind, id: number, options: TenantOption): Promise<void> {
+  const { pool, tenant } = await openTenant(session, options);
   const { status } = await deleteRecord(pool, tenant.id, kind, id);
   switch (status) {
     case 'absent':

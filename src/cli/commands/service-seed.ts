@@ -1,8 +1,8 @@
 /** `lockstep service seed`: makes sample records. */
 import type { Command } from 'commander';
+import { plural } from '../../operator/words.ts';
 import { seedWorkspace } from '../../service/testbed/seed.ts';
 import type { Perform, Session } from '../session.ts';
-import { plural } from '../words.ts';
 import { wholeNumber } from './arguments.ts';
 
 const DEFAULT_CONTACTS = 2_000;
@@ -23,7 +23,7 @@ export function addSeed(service: Command, perform: Perform): void {
     )
     .option(
       '--contacts <n>',
-      'contacts of the tenant, or of the first one; the other numbers depend on this number',
+      'contacts of the tenant, or of the first sample tenant; the numbers of other records depend on it',
       wholeNumber,
       DEFAULT_CONTACTS,
     )
@@ -38,8 +38,7 @@ Examples:
     .action(perform(seed));
 }
 
-async function seed(session: Session, _options: object, command: Command): Promise<void> {
-  const { contacts, tenant } = command.optsWithGlobals<SeedOptions>(); // commander assigns --tenant to `service`
+async function seed(session: Session, { contacts, tenant }: SeedOptions): Promise<void> {
   const { pool } = await session.openServiceStore();
   const seeded = await seedWorkspace(pool, {
     contacts,

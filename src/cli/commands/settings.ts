@@ -1,16 +1,16 @@
 /** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { messageOf } from '../../base/errors.ts';
 import { readPresets } from '../../csv/presets.ts';
-import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
+import { warningsOf } from '../../operator/settings-check.ts';
+import { plural } from '../../operator/words.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type SharedAccounts, sharedAccounts } from '../../settings/shared-accounts.ts';
+import type { CheckedSync, ContactsSync } from '../check-mapping.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
-import { plural } from '../words.ts';
 
 export function define(settings: Command, perform: Perform): void {
   settings.description(
@@ -22,8 +22,10 @@ export function define(settings: Command, perform: Perform): void {
     .description(
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
         'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read. The presets ' +
-        'of your own are checked too.',
+        'of your own are checked too. --live also reads ten contacts for each sync of contacts, with one call, and shows what ' +
+        'its map and where make of them; it exits with 1 if any of them has a problem.',
     )
+    .option('--live', 'test the mapping of each sync of contacts with ten contacts of its service')
     .action(perform(check));
   settings
     .command('print')
@@ -35,51 +37,59 @@ export function define(settings: Command, perform: Perform): void {
     .summary('show the JSON Schema of the settings file')
     .description('Shows the JSON Schema of the settings file, for editors and other tools.')
     .action(perform(schema));
+  settings
+    .command('hash-password')
+    .summary('show the hash of a password for the console')
+    .description(
+      'Shows the hash of a password, by scrypt, for console.password and console.users in the settings: a reader of the ' +
+        'hash does not know the password.',
+    )
+    .requiredOption('--env <name>', 'environment variable that holds the password')
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ read -rs PASSWORD && export PASSWORD\n  $ lockstep settings hash-password --env PASSWORD`,
+    )
+    .action(perform(hash));
 }
 
-async function check({ out, env, settings: read }: Session): Promise<void> {
-  const settings = await read();
+async function check(session: Session, { live = false }: { readonly live?: boolean }): Promise<ExitCode> {
+  const { out, env } = session;
+  const settings = await session.settings();
   await readPresets(settings.presets); // throws what is wrong with one
-  const warnings = [
-    ...settings.warnings,
-    ...(await unreadableSecrets(settings, env)),
-    ...sharedWarnings(await sharedAccounts(settings, env)),
-  ];
-  const { accounts, syncs, targets, file } = settings;
-  const names = { accounts: Object.keys(accounts), syncs: Object.keys(syncs), targets: Object.keys(targets) };
+  const warnings = await warningsOf(settings, env);
+  const { accounts, syncs, targets, alerts, file } = settings;
+  const names = {
+    accounts: Object.keys(accounts),
+    syncs: Object.keys(syncs),
+    targets: Object.keys(targets),
+    alerts: Object.keys(alerts),
+  };
   const counted = Object.entries(names).map(([kind, { length }]) => plural(length, kind.slice(0, -1)));
   out.say(`${file} has no problems: ${counted.join(', ')}.`);
   out.say(...warnings.map((warning) => `Warning: ${warning}`));
-  out.result({ file, valid: true, warnings, ...names });
+  const checked = live ? await checkLive(session, settings) : undefined;
+  out.result({ file, valid: true, warnings, ...names, live: checked });
+  const hasProblems = checked?.some(({ contacts }) => contacts.some(({ problems }) => problems.length > 0));
+  return hasProblems ? DONE_WITH_PROBLEMS : DONE;
 }
 
-/** Unreadable secrets are only warnings: they may be meant for another machine. */
-async function unreadableSecrets(settings: Settings, env: Session['env']): Promise<readonly string[]> {
-  const problems: string[] = [];
-  for (const secret of secretsIn(settings)) {
-    await readSecret(secret, env).catch((error: unknown) => problems.push(messageOf(error)));
+async function checkLive(session: Session, { syncs }: Settings): Promise<readonly CheckedSync[]> {
+  const { out } = session;
+  const ours = Object.values(syncs).filter((sync): sync is ContactsSync => sync.type === 'contacts');
+  if (ours.length === 0) {
+    out.say('No sync of contacts is configured, so there is no mapping to test.');
+    return [];
   }
-  return problems;
-}
-
-function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
-  return [
-    ...same.map(
-      (names) =>
-        `accounts ${names.join(' and ')} have the same address and key, so they are one tenant: they share links, runs and ` +
-        'budget, and the strictest of their budgets applies to all of them',
-    ),
-    ...sameKey.map(
-      (names) =>
-        `accounts ${names.join(' and ')} have the same key at different addresses: if that is one service, give them one address`,
-    ),
-  ];
-}
-
-function secretsIn({ accounts, targets }: Settings): readonly SecretRef[] {
-  const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
-  const ofTargets = Object.values(targets).flatMap((target) => Object.values(target).filter(isSecretRef));
-  return [...ofAccounts, ...ofTargets].filter((ref) => ref !== undefined);
+  const signal = session.untilStopped('Waiting for the answer. Press Ctrl-C again to stop at once.');
+  const { accounts } = await session.openWorkspace();
+  const { checkMapping, checkedLines } = await import('../check-mapping.ts');
+  const checked: CheckedSync[] = [];
+  for (const sync of ours) {
+    const one = await checkMapping(sync, await accounts.inspect(sync.account), signal);
+    out.say(...checkedLines(one));
+    checked.push(one);
+  }
+  return checked;
 }
 
 async function print({ out, settings }: Session): Promise<void> {
@@ -91,4 +101,11 @@ async function print({ out, settings }: Session): Promise<void> {
 async function schema({ out }: Session): Promise<void> {
   out.say(renderJsonSchema().trimEnd());
   out.result(settingsJsonSchema());
+}
+
+async function hash({ out, env }: Session, { env: name }: { env: string }): Promise<void> {
+  const { hashPassword } = await import('../../console/passwords.ts');
+  const hashed = await hashPassword(await readSecret({ from: 'env', name, where: 'the password' }, env));
+  out.say(hashed);
+  out.result({ hash: hashed });
 }

@@ -19,15 +19,15 @@ export function define(command: Command, perform: Perform): void {
   command
     .description(
       'Runs continuously until it is stopped. The role worker works on every unfinished run; scheduler starts the syncs ' +
-        'of the settings when they are due; service serves the Sales & Productivity API; console accepts calls from ' +
-        'outside systems, at the address console.listen of the settings. Any number of processes, also on several ' +
-        'machines, can share the work on one database (and Redis). SIGHUP reads the settings again: accounts, syncs, schedules ' +
-        'and targets are used for new work, and settings with a problem are refused. SIGTERM finishes the work in flight and exits with 0. ' +
-        'Nothing is lost if the process is killed.',
+        'of the settings when they are due; service serves the Sales & Productivity API; console serves the web pages and ' +
+        'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
+        'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
+        'work uses the changed accounts, syncs, schedules and targets; settings with a problem are refused. On SIGTERM it ' +
+        'finishes the work in flight and exits with 0. If it is killed, nothing is lost.',
     )
     .option(
       '--roles <roles>',
-      `roles of this process, separated by commas: ${ROLES.join(', ')} (default: worker,scheduler, and service if an account uses the embedded one)`,
+      `roles of this process, separated by commas: ${ROLES.join(', ')} (default: worker,scheduler,console, and service if an account uses the embedded one)`,
       readRoles,
     )
     .option('--port <port>', 'port of the role service', portNumber, DEFAULT_PORT)
@@ -63,14 +63,16 @@ function readAddress(text: string): ListenAddress {
 
 async function start(session: Session, options: StartOptions): Promise<void> {
   const settings = await session.settings();
-  const roles = new Set(options.roles ?? defaultRoles(settings));
+  const roles = new Set<Role>(options.roles ?? [...defaultRoles(settings), 'console']);
+  const isChosen = options.roles !== undefined;
   const signal = session.untilStopped(
     'Finishing the work in flight, then stopping. Press Ctrl-C again to stop at once.',
   );
   logEvents(session.log);
   const workspace = await session.openWorkspace();
   const { port, listen, health } = options;
-  const ready = await startRoles(workspace, roles, { port, listen, health, log: session.log, say: session.out.say });
+  const { log, out } = session;
+  const ready = await startRoles(workspace, roles, { port, listen, health, isChosen, log, say: out.say });
   session.whenReloaded((read) => takeOverSettings(workspace, roles, read, session.log));
   session.out.say('Ctrl-C stops it.');
   session.out.result({ roles: [...roles], ...ready });

@@ -1,18 +1,19 @@
 /** The tenant of a command that administers the service. */
-import type { Command } from 'commander';
 import type pg from 'pg';
 import { listTenants, type Tenant } from '../../service/tenants.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
 import type { Session } from '../session.ts';
 
-/**
- * The service's store and the tenant of --tenant. Commander may have assigned --tenant to a parent command that has it too.
- * @throws LockstepError USAGE, or NO_SUCH_TENANT with the existing names
- */
-export async function openTenant(session: Session, command: Command): Promise<{ pool: pg.Pool; tenant: Tenant }> {
-  const { tenant: name } = command.optsWithGlobals<{ tenant?: string }>();
-  if (name === undefined) throw wrongUse('--tenant is missing: name a tenant of the service');
+export interface TenantOption {
+  readonly tenant: string;
+}
+
+/** The service's store and the tenant of `--tenant`. @throws LockstepError NO_SUCH_TENANT with the existing names */
+export async function openTenant(
+  session: Session,
+  { tenant: name }: TenantOption,
+): Promise<{ pool: pg.Pool; tenant: Tenant }> {
   const { pool } = await session.openServiceStore();
   const tenants = await listTenants(pool);
   const tenant = tenants.find((one) => one.name === name);

@@ -21,6 +21,7 @@ accounts:
 syncs:
   nightly-contacts: { job: contacts, account: demo }
   ${MIRROR}: { job: tasks, account: demo, targets: [receiver] }
+console: { listen: "127.0.0.1:0" }
 targets:
   receiver: { type: webhook, url: "${url}", secret: "${secret}", allowPrivate: true }
 `;

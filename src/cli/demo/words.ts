@@ -2,10 +2,10 @@
 
 import { statementFor } from '../../base/reasons/reasons.ts';
 import type { ReportedRow } from '../../engine/ledger/rows.ts';
+import { firstRows, problemsIn, type RunReport } from '../../operator/run-result.ts';
+import { formatCount, plural } from '../../operator/words.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { firstRows, problemsIn, type RunReport } from '../run-result.ts';
-import { formatCount, plural } from '../words.ts';
 
 const EXAMPLES = 3;
 const ROWS_TO_CHOOSE_FROM = 200;
@@ -92,12 +92,13 @@ interface Next {
   readonly dataDir: string;
   readonly url: string;
   readonly key: string;
-  readonly isKept: boolean;
+  /** Undefined if the data was removed. */
+  readonly consoleUrl: string | undefined;
   readonly first: RunReport;
 }
 
-export function tryNextLines({ dataDir, url, key, isKept, first }: Next): readonly string[] {
-  if (!isKept) {
+export function tryNextLines({ dataDir, url, consoleUrl, key, first }: Next): readonly string[] {
+  if (consoleUrl === undefined) {
     return [
       'The data was removed. Next, you could',
       '  keep the data, look around:      npx lockstep demo --keep',
@@ -108,6 +109,7 @@ export function tryNextLines({ dataDir, url, key, isKept, first }: Next): readon
   }
   return [
     `The data is kept in ${dataDir}. While this runs, you could`,
+    `  look around in a browser:   ${consoleUrl}`,
     `  see what was decided:       npx lockstep runs show ${first.run} --data ${dataDir}`,
     `  load the orders again:      npx lockstep orders load ${dataDir}/bestellungen.csv --account demo --data ${dataDir}`,
     `  export what needs a person: npx lockstep runs export ${first.run} --verdict review --out review.csv --data ${dataDir}`,

@@ -3,20 +3,24 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
-import { type Run, readRun, resumeRun } from '../../engine/ledger/runs.ts';
-import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
+import { approveRun, awaitsApproval } from '../../engine/ledger/approval.ts';
+import { resumeRun } from '../../engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { reportRun } from '../../operator/run-result.ts';
+import { plural, prunedNote } from '../../operator/words.ts';
+import { isGuarded } from '../../syncs/approval.ts';
+import { notDoneAsAsked, type OrdersOptions, ordersOptions } from '../../syncs/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { askForApproval } from '../approval.ts';
 import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
-import type { ExitCode } from '../errors.ts';
+import { type ExitCode, exitCodeOf } from '../errors.ts';
+import { thisPerson } from '../person.ts';
+import { savedPlan } from '../plan-file.ts';
 import { problemLines } from '../problems.ts';
-import { hintsFor } from '../reasons.ts';
-import { exitCodeOf, reportRun } from '../run-result.ts';
 import type { Session } from '../session.ts';
 import type { Workspace } from '../wire.ts';
-import { plural, prunedNote } from '../words.ts';
 import { planLines } from './plan.ts';
 import { sheetLines } from './sheet-lines.ts';
 
@@ -30,6 +34,10 @@ export interface LoadRequest {
   /** An absolute path. */
   readonly results?: string;
   readonly again?: boolean;
+  /** Asks for approval if more rows than this would be written, even with `yes`. */
+  readonly approveAbove?: number;
+  /** An absolute path: the load is a dry run, which saves its plan there. */
+  readonly plan?: string;
   readonly detach?: boolean;
   readonly lane?: Lane;
 }
@@ -38,7 +46,7 @@ export async function loadFile(session: Session, source: string, request: LoadRe
   const { out } = session;
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
-  const isAsked = request.yes !== true && request.dryRun !== true && request.detach !== true && session.canAsk;
+  const isAsked = request.yes !== true && !isDry(request) && request.detach !== true && session.canAsk;
   const received = await takeIn(session, workspace, source, request, { isAsked, signal });
   out.live('');
   tellBegun(session, received, source, request);
@@ -54,7 +62,10 @@ export async function loadFile(session: Session, source: string, request: LoadRe
     results: async (ended) => {
       if (ended.dryRun && ended.status === 'done')
         out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings)));
-      return resultsOf(session, workspace, ended, request.results);
+      const files = await resultsOf(session, workspace, ended, request.results);
+      return request.plan === undefined
+        ? files
+        : { ...files, ...(await savedPlan(session, workspace, ended, request.plan)) };
     },
     onPaused: (paused) => {
       hasShownPlan = true;
@@ -63,20 +74,24 @@ export async function loadFile(session: Session, source: string, request: LoadRe
   });
 }
 
-/** Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask. */
+/**
+ * Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask, unless
+ * the load has more writes than its guard allows.
+ */
 async function confirm(
   session: Session,
   workspace: Workspace,
   paused: Run,
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
 ): Promise<'continue' | 'leave'> {
-  if (paused.errorCode !== AWAITS_CONFIRMATION) return 'leave';
+  if (!awaitsApproval(paused)) return 'leave';
+  const hasGuard = isGuarded(ordersOptions.parse(paused.options));
   const { pool } = workspace.database;
   session.out.say('', ...(await planLines(pool, paused, workspace.settings)));
   const report = await reportRun(pool, paused, workspace.settings);
   session.out.say(...(await problemLines(pool, report, hintsFor(session.hint, paused), ['invalid'])));
-  if (isAsked) return askForApproval(session, workspace, paused, signal);
-  return (await resumeRun(pool, paused.id)) ? 'continue' : 'leave';
+  if (isAsked || (hasGuard && session.canAsk)) return askForApproval(session, workspace, paused, signal);
+  return !hasGuard && (await approveRun(pool, paused.id, thisPerson())) ? 'continue' : 'leave';
 }
 
 async function takeIn(
@@ -93,9 +108,15 @@ async function takeIn(
     source,
     choices: request.choices,
     presetsDir: workspace.settings.presets,
-    options: { existing: request.existing, createCustomers: request.createCustomers === true, confirm: isAsked },
+    options: {
+      existing: request.existing,
+      createCustomers: request.createCustomers === true,
+      confirm: isAsked,
+      approveAbove: request.approveAbove,
+      ...(request.plan !== undefined && { savePlan: true }),
+    },
     lane: request.lane,
-    dryRun: request.dryRun === true,
+    dryRun: isDry(request),
     salt: request.again === true ? randomUUID() : undefined,
     spoolDir: path.join(dataDir, 'received'),
     signal,
@@ -139,26 +160,33 @@ function tellBegun(
 
 /** Resumes a paused or failed load, unless it waits for approval. */
 async function resumeStopped({ database }: Workspace, { id }: Run): Promise<void> {
-  const { status, errorCode } = await readRun(database.pool, id);
-  if (errorCode === AWAITS_CONFIRMATION) return;
-  if (status === 'paused' || status === 'failed') await resumeRun(database.pool, id);
+  const run = await readRun(database.pool, id);
+  if (awaitsApproval(run)) return;
+  if (run.status === 'paused' || run.status === 'failed') await resumeRun(database.pool, id);
 }
 
-async function reportFinished(
+function isDry({ dryRun, plan }: LoadRequest): boolean {
+  return dryRun === true || plan !== undefined;
+}
+
+/** Reports a load that was done before. */
+export async function reportFinished(
   session: Session,
   workspace: Workspace,
   run: Run,
-  { results, detach, dryRun = false }: LoadRequest,
+  { results, detach, dryRun = false }: Pick<LoadRequest, 'results' | 'detach' | 'dryRun'>,
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const violations = detach === true ? [] : await auditDue(session, workspace, { ...run, dryRun }, signal);
-  const report = await reportRun(workspace.database.pool, run, workspace.settings);
+  const { pool } = workspace.database;
+  const report = await reportRun(pool, await readRun(pool, run.id), workspace.settings); // an audit may have changed its counts
   const files = await resultsOf(session, workspace, run, results);
   session.out.result({ ...report, results: files, violations: violations.length > 0 ? violations : undefined });
   return withViolations(exitCodeOf(report), violations); // the exit code of the first time, because the caller may have missed it
 }
 
-async function resultsOf(
+/** Writes the files of results, if a directory is given; returns their paths by kind. */
+export async function resultsOf(
   { out, hint }: Session,
   { database }: Workspace,
   run: Run,

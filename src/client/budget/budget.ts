@@ -2,7 +2,7 @@
  * The rate budget of one API key, shared by every process that uses the key. Source: our choice throughout; the service's
  * contract names no limit (docs/contract.md, "Limits" 3).
  */
-/** What headers may say of a limit, in any of their spellings (client/rate-headers.ts). */
+/** What headers may say of a limit, in any of their spellings (call/rate-headers.ts). */
 export interface RateHint {
   /** Calls left until the reset. */
   readonly remaining?: number;

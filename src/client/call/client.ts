@@ -8,6 +8,7 @@
 
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
+import { type InSpan, withoutSpan } from '../../base/in-span.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../../contract/operations.ts';
 import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { unpacked } from '../http/content-encoding.ts';
@@ -52,6 +53,8 @@ export interface ClientConfig {
   readonly costOf?: (operation: OperationName) => number;
   /** Called for each call that the budget granted. */
   readonly onCall?: (event: CallEvent) => void;
+  /** Each request is made in a span, which includes the wait for the budget. */
+  readonly inSpan?: InSpan | undefined;
   /** What `learntPrefixes` returned in an earlier process. */
   readonly knownPrefixes?: LearntPrefixes;
 }
@@ -135,7 +138,19 @@ export function createClient(config: ClientConfig): Client {
     return bothLackIt && !saysJson(second) ? first : second;
   }
 
-  async function callOnce<T extends Ended>(
+  function callOnce<T extends Ended>(
+    operation: OperationName,
+    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
+    wire: Wire,
+    take: Take<T>,
+  ): Promise<T | NotSent> {
+    const { account, inSpan = withoutSpan } = config;
+    const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
+    const send = () => sendOnce(operation, options, wire, take);
+    return inSpan(`call ${operation}`, attributes, send, ({ status }) => ({ 'lockstep.outcome': status }));
+  }
+
+  async function sendOnce<T extends Ended>(
     operation: OperationName,
     options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
     wire: Wire,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
+import type { InSpan } from '../../base/in-span.ts';
 import type { BudgetStats, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import { createBreaker } from '../../client/call/breaker.ts';
@@ -60,6 +61,7 @@ export function createAccounts(needs: {
   readonly access: (name: string) => Promise<AccountAccess>;
   /** Receives each call that the budget granted. */
   readonly onCall?: (account: string, event: CallEvent) => void;
+  readonly inSpan?: InSpan | undefined;
 }): Accounts {
   const opened = new Map<string, Promise<OpenedAccount>>();
   const inUse = new Map<string, Account>();
@@ -155,7 +157,7 @@ async function openAccount(
   name: string,
   scope: string,
   access: AccountAccess,
-  { pool, store, onCall }: Needs,
+  { pool, store, onCall, inSpan }: Needs,
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
@@ -174,6 +176,7 @@ async function openAccount(
     costOf: (operation) => settings.budget.weights[operation] ?? 1,
     dialect: settings.dialect,
     onCall: (event) => onCall?.(name, event),
+    inSpan,
     // Safe: the client uses only the names of operations it asks for.
     knownPrefixes: prefixesSchema.parse(learnt.get('prefixes')) as Partial<Record<OperationName, '/api/v1' | '/v1'>>,
   });

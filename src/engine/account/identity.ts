@@ -30,6 +30,7 @@ import {
 } from '../ledger/scopes.ts';
 import { knownRecords } from '../ledger/witnesses.ts';
 import type { Account } from './account.ts';
+import { KeyRefused } from './failure.ts';
 import { lookUp } from './look-up.ts';
 
 /** How many of the requested known records exist. */
@@ -121,16 +122,23 @@ async function newcomer(
   });
 }
 
-/** Asks for records that a scope is known to have, and compares them. A record that cannot be read counts as missing. */
+/**
+ * Asks for records that a scope is known to have, and compares them. A record that cannot be read counts as missing.
+ * @throws KeyRefused: then nothing can be compared
+ */
 export async function recogniseRecords(pool: pg.Pool, account: Account, scope: string): Promise<Recognised> {
   const known = await knownRecords(pool, scope, MOST_ASKED);
   const signal = AbortSignal.timeout(RECOGNISING_MS);
   let same = 0;
   for (const { kind, id, keys } of known) {
-    const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(() => undefined);
+    const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(unlessKeyRefused);
     if (found?.status === 'found' && mayBeSame(keys, recordKeys(kind, found.record))) same++;
   }
   return { asked: known.length, same };
+}
+
+function unlessKeyRefused(error: unknown): undefined {
+  if (error instanceof KeyRefused) throw error;
 }
 
 /** Thrown before anything is sent for the account. */

@@ -1,12 +1,15 @@
 /**
- * Tells when a service stops working and when it works again, once each. It looks at each service when it starts, and after
- * a call has failed; while a service is down it asks it again and again, so that its return is noticed without a run.
+ * Reports when a service stops working and when it works again, once each, and writes it to the ledger. It looks at each
+ * service when it starts, and after a call has failed; while a service is down it keeps asking, so that it notices the
+ * service's return without a run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { messageOf } from '../../base/errors.ts';
 import { healthIn } from '../../client/call/guarded-client.ts';
 import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
+import { noteDown, noteUp } from '../ledger/service-states.ts';
 import type { Account } from './account.ts';
 import { lookAtContacts } from './key-check.ts';
 
@@ -24,28 +27,43 @@ export interface ServiceWatch {
 }
 
 interface Watched {
+  /** False until its first answer: an earlier process may have noted that it is down. */
+  isKnown: boolean;
   /** Since when it is down, in milliseconds since 1970. */
   downSinceMs: number | undefined;
   probing: Promise<void> | undefined;
 }
 
 export function watchServices(needs: {
+  readonly pool: pg.Pool;
   readonly open: (account: string) => Promise<Account>;
   readonly log: Logger;
 }): ServiceWatch {
-  const { open, log } = needs;
+  const { pool, open, log } = needs;
   const closing = new AbortController();
   const { signal } = closing;
   const watched = new Map<string, Watched>();
+  let notes = Promise.resolve();
 
   function saw(account: string, outcome: Outcome | StreamOutcome): void {
     const state = watched.get(account);
     const health = healthIn(outcome);
     if (state === undefined || health === undefined || signal.aborted) return;
-    if (health === 'fails') probeSoon(account, state);
-    if (health === 'fails' || state.downSinceMs === undefined) return;
-    log.info({ account, downMs: Date.now() - state.downSinceMs }, 'the service works again');
-    state.downSinceMs = undefined;
+    if (health === 'fails') {
+      probeSoon(account, state);
+      return;
+    }
+    const { isKnown, downSinceMs } = state;
+    if (downSinceMs !== undefined) log.info({ account, downMs: Date.now() - downSinceMs }, 'the service works again');
+    if (downSinceMs !== undefined || !isKnown) note(() => noteUp(pool, account));
+    Object.assign(state, { isKnown: true, downSinceMs: undefined });
+  }
+
+  /** Notes one after another. If one fails, the next probe repeats it, or the earlier note expires. */
+  function note(write: () => Promise<void>): void {
+    notes = notes.then(write).catch((error: unknown) => {
+      log.warn({ err: error }, 'the state of a service could not be noted');
+    });
   }
 
   function probeSoon(account: string, state: Watched): void {
@@ -58,6 +76,7 @@ export function watchServices(needs: {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const failure = await probe(account);
       if (failure === undefined || signal.aborted) return;
+      note(() => noteDown(pool, account, failure));
       if (state.downSinceMs === undefined) {
         state.downSinceMs = Date.now();
         log.warn({ account }, `the service does not work: ${failure}. Its runs wait, and resume by themselves`);
@@ -84,7 +103,7 @@ export function watchServices(needs: {
     watch(accounts) {
       for (const name of accounts) {
         if (watched.has(name)) continue;
-        const state: Watched = { downSinceMs: undefined, probing: undefined };
+        const state: Watched = { isKnown: false, downSinceMs: undefined, probing: undefined };
         watched.set(name, state);
         probeSoon(name, state);
       }
@@ -93,6 +112,7 @@ export function watchServices(needs: {
     async close() {
       closing.abort();
       await Promise.all([...watched.values()].map(({ probing }) => probing));
+      await notes;
     },
   };
 }

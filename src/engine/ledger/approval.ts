@@ -1,5 +1,94 @@
+/** Approval by a person of what a run would write, and plans: both bind a run to the writes that the person has seen. */
+import type { Queryable } from '../../storage/queryable.ts';
+import { endRun, resumeRun } from './run-status.ts';
+import { addNote, type Run } from './runs.ts';
+
 /** The error code of a paused run that waits until a person approves what it would write. */
 export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';
 
 /** The error code of a cancelled run that a person did not approve. */
 export const NOT_APPROVED = 'NOT_APPROVED';
+
+export interface Approval {
+  /** User and host. */
+  readonly by: string;
+  readonly at: Date;
+}
+
+/** Whether it waits for the approval of a person. */
+export function awaitsApproval({ status, errorCode }: Pick<Run, 'status' | 'errorCode'>): boolean {
+  return status === 'paused' && errorCode === AWAITS_CONFIRMATION;
+}
+
+/**
+ * Approves what a paused run has shown, and resumes it: from now on it writes nothing else. A run of an earlier version has not
+ * stored what it showed, and asks again. `by`: user and host. False if it cannot be resumed (`resumeRun`).
+ */
+export async function approveRun(db: Queryable, id: string, by: string): Promise<boolean> {
+  await db.query(
+    `update ledger.runs set is_bound = true, approved_by = $2, approved_at = clock_timestamp()
+     where id = $1 and status = 'paused' and error_code = $3 and exists (select from ledger.shown s where s.run_id = $1)`,
+    [id, by, AWAITS_CONFIRMATION],
+  );
+  return resumeRun(db, id);
+}
+
+/** Who approved what a run writes, or applied a plan; undefined if no one did. */
+export async function approvalOf(db: Queryable, id: string): Promise<Approval | undefined> {
+  const found = await db.query<Approval>(
+    `select approved_by as "by", approved_at as at from ledger.runs where id = $1 and approved_by is not null`,
+    [id],
+  );
+  return found.rows[0];
+}
+
+/** Cancels a run that a person did not approve; false if it has ended. */
+export function declineRun(db: Queryable, id: string, by: string): Promise<boolean> {
+  return endRun(db, id, 'cancelled', { code: NOT_APPROVED, message: `Not approved by ${by}: nothing was sent.` });
+}
+
+/** Binds a new run to the writes of a saved plan. Runs in the transaction that starts the run. `by`: user and host. */
+export async function bindToPlan(db: Queryable, id: string, plan: AppliedPlan): Promise<void> {
+  await db.query(
+    `insert into ledger.shown (run_id, n, source_id, source, write)
+     select $1, n, source_id, source, write from ledger.shown where run_id = $2`,
+    [id, plan.id],
+  );
+  await db.query(
+    `update ledger.runs set is_bound = true, approved_by = $2, approved_at = clock_timestamp() where id = $1`,
+    [id, plan.by],
+  );
+  await addNote(db, id, `applies the plan of ${plan.id}`);
+}
+
+/** A plan that a run applies. */
+export interface AppliedPlan {
+  /** The dry run that saved it. */
+  readonly id: string;
+  /** User and host that apply it. */
+  readonly by: string;
+}
+
+export interface PlanFile {
+  /** Of the whole file, in hexadecimal. */
+  readonly sha256: string;
+  readonly savedBy: string;
+}
+
+/** Stores which file has the plan of a dry run; a later file replaces it. */
+export async function keepPlanFile(db: Queryable, run: string, { sha256, savedBy }: PlanFile): Promise<void> {
+  await db.query(
+    `insert into ledger.plan_files (run_id, sha256, saved_by) values ($1, $2, $3)
+     on conflict (run_id) do update set sha256 = excluded.sha256, saved_by = excluded.saved_by, saved_at = clock_timestamp()`,
+    [run, sha256, savedBy],
+  );
+}
+
+/** Undefined if no plan of this run was saved, or the run was deleted because of its age. */
+export async function readPlanFile(db: Queryable, run: string): Promise<PlanFile | undefined> {
+  const found = await db.query<PlanFile>(
+    'select sha256, saved_by as "savedBy" from ledger.plan_files where run_id = $1',
+    [run],
+  );
+  return found.rows[0];
+}

@@ -18,6 +18,10 @@ const SETTLES_UNTIL_AUDIT = 3;
 /** If an ended run left a row unknown for longer than this, the next run's baseline read is its audit. */
 const SETTLES_UNTIL_FORGOTTEN = 2 * SETTLES_UNTIL_AUDIT;
 
+/** SQL: when the row of debt `d` was last sent, as `sent.at`. */
+const LAST_SENT =
+  'left join lateral (select max(a.at) as at from ledger.attempts a where a.run_id = d.run_id and a.n = d.n) sent on true';
+
 /**
  * SQL: the open debts `d`, each with its run `u`, the verdict `v` and the match `m` of its row, and when the row was last
  * sent, if these exist.
@@ -25,8 +29,7 @@ const SETTLES_UNTIL_FORGOTTEN = 2 * SETTLES_UNTIL_AUDIT;
 const OPEN_DEBTS = `ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
   left join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n
   left join ledger.matches m on m.run_id = d.run_id and m.n = d.n and m.kind = rtrim(d.resource, 's')
-  left join lateral (select max(a.at) as at from ledger.attempts a where a.run_id = d.run_id and a.n = d.n) sent on true
-  where d.paid_at is null`;
+  ${LAST_SENT} where d.paid_at is null`;
 
 /** SQL: when the audit of debt `d` is due. */
 const DUE_AT = `greatest(d.doubt_at, sent.at) + ${SETTLES_UNTIL_AUDIT} * d.settle_ms * interval '1 ms'`;
@@ -148,19 +151,22 @@ export interface Audit {
 /** SQL: scopes that an account still uses; lists of other scopes cannot be read. */
 const REACHABLE = 'select scope from ledger.accounts';
 
-/** The open and paid audit debts of a run and the runs that work for it; undefined if there are none. */
-export async function auditOf(db: Queryable, runId: string): Promise<Audit | undefined> {
-  const found = await db.query<Audit>(
-    `with debts as (select d.* from ledger.audit_debts d left join ledger.runs u on u.id = d.run_id
-       where d.run_id = $1 or u.part_of = $1)
-     select (count(*) filter (where paid_at is null and scope in (${REACHABLE})))::int as open,
-       (count(violation))::int as violations,
-       (select max(${DUE_AT}) from ${OPEN_DEBTS} and d.scope in (${REACHABLE}) and (d.run_id = $1 or u.part_of = $1)) as "dueAt"
-     from debts`,
-    [runId],
+/** The audits of these runs, each with the runs that work for it, by run; none for a run without open debts and violations. */
+export async function auditsOf(db: Queryable, runIds: readonly string[]): Promise<ReadonlyMap<string, Audit>> {
+  const found = await db.query<Audit & { run: string }>(
+    `with owing as (
+       select id, id as run from unnest($1::text[]) t (id)
+       union all select id, part_of from ledger.runs where part_of = any($1)
+     ), debts as (
+       select o.run, d.violation, ${DUE_AT} as due_at, d.paid_at is null and d.scope in (${REACHABLE}) as is_open
+       from owing o join ledger.audit_debts d on d.run_id = o.id ${LAST_SENT}
+     )
+     select run, (count(*) filter (where is_open))::int as open, (count(violation))::int as violations,
+       max(due_at) filter (where is_open) as "dueAt"
+     from debts group by run having bool_or(is_open or violation is not null)`,
+    [runIds],
   );
-  const [audit] = found.rows;
-  return audit && audit.open + audit.violations > 0 ? audit : undefined;
+  return new Map(found.rows.map(({ run, ...audit }) => [run, audit]));
 }
 
 /** The violations that the reads of these runs, and of runs that work for them, found in rows of any run. */

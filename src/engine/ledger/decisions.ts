@@ -2,6 +2,7 @@
  * Decisions of people about rows in review. A decision about a contact is applied by the next run of its sync
  * (matching/apply-decisions.ts); an ignored order is settled at once.
  */
+
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
@@ -22,6 +23,8 @@ export interface NewDecision {
 }
 
 export interface Decision extends Subject {
+  /** Its number: a later decision has a higher one. */
+  readonly entry: number;
   readonly account: string;
   readonly run: string;
   readonly n: number;
@@ -59,6 +62,20 @@ export async function chosenCustomers(db: Queryable, scope: string): Promise<Rea
     `select d.record_id as record, d.subject from ledger.decisions d
      where d.scope = $1 and d.kind = 'contact' and d.choice = 'use' and ${IN_FORCE}`,
     [scope],
+  );
+  return new Map(found.rows.map(({ record, subject }) => [record, subject]));
+}
+
+/** Those of `customers` that are linked with contacts, each with its contact. */
+export async function linkedCustomers(
+  db: Queryable,
+  scope: string,
+  customers: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = await db.query<{ record: string; subject: string }>(
+    `select record_id as record, source_id as subject from ledger.links
+     where scope = $1 and kind = $2 and record_id = any($3)`,
+    [scope, CONTACT_LINK, customers],
   );
   return new Map(found.rows.map(({ record, subject }) => [record, subject]));
 }
@@ -132,16 +149,29 @@ async function reviewAgain(db: Queryable, run: string, n: number): Promise<void>
   if (restored > 0) await recount(db, [{ run, was: 'existing', is: 'review' }]);
 }
 
-/** All decisions, the newest first. */
-export async function listDecisions(db: Queryable): Promise<readonly Decision[]> {
+export interface DecisionFilter {
+  readonly account?: string | undefined;
+  readonly kind?: Subject['kind'] | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** The newest first, at most `limit`; `after`: the entry of the last decision of the page before. */
+export async function listDecisions(
+  db: Queryable,
+  { account, kind, subject }: DecisionFilter = {},
+  { limit, after }: { readonly limit?: number; readonly after?: number | undefined } = {},
+): Promise<readonly Decision[]> {
   const found = await db.query<Decision>(
-    `select d.scope, d.kind, d.subject, coalesce(u.account, d.scope) as account, d.run_id as run, d.n::float8 as n,
+    `select d.id::float8 as entry, d.scope, d.kind, d.subject, coalesce(u.account, d.scope) as account, d.run_id as run, d.n::float8 as n,
        i.label, d.reason, d.choice, d.record_id as record, d.note, d.decided_by as "decidedBy",
        d.decided_at as "decidedAt", d.applied_at as "appliedAt", d.applied_by as "appliedBy",
        d.undone_at as "undoneAt", d.lapsed_at as "lapsedAt", d.lapsed_because as "lapsedBecause"
      from ledger.decisions d left join ledger.runs u on u.id = d.run_id
        left join ledger.inputs i on i.run_id = d.run_id and i.n = d.n
-     order by d.decided_at desc, d.id desc`,
+     where ($1::text is null or coalesce(u.account, d.scope) = $1) and ($2::text is null or d.kind = $2)
+       and ($3::text is null or d.subject = $3) and ($5::bigint is null or d.id < $5)
+     order by d.id desc limit $4`,
+    [account ?? null, kind ?? null, subject ?? null, limit ?? null, after ?? null],
   );
   return found.rows;
 }

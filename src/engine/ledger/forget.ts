@@ -7,10 +7,14 @@ import type { Queryable } from '../../storage/queryable.ts';
 /** Runs of a sync whose unchanged rows are kept, the newest ones; older runs keep only their count. */
 const RUNS_KEPT_WHOLE = 3;
 
-/** Deletes records of runs that no longer read lists. */
+/** Deletes records of runs that no longer read lists, and what they have shown; a saved plan stays. */
 export async function forgetReads(db: Queryable, ids: readonly string[]): Promise<void> {
   for (const table of ['records', 'reads', 'baselines'])
     await db.query(`delete from ledger.${table} where run_id = any($1)`, [ids]);
+  await db.query(
+    'delete from ledger.shown s using ledger.runs u where s.run_id = any($1) and u.id = s.run_id and not u.dry_run',
+    [ids],
+  );
 }
 
 /** A nightly run over many records leaves as many rows: deletes old rows that were unchanged or only planned. */

@@ -1,7 +1,7 @@
 /** A run together with the runs that work for it. */
 
 import type { Queryable } from '../../storage/queryable.ts';
-import { endRun } from './runs.ts';
+import { endRun } from './run-status.ts';
 
 /** How long calls of the run or its parts have failed without a success; undefined if none failed. */
 export async function failingFor(db: Queryable, id: string): Promise<number | undefined> {

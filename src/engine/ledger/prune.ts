@@ -54,7 +54,10 @@ const MAY_GO = `(not exists (select from ledger.audit_debts d where d.run_id = i
 
 const ROWS = 'ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n';
 
-/** SQL: run `u` can be deleted: it has none of the rows `hasRows`, is no load that is done, and has a newer run of its sync. */
+/**
+ * SQL: run `u` can be deleted: it has none of the rows `hasRows`, is not a load that is done, and has a newer run of its
+ * sync.
+ */
 const RUN_MAY_GO = (hasRows: string) => `(${IS_OVER} and not ${hasRows}
   and not exists (select from ledger.audit_debts d where d.run_id = u.id and (d.paid_at is null or d.violation is not null))
   and not exists (select from ledger.claims c where c.run_id = u.id)
@@ -84,7 +87,10 @@ export async function pruneLedger(
   signal?: AbortSignal,
 ): Promise<PrunedLedger> {
   const rows = rowsMs === undefined ? 0 : await pruneOldRows(pool, rowsMs, signal);
-  if (rowsMs !== undefined) await prunePaidDebts(pool, rowsMs);
+  if (rowsMs !== undefined) {
+    await prunePaidDebts(pool, rowsMs);
+    await prunePlans(pool, rowsMs);
+  }
   return { rows, runs: runsMs === undefined ? 0 : await pruneOldRuns(pool, runsMs, signal) };
 }
 
@@ -120,6 +126,15 @@ async function prunePaidDebts(pool: pg.Pool, ms: number): Promise<void> {
     `delete from ledger.audit_debts where violation is null and paid_at < clock_timestamp() - $1::float8 * interval '1 ms'`,
     [ms],
   );
+}
+
+/** A saved plan has contents of rows; without them it cannot be applied. */
+async function prunePlans(pool: pg.Pool, ms: number): Promise<void> {
+  for (const table of ['shown', 'plan_files'])
+    await pool.query(
+      `delete from ledger.${table} p using ledger.runs u where u.id = p.run_id and ${OLDER('$1')} and ${IS_OVER}`,
+      [ms],
+    );
 }
 
 async function pruneOldRuns(pool: pg.Pool, ms: number, signal?: AbortSignal): Promise<number> {

@@ -38,6 +38,26 @@ export interface ReviewFilter {
   /** Name of the sync, or of the loaded file. */
   readonly sync?: string | undefined;
   readonly reason?: string | undefined;
+  readonly kind?: Subject['kind'] | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** Where a list continues: after the item with these values. */
+export type ReviewCursor = readonly [reason: string, account: string, run: string, n: number];
+
+export function cursorOf({ reason, account, run, n }: ReviewItem): ReviewCursor {
+  return [reason, account, run, n];
+}
+
+/** Items in the order of their reasons, accounts and rows. */
+export interface ReviewPage {
+  readonly items: readonly ReviewItem[];
+  /** How many wait in all. */
+  readonly total: number;
+  /** The accounts whose contacts wait. */
+  readonly accounts: number;
+  /** How many wait in all, by reason. */
+  readonly groups: Readonly<Record<string, number>>;
 }
 
 /** SQL: the keys of input `i` as people name them. */
@@ -46,11 +66,9 @@ const IDS_ONLY = `(select jsonb_object_agg(c.id, null) from jsonb_array_elements
 
 /** SQL: review rows of `newest (id, scope, account, title)`, with their inputs `i`. */
 const ITEMS = (kind: Subject['kind'], subject: string, newest: string, condition = 'true') => `
-  select u.scope, '${kind}' as kind, ${subject} as subject, u.account, u.title as sync, u.id as run, v.n::float8 as n,
-    v.reason, v.facts, v.at, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
+  select u.scope, '${kind}' as kind, ${subject} as subject, u.account, u.title as sync, u.id as run, v.n, v.reason, v.at
   from (${newest}) u join ledger.verdicts v on v.run_id = u.id and v.verdict = 'review'
     join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
-    left join ledger.evidence e on e.run_id = v.run_id and e.n = v.n
   where ${condition}`;
 
 const RUNS = (job: string) =>
@@ -68,26 +86,51 @@ const ORDERS = ITEMS(
   'order',
   `u.id || '/' || v.n`,
   RUNS('orders'),
-  `not exists (select from (${RUNS('orders')}) later join ledger.inputs o on o.run_id = later.id
+  `not exists (select from (${RUNS('orders')}) later join ledger.inputs o on o.run_id = later.id and o.cells is not null
      where later.scope = u.scope and later.created_at > u.created_at and o.label = i.label
        and (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name))`,
 );
 
-/** The items that wait for a decision, in the order of their reasons, accounts and rows. */
-export async function reviewItems(
+/** All items that wait for a decision. */
+export async function reviewItems(db: Queryable, filter: ReviewFilter = {}): Promise<readonly ReviewItem[]> {
+  return (await reviewPage(db, filter)).items;
+}
+
+/** The first items that wait for a decision, at most `limit`, from the one that follows `after`. */
+export async function reviewPage(
   db: Queryable,
-  { account, sync, reason }: ReviewFilter = {},
-): Promise<readonly ReviewItem[]> {
-  const found = await db.query<ReviewItem>(
-    `select t.*, left(md5(concat(t.reason, t.hash, t.customers)), 8) as version, exists (select from ledger.decisions d
-         where d.scope = t.scope and d.kind = t.kind and d.subject = t.subject and d.choice = 'later' and ${IN_FORCE}) as "isLater"
-     from (${CONTACTS} union all ${ORDERS}) t
-     where ($1::text is null or t.account = $1) and ($2::text is null or t.sync = $2) and ($3::text is null or t.reason = $3)
-       and not exists (select from ledger.decisions d
-         where d.scope = t.scope and d.kind = t.kind and d.subject = t.subject and d.choice <> 'later'
-           and d.undone_at is null and d.lapsed_at is null and (${IN_FORCE} or d.run_id = t.run and d.decided_at > t.at))
-     order by t.reason, t.account, t.run, t.n`,
-    [account ?? null, sync ?? null, reason ?? null],
+  { account, sync, reason, kind, subject }: ReviewFilter,
+  { limit, after = [] }: { readonly limit?: number; readonly after?: ReviewCursor | undefined | readonly [] } = {},
+): Promise<ReviewPage> {
+  const placed = [0, 1, 2, 3].map((i) => after[i] ?? null);
+  const found = await db.query<ReviewItem & Omit<ReviewPage, 'items'>>(
+    `with waiting as materialized (
+       select t.* from (${CONTACTS} union all ${ORDERS}) t
+       where ($1::text is null or t.account = $1) and ($2::text is null or t.sync = $2) and ($3::text is null or t.reason = $3)
+         and ($4::text is null or t.kind = $4) and ($5::text is null or t.subject = $5)
+         and not exists (select from ledger.decisions d
+           where d.scope = t.scope and d.kind = t.kind and d.subject = t.subject and d.choice <> 'later'
+             and d.undone_at is null and d.lapsed_at is null and (${IN_FORCE} or d.run_id = t.run and d.decided_at > t.at)
+           offset 0) -- looked up for each item; otherwise Postgres may compare every item with every decision
+     ), page as (
+       select * from waiting where $7::text is null or (reason, account, run, n) > ($7, $8, $9, $10::bigint)
+       order by reason, account, run, n limit $6
+     ), shown as (
+       select p.*, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
+       from page p join ledger.verdicts v on v.run_id = p.run and v.n = p.n
+         join ledger.inputs i on i.run_id = p.run and i.n = p.n
+         left join ledger.evidence e on e.run_id = p.run and e.n = p.n
+     )
+     select scope, kind, subject, account, sync, run, n::float8 as n, reason, facts, label, hash, keys, customers,
+       left(md5(concat(reason, hash, customers)), 8) as version, exists (select from ledger.decisions d
+         where d.scope = s.scope and d.kind = s.kind and d.subject = s.subject and d.choice = 'later' and ${IN_FORCE}) as "isLater",
+       (select count(*)::int from waiting) as total,
+       (select count(distinct account)::int from waiting where kind = 'contact') as accounts,
+       (select json_object_agg(reason, count order by reason) from (select reason, count(*) from waiting group by reason) g) as groups
+     from shown s order by reason, account, run, s.n`,
+    [...[account, sync, reason, kind, subject, limit].map((one) => one ?? null), ...placed],
   );
-  return found.rows;
+  const { total = 0, accounts = 0, groups = {} } = found.rows[0] ?? {};
+  const items = found.rows.map(({ total: _, accounts: __, groups: ___, ...item }) => item);
+  return { items, total, accounts, groups };
 }

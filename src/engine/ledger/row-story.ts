@@ -62,6 +62,9 @@ export interface RowVerdict {
   readonly recordId: string | null;
 }
 
+/** A bigint as Postgres writes it. */
+const ROW_NUMBER = /^(0|[1-9]\d{0,17})$/;
+
 interface StoredRow extends Omit<RowStory, 'input'> {
   readonly keys: RowInput['keys'];
   readonly fields: RowInput['fields'];
@@ -88,8 +91,8 @@ export async function readRowStory(db: Queryable, runId: string, row: string): P
         from ledger.former_verdicts f where f.run_id = i.run_id and f.n = i.n) as "formerVerdicts",
        (select ${VERDICT} from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n) as verdict
      from ledger.inputs i left join ledger.loads l on l.run_id = i.run_id
-     where i.run_id = $1 and (i.source_id = $2 or i.n::text = $2) order by i.source_id is not distinct from $2 desc limit 1`,
-    [runId, row],
+     where i.run_id = $1 and (i.source_id = $2 or i.n = $3) order by i.source_id is not distinct from $2 desc limit 1`,
+    [runId, row, ROW_NUMBER.test(row) ? row : null],
   );
   const [stored] = found.rows;
   if (!stored) return undefined;

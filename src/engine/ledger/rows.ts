@@ -175,9 +175,9 @@ export type Counts = Readonly<Record<Verdict | 'in', number>>;
  */
 export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   const counted = await db.query<{ verdict: Verdict; n: number }>(
-    `select verdict, count(*)::int as n from ledger.verdicts where run_id = $1 group by 1
-     union all select 'unknown', ((select count(*) from ledger.inputs where run_id = $1)
-       - (select count(*) from ledger.verdicts where run_id = $1))::int
+    `with judged as (select verdict, count(*)::int as n from ledger.verdicts where run_id = $1 group by 1)
+     select verdict, n from judged
+     union all select 'unknown', ((select count(*) from ledger.inputs where run_id = $1) - (select coalesce(sum(n), 0) from judged))::int
      union all select 'unchanged', unchanged::int from ledger.runs where id = $1
      union all select key, value::int from ledger.runs, jsonb_each_text(pruned) where id = $1`,
     [runId],
@@ -206,16 +206,19 @@ export interface ReasonCount {
   readonly count: number;
 }
 
-/** The reasons of the verdicts, the most frequent first; rows without a reason are left out. */
-export async function reasonsOf(db: Queryable, runId: string): Promise<readonly ReasonCount[]> {
+/**
+ * The reasons of the verdicts, the most frequent first; rows without a reason are left out. `open`: how many rows have no
+ * verdict.
+ */
+export async function reasonsOf(db: Queryable, runId: string, open: number): Promise<readonly ReasonCount[]> {
   const found = await db.query<ReasonCount>(
     `select verdict, reason, count(*)::int as count from (
        select verdict, reason from ledger.verdicts where run_id = $1 and reason is not null
-       union all select 'unknown', a.reason from ledger.attempts a where a.run_id = $1 and a.reason is not null
+       union all select 'unknown', a.reason from ledger.attempts a where $2 > 0 and a.run_id = $1 and a.reason is not null
          and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
          and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)) each
      group by 1, 2 order by 3 desc, 1, 2`,
-    [runId],
+    [runId, open],
   );
   return found.rows;
 }

@@ -29,18 +29,12 @@ export async function listRuns(
 ): Promise<readonly ListedRun[]> {
   const found = await db.query<{ id: string; folded: number; since: Date }>(
     `with wanted as (
-       select id, sync, created_at, ${fold ? IS_QUIET : 'false'} as quiet from ledger.runs u
+       select id, sync, created_at, ${IS_QUIET} as quiet from ledger.runs u
        where ($2::text is null or $2 in (sync, title)) and ($3::text is null or status = $3)
          and ($4::timestamptz is null or created_at >= $4)
          and ($5::text is null or counts ? $5 or status in ('running', 'paused')
            and exists (select from ledger.verdicts v where v.run_id = u.id and v.verdict = $5))
-     ), numbered as (
-       select *, row_number() over (partition by sync order by created_at, id)
-         - row_number() over (partition by sync, quiet order by created_at, id) as island from wanted
-     )
-     select (array_agg(id order by created_at desc, id desc))[1] as id, count(*)::int as folded, min(created_at) as since
-     from numbered group by sync, quiet, case when quiet then island::text else id end
-     order by max(created_at) desc, 1 desc limit $1`,
+     ) ${fold ? FOLDED : EACH} limit $1`,
     [limit, filter.sync ?? null, filter.status ?? null, filter.since ?? null, filter.verdict ?? null],
   );
   const runs = await runsWhere(db, 'id = any($1)', [found.rows.map(({ id }) => id)]);
@@ -58,8 +52,18 @@ export async function runsOf(db: Queryable, sync: string, limit: number): Promis
 }
 
 /** SQL: run `u` is done and has found nothing but unchanged rows. */
-const IS_QUIET = `(u.status = 'done' and u.error is null
-  and not exists (select from jsonb_object_keys(coalesce(u.counts, '{}')) k where k <> 'unchanged'))`;
+export const IS_QUIET = `(u.status = 'done' and u.error is null and coalesce(u.counts, '{}') - 'unchanged' = '{}')`;
+
+const EACH = 'select id, 1 as folded, created_at as since from wanted order by created_at desc, id desc';
+
+/** Quiet runs of a sync are in a row if they have the same number of other runs after them. */
+const FOLDED = `, numbered as (
+    select *, count(*) filter (where not quiet) over (partition by sync order by created_at desc, id desc) as later
+    from wanted
+  )
+  select (array_agg(id order by created_at desc, id desc))[1] as id, count(*)::int as folded, min(created_at) as since
+  from numbered group by sync, quiet, case when quiet then later::text else id end
+  order by max(created_at) desc, 1 desc`;
 
 /** How long an ended run counts as the latest of its sync or file. */
 const LATEST_DAYS = 7;

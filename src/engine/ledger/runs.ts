@@ -1,10 +1,8 @@
-/** Runs: start, read, move from phase to phase, end. */
+/** Runs: what they are; starting and reading them; their progress. run-status.ts ends, pauses and resumes them. */
 import { randomBytes } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { IDLE_SINCE_MS } from './attended.ts';
-import { forgetReads, thinOut } from './forget.ts';
 
 export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 export type ScanProof = 'proven' | 'weak' | 'unproven';
@@ -34,8 +32,12 @@ export interface Run {
   /** Notes for the operator about the run. */
   readonly notes: readonly string[];
   readonly scan: ScanProof | undefined;
+  /** Contacts that the filter of the sync left out; undefined if it has none. They are no rows. */
+  readonly leftOut: LeftOut | undefined;
   readonly rowsSeen: number;
   readonly rowsSettled: number;
+  /** Rows by verdict, saved when the run ended. */
+  readonly counts: Readonly<Record<string, number>> | undefined;
   /** Rows that were deleted because of their age; they are still counted. */
   readonly rowsPruned: number;
   readonly calls: number;
@@ -49,6 +51,14 @@ export interface Run {
   readonly attendedAt: Date | undefined;
   /** How long no process worked on the run, until `attendedAt`. */
   readonly idleMs: number;
+  /** It writes only what a person has seen: what was approved, or a plan (approval.ts). */
+  readonly isBound: boolean;
+}
+
+export interface LeftOut {
+  readonly contacts: number;
+  /** Of these, how many are linked with a customer, which the run leaves unchanged. */
+  readonly linked: number;
 }
 
 export interface NewRun {
@@ -68,9 +78,9 @@ export interface NewRun {
 }
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
-  rows_seen as "rowsSeen", rows_settled as "rowsSettled", (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, limited, error_code as "errorCode", error,
+  left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
-  attended_at as "attendedAt", idle_ms as "idleMs"`;
+  attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound"`;
 
 /**
  * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same
@@ -157,7 +167,7 @@ export async function movePhase(db: Queryable, id: string, from: string, to: str
  * version may have written it.
  */
 export interface Checkpoint extends Readonly<Record<string, unknown>> {
-  readonly job: 'contacts' | 'orders' | 'watch-orders' | 'tasks';
+  readonly job: 'orders' | 'watch-orders' | 'tasks';
 }
 
 export interface RunProgress {
@@ -189,6 +199,11 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
   return recorded.rows[0]?.status;
 }
 
+/** Stores how many contacts the filter of a run's sync leaves out. */
+export async function recordLeftOut(db: Queryable, id: string, leftOut: LeftOut): Promise<void> {
+  await db.query('update ledger.runs set left_out = $2 where id = $1', [id, leftOut]);
+}
+
 /** Adds a note once. */
 export async function addNote(db: Queryable, id: string, note: string): Promise<void> {
   await db.query(`update ledger.runs set notes = notes || to_jsonb($2::text) where id = $1 and not notes ? $2`, [
@@ -206,82 +221,6 @@ export async function markFailing(db: Queryable, id: string, isFailing: boolean)
   );
   const lastedMs = marked.rows[0]?.lastedMs ?? undefined;
   return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
-}
-
-/** Ends a run; false if it has already ended. Its counts are stored with it; only a failed run can be resumed. */
-export async function endRun(
-  db: Queryable,
-  id: string,
-  status: 'done' | 'failed' | 'cancelled',
-  error?: { code: string; message: string },
-): Promise<boolean> {
-  const ended = await db.query(
-    `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
-       error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
-         (select verdict, sum(n) as n from
-           (select verdict, count(*) as n from ledger.verdicts where run_id = $1 group by 1
-            union all select 'unknown', (select count(*) from ledger.inputs where run_id = $1)
-              - (select count(*) from ledger.verdicts where run_id = $1)
-            union all select 'unchanged', unchanged
-            union all select key, value::bigint from jsonb_each_text(pruned)) each group by 1 having sum(n) > 0) c)
-     where id = $1 and status in ('running', 'paused')`,
-    [id, status, error?.code ?? null, error?.message ?? null],
-  );
-  if (status !== 'failed') await forgetReads(db, [id]);
-  if (status === 'done') await thinOut(db, id);
-  if (status === 'cancelled') await cancelParts(db, id);
-  return ended.rowCount === 1;
-}
-
-/** SQL: when a row of run `$1` with an unknown outcome last changed; a claimed row may be in flight now. */
-const OPEN_SINCE = `case when exists (select from ledger.chunks where run_id = $1) then clock_timestamp() else (
-  select max(a.at) from ledger.attempts a where a.run_id = $1 and a.outcome <> 'unsent'
-    and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n)
-    and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)) end`;
-
-async function cancelParts(db: Queryable, id: string): Promise<void> {
-  const parts = await db.query<{ id: string }>('select id from ledger.runs where part_of = $1', [id]);
-  for (const part of parts.rows) await endRun(db, part.id, 'cancelled');
-}
-
-/** Pauses a running run for the operator to check; `resumeRun` resumes it. */
-export async function pauseRun(db: Queryable, id: string, why: { code: string; message: string }): Promise<void> {
-  await db.query(
-    `update ledger.runs set status = 'paused', error_code = $2, error = $3, attended_at = clock_timestamp()
-     where id = $1 and status = 'running'`,
-    [id, why.code, why.message],
-  );
-}
-
-/**
- * Resumes a failed or paused run and the runs that work for it; false if it is neither, or another run has replaced it.
- */
-export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
-  const resumed = await db.query(
-    `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null,
-       attended_at = clock_timestamp(), is_left = false, idle_ms = idle_ms + ${IDLE_SINCE_MS}
-     where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
-       and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
-         and other.status in ('running', 'paused')
-         and (other.sync = ledger.runs.sync or (other.scope = ledger.runs.scope and other.resource = ledger.runs.resource)))
-     returning id`,
-    [id],
-  );
-  return resumed.rows.some((run) => run.id === id);
-}
-
-/**
- * Failed runs that wrote the same resource can no longer be resumed: this run has decided everything again, and their
- * unsent rows would be sent twice.
- */
-export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
-  const old = await db.query<{ id: string }>(
-    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has replaced it')
-     where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
-    [run.id, run.scope, run.resource],
-  );
-  const ids = old.rows.map(({ id }) => id);
-  if (ids.length > 0) await forgetReads(db, ids);
 }
 
 /** A readable id that sorts by time. It is not all digits and has no colon, because BullMQ job ids are built from it. */

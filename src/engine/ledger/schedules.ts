@@ -51,7 +51,7 @@ export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSyn
        select sync, schedule, due_at, ${NOW} from jsonb_to_recordset($2) as t(sync text, schedule jsonb, due_at timestamptz)
        order by sync
        on conflict (sync) do update set schedule = excluded.schedule, due_at = excluded.due_at,
-         planned_at = excluded.planned_at where s.schedule <> excluded.schedule`,
+         planned_at = excluded.planned_at, last_due_at = null where s.schedule <> excluded.schedule`,
       [plannedAt, JSON.stringify(rows)],
     );
   });
@@ -81,10 +81,12 @@ export async function takeDueStart(
     const lateMs = row.now.getTime() - dueAt.getTime();
     const isSkipped = schedule.missed === 'skip' && lateMs > MISSED_MS;
     if (lateMs >= 0 && !isPaused && !isSkipped) await begin({ sync, dueAt, lateMs });
-    await db.query(`update ledger.schedules set due_at = $3, planned_at = ${NOW} where sync = $2`, [
+    const lastDueAt = isPaused || lateMs < 0 ? null : dueAt;
+    await db.query(`update ledger.schedules set due_at = $3, planned_at = ${NOW}, last_due_at = $4 where sync = $2`, [
       row.now,
       sync,
       nextStart(sync, schedule, row.now),
+      lastDueAt,
     ]);
     return true;
   });

@@ -4,16 +4,17 @@ import type { Queryable } from '../../storage/queryable.ts';
 /** What the tables hold, in the words of the settings where retention applies. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   rows: ['inputs', 'matches', 'plans', 'again', 'chunks', 'attempts', 'verdicts', 'former_verdicts'],
-  runs: ['runs', 'claims', 'loads', 'history', 'sync_notes'],
+  runs: ['runs', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
   reads: ['records', 'reads', 'baselines', 'order_keys'],
   deliveries: ['deliveries', 'delivery_claims', 'target_states'],
   inbox: ['hooks_seen', 'item_reports'],
   audits: ['audit_debts'],
+  alerts: ['alerts'],
 };
 /** Links, witnesses, tasks, accounts: what later runs need. */
 const OTHER = 'knowledge';
 
-/** Smaller tables are counted; for larger ones the planner's estimate is used. */
+/** Smaller tables are counted; for larger ones an estimate of Postgres is used. */
 const COUNTED_BYTES = 32 * 1024 * 1024;
 
 export interface TableSize {
@@ -29,12 +30,13 @@ export interface TableSize {
 /** All tables of the ledger, the largest first. */
 export async function ledgerSize(db: Queryable): Promise<readonly TableSize[]> {
   const found = await db.query<{ table: string; estimate: number; bytes: number }>(
-    `select c.relname as table, c.reltuples::float8 as estimate, pg_total_relation_size(c.oid)::float8 as bytes
+    // Without statistics of the planner, which come some time after many rows were added, what Postgres has seen added.
+    `select c.relname as table, greatest(c.reltuples, pg_stat_get_live_tuples(c.oid))::float8 as estimate, pg_total_relation_size(c.oid)::float8 as bytes
      from pg_class c where c.relnamespace = 'ledger'::regnamespace and c.relkind = 'r' order by 3 desc, 1`,
   );
   const sizes: TableSize[] = [];
   for (const { table, estimate, bytes } of found.rows) {
-    const isEstimate = bytes > COUNTED_BYTES && estimate >= 0;
+    const isEstimate = bytes > COUNTED_BYTES && estimate > 0;
     const rows = isEstimate ? estimate : await count(db, table);
     sizes.push({ table, kind: kindOf(table), rows, isEstimate, bytes });
   }

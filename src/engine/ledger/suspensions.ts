@@ -4,6 +4,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 export interface Suspension {
   /** The service's refusal and where to fix it, for people. */
   readonly message: string;
+  readonly since: Date;
   /** When the key was last refused, on the database's clock. */
   readonly refusedAt: Date;
 }
@@ -32,7 +33,7 @@ export async function suspendAccount(
 /** Undefined if the account is not suspended. */
 export async function suspensionOf(db: Queryable, scope: string): Promise<Suspension | undefined> {
   const found = await db.query<Suspension>(
-    `select message, refused_at as "refusedAt" from ledger.suspensions where scope = $1`,
+    `select message, since, refused_at as "refusedAt" from ledger.suspensions where scope = $1`,
     [scope],
   );
   return found.rows[0];

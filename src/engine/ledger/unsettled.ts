@@ -8,7 +8,7 @@ export interface Unsettled {
 }
 
 /** SQL: outcomes of attempts that may have arrived at the service. */
-const ARRIVED = `('acked', 'unknown', 'lost')`;
+export const ARRIVED = `('acked', 'unknown', 'lost')`;
 
 /**
  * SQL: row `n` of run `run` may have arrived at the service. A chunk holds only rows without a recorded

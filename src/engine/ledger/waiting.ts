@@ -1,7 +1,8 @@
 /** Runs that wait for another run: they pause while the other run is paused, and are resumed when it is not. */
 import { z } from 'zod';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type Run, resumeRun } from './runs.ts';
+import { resumeRun } from './run-status.ts';
+import type { Run } from './runs.ts';
 
 /** The error code of such a paused run; the run it waits for is in its checkpoint. */
 export const WAITS_FOR_RUN = 'WAITS_FOR_RUN';

@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { ItemState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
+import { moveItem } from '../links/item-links.ts';
 import { plainText } from '../outbox/plain-text.ts';
 
 /** Longer than any item id, so nothing can be linked with it. */
@@ -24,7 +25,10 @@ export async function keepHook(
       'insert into ledger.hooks_seen (target, digest) values ($1, $2) on conflict do nothing',
       [target, digest],
     );
-    if (isNew.rowCount === 1) await keepReports(db, target, items, 'hook');
+    if (isNew.rowCount !== 1) return;
+    for (const { itemId, formerIds = [] } of items)
+      for (const formerId of formerIds) await moveItem(db, target, formerId, itemId);
+    await keepReports(db, target, items, 'hook');
   });
 }
 

@@ -14,18 +14,19 @@ import type { ItemRead, Target } from '../../contract/target.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { linkKind } from '../links/item-links.ts';
+import { linkKind, moveItem } from '../links/item-links.ts';
 import type { TasksOptions } from '../tasks/options.ts';
 import { keepReports } from './inbox.ts';
+import { type Link, portionOf, readLinks } from './read-linked.ts';
 import { repairItem } from './repair.ts';
 import { ledgerMoment, readSides, stateBefore } from './sides.ts';
 
-/** Reads in flight at once, if the target's own budget allows them. */
-const AT_ONCE = 4;
 /** A poll reads at most this many items of a target in one run. */
 const MOST_POLLED = 500;
 /** A note names this many items and counts the others. */
 const MOST_NAMED = 10;
+/** The same for items that are named with a reason. */
+const MOST_EXPLAINED = 3;
 
 type Wishes = Pick<TasksOptions, 'targets' | 'poll' | 'pollShare' | 'reconcile' | 'onConflict'>;
 
@@ -47,6 +48,9 @@ const counted = z.object({
   reported: z.number(),
   missing: z.array(z.string()),
   missingCount: z.number(),
+  /** Items that the target did not show, each with its reason. Checkpoints of earlier versions have none. */
+  failed: z.array(z.string()).default([]),
+  failedCount: z.number().default(0),
   /** Why the others were not read. */
   stopped: z.string().optional(),
   isOver: z.boolean(),
@@ -71,10 +75,12 @@ export interface ReadBack {
 
 export type PortionRead =
   | { readonly status: 'read'; readonly counted: Counted }
-  /** The target asks for a pause. */
+  /** The target asks for a short pause. */
   | { readonly status: 'limited'; readonly counted: Counted; readonly afterMs: number };
 
 const LIMITED_MS = 30_000;
+/** After a longer pause, the next run reads the rest: a run that waits stops the whole sync. */
+const LONGEST_WAIT_MS = 10_000;
 
 export async function countItems(db: Queryable, run: Run, name: string, options: Wishes): Promise<Counted> {
   const found = await db.query<{ n: number }>(
@@ -83,7 +89,15 @@ export async function countItems(db: Queryable, run: Run, name: string, options:
   );
   const all = found.rows[0]?.n ?? 0;
   const wanted = options.reconcile ? all : Math.min(MOST_POLLED, Math.ceil(all * options.pollShare));
-  const none = { diverged: [], divergedCount: 0, reported: 0, missing: [], missingCount: 0 };
+  const none = {
+    diverged: [],
+    divergedCount: 0,
+    reported: 0,
+    missing: [],
+    missingCount: 0,
+    failed: [],
+    failedCount: 0,
+  };
   return { wanted, read: 0, ...none, isOver: wanted === 0 };
 }
 
@@ -94,38 +108,45 @@ export async function readPortion(
   keep: (db: Queryable, counted: Counted) => Promise<void>,
 ): Promise<PortionRead> {
   const { pool, run, name, target, signal, exclusive } = needs;
-  const { readItem } = target;
-  const links = await nextLinks(pool, run, name, Math.min(AT_ONCE, before.wanted - before.read));
-  if (links.length === 0 || readItem === undefined) {
+  const links = await nextLinks(pool, run, name, Math.min(portionOf(target), before.wanted - triedOf(before)));
+  if (links.length === 0 || target.readItem === undefined) {
     const over = { ...before, isOver: true };
     await exclusive.transaction((db) => keep(db, over));
     return { status: 'read', counted: over };
   }
   const at = await ledgerMoment(pool);
-  const reads = await Promise.all(links.map(async (link) => ({ link, read: await readItem(link.itemId, { signal }) })));
+  const { reads, isFailing } = await readLinks(target, links, signal);
+  const refusal = reads.find(({ read }) => read.status === 'disabled')?.read;
   return exclusive.transaction(async (db) => {
     let after = before;
-    let limitedMs: number | undefined;
+    let limit: Limited | undefined;
     for (const { link, read } of reads) {
-      const isAnswer = read.status !== 'later' && read.status !== 'disabled';
-      if (isAnswer) {
-        await noteRead(db, name, link.itemId);
-        after = count(after, link, await keepRead(db, needs, link, read, at));
-      } else if (read.status === 'later' && read.isLimited) limitedMs = read.retryAfterMs ?? LIMITED_MS;
-      else after = { ...after, stopped: read.detail };
+      if (read.status === 'disabled') continue;
+      if (read.status === 'later' && read.isLimited) {
+        limit = read;
+        continue;
+      }
+      const itemId = read.status === 'found' ? read.item.itemId : link.itemId;
+      if (itemId !== link.itemId) await moveItem(db, name, link.itemId, itemId);
+      const linked = { ...link, itemId };
+      await noteRead(db, name, itemId);
+      after = count(after, linked, await keepRead(db, needs, linked, read, at));
     }
-    const isOver = after.read >= after.wanted || after.stopped !== undefined;
-    const counted = { ...after, isOver };
+    const afterMs = limit?.retryAfterMs ?? LIMITED_MS;
+    const mayWait = limit !== undefined && afterMs <= LONGEST_WAIT_MS;
+    const stop = refusal ?? (isFailing ? reads.at(-1)?.read : mayWait ? undefined : limit);
+    const stopped = stop !== undefined && 'detail' in stop ? stop.detail : undefined;
+    const isOver = triedOf(after) >= after.wanted || stopped !== undefined;
+    const counted = { ...after, ...(stopped !== undefined && { stopped }), isOver };
     await keep(db, counted);
-    return limitedMs === undefined ? { status: 'read', counted } : { status: 'limited', counted, afterMs: limitedMs };
+    return mayWait && !isOver ? { status: 'limited', counted, afterMs } : { status: 'read', counted };
   });
 }
 
 /** The notes of a run about the items of a target that it has read. */
-export function readBackNotes(
-  name: string,
-  { read, wanted, diverged, divergedCount, reported, missing, missingCount, stopped }: Counted,
-): readonly string[] {
+export function readBackNotes(name: string, counted: Counted): readonly string[] {
+  const { read, wanted, diverged, divergedCount, reported, missing, missingCount, failed, failedCount, stopped } =
+    counted;
   const words = [
     `${name}: ${divergedCount} of ${read} items differed from their tasks${named(diverged, divergedCount)}`,
   ];
@@ -134,18 +155,21 @@ export function readBackNotes(
     words.push(
       `${name}: ${missingCount} linked items were not found${named(missing, missingCount)}; their links are kept`,
     );
-  if (stopped !== undefined) words.push(`${name}: ${wanted - read} items could not be read: ${stopped}`);
+  if (failedCount > 0)
+    words.push(`${name}: ${failedCount} linked items could not be read${named(failed, failedCount, '; ')}`);
+  const left = wanted - triedOf(counted);
+  if (stopped !== undefined && left > 0)
+    words.push(`${name}: ${left} items were not read, so the next run reads them first: ${stopped}`);
   return words;
 }
 
-function named(names: readonly string[], total: number): string {
-  if (total === 0) return '';
-  return `: ${names.join(', ')}${total > names.length ? ` and ${total - names.length} more` : ''}`;
+function triedOf({ read, failedCount }: Counted): number {
+  return read + failedCount;
 }
 
-interface Link {
-  readonly taskId: string;
-  readonly itemId: string;
+function named(names: readonly string[], total: number, between = ', '): string {
+  if (total === 0) return '';
+  return `: ${names.join(between)}${total > names.length ? ` and ${total - names.length} more` : ''}`;
 }
 
 async function nextLinks(db: Queryable, run: Run, name: string, limit: number): Promise<readonly Link[]> {
@@ -160,8 +184,10 @@ async function nextLinks(db: Queryable, run: Run, name: string, limit: number): 
   return found.rows;
 }
 
-type Finding = 'agrees' | 'diverged' | 'reported' | 'missing';
-type Answer = Extract<ItemRead, { status: 'found' | 'missing' | 'refused' }>;
+/** The last: why the item could not be read. */
+type Finding = 'agrees' | 'diverged' | 'reported' | 'missing' | { readonly failed: string };
+type Answer = Exclude<ItemRead, { status: 'disabled' }>;
+type Limited = Extract<ItemRead, { status: 'later' }>;
 
 async function keepRead(
   db: Queryable,
@@ -170,7 +196,8 @@ async function keepRead(
   read: Answer,
   at: string,
 ): Promise<Finding> {
-  if (read.status !== 'found') return 'missing';
+  if (read.status === 'missing') return 'missing';
+  if (read.status !== 'found') return { failed: read.detail };
   const { item } = read;
   const task = { scope: run.scope, sync: run.sync, kind: 'task', id: taskId } as const;
   const sides = await readSides(db, { target: name, itemId }, task, {
@@ -195,8 +222,14 @@ async function keepRead(
 }
 
 function count(before: Counted, { taskId, itemId }: Link, finding: Finding): Counted {
+  const name = `${itemId} (task ${taskId})`;
+  if (typeof finding === 'object') {
+    const { failed, failedCount } = before;
+    const explained = failed.length < MOST_EXPLAINED ? [...failed, `${name}: ${finding.failed}`] : failed;
+    return { ...before, failed: explained, failedCount: failedCount + 1 };
+  }
   const after = { ...before, read: before.read + 1 };
-  const withName = (names: string[]) => (names.length < MOST_NAMED ? [...names, `${itemId} (task ${taskId})`] : names);
+  const withName = (names: string[]) => (names.length < MOST_NAMED ? [...names, name] : names);
   switch (finding) {
     case 'agrees':
       return after;
@@ -211,7 +244,7 @@ function count(before: Counted, { taskId, itemId }: Link, finding: Finding): Cou
   }
 }
 
-/** Marks the item as read; an item that no report has named gets its row now. */
+/** Marks the item as read, or tried: the others come before it. An item that no report has named gets its row now. */
 async function noteRead(db: Queryable, target: string, itemId: string): Promise<void> {
   await db.query(
     `insert into ledger.item_reports (target, item_id, is_completed, status, source, state, verdict, ended_at, read_at)

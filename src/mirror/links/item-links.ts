@@ -11,6 +11,8 @@ export interface ItemLink {
   readonly task: Source;
   readonly itemId: string;
   readonly runId: string | undefined;
+  /** The id by which the delivery reached the item, if the item has another one now. */
+  readonly formerId?: string | undefined;
 }
 
 /** The prefix of the target's name in the kind of a link. */
@@ -32,6 +34,7 @@ export function sourceIdOf({ kind, id }: Source): string {
  */
 export async function keepItemLinks(db: Queryable, target: string, links: readonly ItemLink[]): Promise<void> {
   if (links.length === 0) return;
+  for (const { formerId, itemId } of links) if (formerId !== undefined) await moveItem(db, target, formerId, itemId);
   await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id)
      select scope, $1, source_id, record_id, run_id
@@ -44,5 +47,22 @@ export async function keepItemLinks(db: Queryable, target: string, links: readon
       links.map(({ itemId }) => itemId),
       links.map(({ runId }) => runId ?? ''),
     ],
+  );
+}
+
+/**
+ * An item of the target has a new id: its links, and what is known of its state, move with it. A link stays unchanged if
+ * another task of its account is linked with the new id.
+ */
+export async function moveItem(db: Queryable, target: string, formerId: string, itemId: string): Promise<void> {
+  await db.query(
+    `update ledger.links l set record_id = $3 where kind = $1 and record_id = $2
+       and not exists (select from ledger.links o where o.scope = l.scope and o.kind = l.kind and o.record_id = $3)`,
+    [linkKind(target), formerId, itemId],
+  );
+  await db.query(
+    `update ledger.item_reports set item_id = $3 where target = $1 and item_id = $2
+       and not exists (select from ledger.item_reports where target = $1 and item_id = $3)`,
+    [target, formerId, itemId],
   );
 }

@@ -14,20 +14,17 @@ const MOST_NAMED = 5;
 const LEDGER_PAUSE_MS = 1_000;
 
 /**
- * Delivers like the target, and returns `itemId` if the item was found by the task's text. `runId`: the run that the
- * link belongs to.
+ * Delivers like the target, and returns `itemId` if the item was found by the task's text. `claimId`: the claim under
+ * which the delivery is sent; `runId`: the run that the link belongs to.
  */
 export type Linker = (
   target: Target,
   delivery: Delivery,
-  how: CallContext & { readonly runId: string | undefined },
+  how: CallContext & { readonly claimId: number; readonly runId: string | undefined },
 ) => Promise<DeliveryOutcome>;
 
-/** For one target, by its name in the settings, in one process. */
+/** For one target, by its name in the settings. */
 export function createLinker({ db, target: name }: { readonly db: Queryable; readonly target: string }): Linker {
-  /** The items to which deliveries without a link are on their way, each with its task: two tasks never share one. */
-  const onTheirWay = new Map<string, string>();
-
   const deliverTo = async (
     itemId: string,
     ...[target, delivery, how]: Parameters<Linker>
@@ -45,8 +42,9 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
     if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
     // Linked immediately and not with the outcome, because the next task that names the item must see its link. If this fails,
     // the link is still written with the outcome.
-    await keepItemLinks(db, name, [{ scope: account, task, itemId, runId: how.runId }]).catch(() => undefined);
-    return { ...outcome, itemId };
+    const found = outcome.itemId ?? itemId;
+    await keepItemLinks(db, name, [{ scope: account, task, itemId: found, runId: how.runId }]).catch(() => undefined);
+    return { ...outcome, itemId: found };
   };
 
   return async (target, delivery, how) => {
@@ -57,17 +55,46 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
     const [itemId] = named;
     if (itemId === undefined) return target.deliver(delivery, how);
     if (named.length > 1) return ambiguous(delivery, named);
-    const key = JSON.stringify([account, itemId]);
-    const source = sourceIdOf(task);
-    const other = onTheirWay.get(key);
-    if (other !== undefined && other !== source) return taken(itemId, other);
-    onTheirWay.set(key, source);
+    const claim = { target: name, scope: account, itemId, source: sourceIdOf(task), claimId: how.claimId };
+    try {
+      const holder = await claimItem(db, claim);
+      if (holder !== claim.source) return taken(itemId, holder);
+    } catch (error) {
+      return ledgerAway(itemId, error);
+    }
     try {
       return await deliverTo(itemId, target, delivery, how);
     } finally {
-      onTheirWay.delete(key);
+      await releaseItem(db, claim).catch(() => undefined); // it ends with the claim of the deliveries
     }
   };
+}
+
+/** Two tasks never share an item: the first one, of all processes, claims it until it is linked or its delivery has failed. */
+interface ItemClaim {
+  readonly target: string;
+  readonly scope: string;
+  readonly itemId: string;
+  readonly source: string;
+  readonly claimId: number;
+}
+
+/** The task that has the item now: this one, or another one. */
+async function claimItem(db: Queryable, { target, scope, itemId, source, claimId }: ItemClaim): Promise<string> {
+  const claimed = await db.query<{ source: string }>(
+    `insert into ledger.item_claims as c (target, scope, item_id, source_id, claim_id) values ($1, $2, $3, $4, $5)
+     on conflict (target, scope, item_id) do update set source_id = c.source_id returning source_id as source`,
+    [target, scope, itemId, source, claimId],
+  );
+  return claimed.rows[0]?.source ?? source;
+}
+
+async function releaseItem(db: Queryable, { target, scope, itemId, claimId, source }: ItemClaim): Promise<void> {
+  await db.query(
+    `delete from ledger.item_claims
+     where target = $1 and scope = $2 and item_id = $3 and claim_id = $4 and source_id = $5`,
+    [target, scope, itemId, claimId, source],
+  );
 }
 
 interface Linked {
@@ -89,10 +116,14 @@ async function linksOf(
     );
     return { status: 'read', linked: found.rows };
   } catch (error) {
-    // This is not a failure of the target: sending pauses for a moment, and no attempt is spent.
-    const detail = `whether ${itemId} is linked with another task could not be read: ${messageOf(error)}`;
-    return { status: 'later', reason: 'LEDGER_AWAY', detail, retryAfterMs: LEDGER_PAUSE_MS, isLimited: true };
+    return ledgerAway(itemId, error);
   }
+}
+
+/** This is not a failure of the target: sending pauses for a moment, and no attempt is spent. */
+function ledgerAway(itemId: string, error: unknown): DeliveryOutcome {
+  const detail = `whether ${itemId} is linked with another task could not be read: ${messageOf(error)}`;
+  return { status: 'later', reason: 'LEDGER_AWAY', detail, retryAfterMs: LEDGER_PAUSE_MS, isLimited: true };
 }
 
 function ambiguous({ id, task }: Delivery, named: readonly string[]): DeliveryOutcome {

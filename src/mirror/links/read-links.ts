@@ -59,12 +59,12 @@ export function readLink(row: TextRow, { width, columns, naming }: LinkReader): 
 }
 
 /** The one item that the cell names, by the target's own naming; undefined if it names no item, or contains anything else. */
-export function itemIdIn(cell: string, { itemsIn, sign, prefix }: ItemNaming): string | undefined {
+export function itemIdIn(cell: string, { itemsIn, isItemId, sign, prefix }: ItemNaming): string | undefined {
   const isAddress = /^https?:\/\/\S+$/i.test(cell);
   const bare = cell.replace(new RegExp(`^${sign}:\\s*`), '');
   // The settings' own repository may be left out: #12, or only 12.
   const isAllOf = (itemId: string) =>
     itemId.toLowerCase() === bare.toLowerCase() || itemId.endsWith(`#${bare.replace(/^#/, '')}`);
   const [itemId, ...others] = isAddress ? itemsIn(cell) : itemsIn(`${prefix}${bare}`).filter(isAllOf);
-  return others.length === 0 ? itemId : undefined;
+  return others.length === 0 && itemId !== undefined && isItemId(itemId) ? itemId : undefined;
 }

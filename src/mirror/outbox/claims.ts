@@ -21,6 +21,7 @@ export type Runs = readonly string[] | undefined;
 /** A delivery that the claimer may send. */
 export interface Claimed {
   readonly delivery: Delivery;
+  readonly claimId: number;
   readonly runId: string | undefined;
   /** Attempts spent before. */
   readonly attempts: number;
@@ -94,6 +95,7 @@ export async function claimDue(
   );
   return claimed.rows.map(({ runId, attempts, itemId, ...delivery }) => ({
     delivery: { ...delivery, itemId: itemId ?? undefined },
+    claimId: claim.id,
     runId: runId ?? undefined,
     attempts,
   }));

@@ -2,6 +2,7 @@
 
 import type { TargetAnswer, TaskEvent, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import type { AlertState } from './outbox.ts';
 
 export type DeliveryVerdict = 'delivered' | 'already' | 'skipped' | 'superseded' | 'dead';
 
@@ -9,11 +10,11 @@ export const DELIVERY_VERDICTS: readonly DeliveryVerdict[] = ['delivered', 'alre
 
 export interface DeliveryFilter {
   readonly ids?: readonly string[];
-  readonly target?: string;
-  readonly verdict?: DeliveryVerdict;
+  readonly target?: string | undefined;
+  readonly verdict?: DeliveryVerdict | undefined;
   /** By the time at which they were queued. */
-  readonly since?: Date;
-  readonly until?: Date;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
 }
 
 export interface ListedDelivery {
@@ -26,7 +27,7 @@ export interface ListedDelivery {
   readonly source: string;
   readonly title: string;
   readonly sequence: number;
-  readonly event: TaskEvent;
+  readonly event: TaskEvent | AlertState;
   readonly state: 'waiting' | 'sending' | 'ended';
   readonly verdict: DeliveryVerdict | null;
   readonly reason: string | null;
@@ -58,17 +59,20 @@ const FROM = `ledger.deliveries d left join ledger.target_states t on t.target =
       and o.task_id = d.task_id and o.sequence < d.sequence and o.state <> 'ended'
     order by o.sequence limit 1) older on true`;
 
-/** The newest first. */
+/** The newest first; `after`: the id of the last delivery of the page before. */
 export async function listDeliveries(
   db: Queryable,
   filter: DeliveryFilter,
   limit: number,
+  after?: string,
 ): Promise<readonly ListedDelivery[]> {
   const { sql, values } = conditionOf(filter);
   const found = await db.query<Omit<ListedDelivery, 'title'> & { readonly task: TaskState }>(
-    `select ${COLUMNS} from ${FROM} where ${sql}
+    `select ${COLUMNS} from ${FROM} left join ledger.deliveries a on a.id = $${values.length + 2}
+     where ${sql} and ($${values.length + 2}::text is null or d.created_at < a.created_at
+       or d.created_at = a.created_at and (d.target, d.id) > (a.target, a.id))
      order by d.created_at desc, d.target, d.id limit $${values.length + 1}`,
-    [...values, limit],
+    [...values, limit, after ?? null],
   );
   return found.rows.map(({ task, ...row }) => ({ ...row, title: task.title })); // in SQL a title with a NUL is an error
 }
@@ -90,4 +94,20 @@ export function conditionOf({ ids, target, verdict, since, until }: DeliveryFilt
        and ($5::timestamptz is null or d.created_at < $5)`,
     values: [ids ?? null, target ?? null, verdict ?? null, since ?? null, until ?? null] as readonly unknown[],
   };
+}
+
+export interface DeliveryCounts {
+  readonly target: string;
+  /** Not ended yet. */
+  readonly open: number;
+  readonly dead: number;
+}
+
+/** Of each target that has deliveries, by name. */
+export async function countDeliveries(db: Queryable): Promise<readonly DeliveryCounts[]> {
+  const found = await db.query<DeliveryCounts>(
+    `select target, count(*) filter (where state <> 'ended')::int as open, count(*) filter (where verdict = 'dead')::int as dead
+     from ledger.deliveries group by target order by target`,
+  );
+  return found.rows;
 }

@@ -26,8 +26,47 @@ export async function queueDeliveries(
 
 /** Stable: the same change is always the same delivery, however often it is queued. */
 export function deliveryId(target: string, { scope, sync, task, version }: TaskChange): string {
-  const named = JSON.stringify([scope, sync, task.kind, task.id, version, target]);
+  return stableId([scope, sync, task.kind, task.id, version, target]);
+}
+
+function stableId(parts: readonly (string | number)[]): string {
+  const named = JSON.stringify(parts);
   return `msg_${createHash('sha256').update(named).digest('base64url').slice(0, 24)}`;
+}
+
+/** A message about a problem, on its way to one channel. */
+export interface QueuedAlert {
+  /** The name of the channel in the outbox. */
+  readonly target: string;
+  /** The problem; of its messages, a newer one replaces an older one that still waits. */
+  readonly key: string;
+  readonly sync: string;
+  readonly sequence: number;
+  readonly event: AlertState;
+  readonly message: { readonly title: string };
+}
+
+export type AlertState = 'opened' | 'recovered';
+
+/** Queues messages about problems. Must be called in the transaction that keeps the state of the problems. */
+export async function queueAlerts(db: Queryable, alerts: readonly QueuedAlert[]): Promise<void> {
+  const ids = alerts.map(({ target, sequence }) => stableId(['alert', sequence, target]));
+  await db.query(
+    `insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state)
+     select id, target, '', sync, 'alert', key, sequence, event, message, clock_timestamp(), 'waiting'
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::json[])
+       as t(id, target, sync, key, sequence, event, message)`,
+    [
+      ids,
+      alerts.map(({ target }) => target),
+      alerts.map(({ sync }) => sync),
+      alerts.map(({ key }) => key),
+      alerts.map(({ sequence }) => sequence),
+      alerts.map(({ event }) => event),
+      alerts.map(({ message }) => JSON.stringify(message)),
+    ],
+  );
+  await supersedeOlder(db, ids);
 }
 
 async function insertChunk(

@@ -5,13 +5,13 @@ import type { Queryable } from '../../storage/queryable.ts';
 const BATCH = 5_000;
 
 /**
- * SQL: delivery `d` ended longer than `$1` milliseconds ago, and a newer one of its task and target exists. The last one that
- * has reached the target is kept, too: it is what the target is known to have.
+ * SQL: delivery `d` ended longer than `$1` milliseconds ago, and it is an alert, or a newer one of its task and target exists. The
+ * last one that has reached the target is kept, too: it is what the target is known to have.
  */
-const MAY_GO = `d.state = 'ended' and d.ended_at < clock_timestamp() - $1::float8 * interval '1 ms' and exists (
+const MAY_GO = `d.state = 'ended' and d.ended_at < clock_timestamp() - $1::float8 * interval '1 ms' and (d.kind = 'alert' or exists (
   select from ledger.deliveries n where n.target = d.target and n.scope = d.scope and n.sync = d.sync and n.kind = d.kind
     and n.task_id = d.task_id and n.sequence > d.sequence
-    and (d.verdict not in ('delivered', 'already') or n.verdict in ('delivered', 'already')))`;
+    and (d.verdict not in ('delivered', 'already') or n.verdict in ('delivered', 'already'))))`;
 
 /** Deletes old deliveries until none is left or the signal aborts; returns how many. */
 export async function pruneDeliveries(db: Queryable, olderThanMs: number, signal?: AbortSignal): Promise<number> {

@@ -159,11 +159,11 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     }
   }
 
-  async #deliver({ delivery, runId }: Claimed, signal: AbortSignal): Promise<DeliveryOutcome> {
+  async #deliver({ delivery, claimId, runId }: Claimed, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { log, target } = this.#needs;
     try {
       if (this.#target === undefined) throw new Error('unreachable: there is no claim before the target is open');
-      return await this.#linker(this.#target, delivery, { signal, runId });
+      return await this.#linker(this.#target, delivery, { signal, claimId, runId });
     } catch (error) {
       log.error({ err: error, target, delivery: delivery.id }, 'a delivery was interrupted by an error');
       return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: see the log of the worker' };
@@ -233,5 +233,5 @@ function plain(decision: Decision): Decision {
 }
 
 function toLink({ claimed: { delivery, runId }, itemId = '' }: Attempt) {
-  return { scope: delivery.account, task: delivery.task, itemId, runId };
+  return { scope: delivery.account, task: delivery.task, itemId, runId, formerId: delivery.itemId };
 }

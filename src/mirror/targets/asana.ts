@@ -5,8 +5,9 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import { type Calls, collectInPages, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
 import { ASANA } from './item-naming.ts';
+import type { Asked } from './item-target.ts';
 import { endsWith, markedText, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { type VendorItems, vendorTarget } from './vendor-target.ts';
@@ -16,6 +17,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const FIND_WITHIN_MS = 30 * DAY_MS;
 const PER_PAGE = 100;
 const MAX_PAGES = 20;
+/** Tasks of other projects, and those further down, are read one by one. */
+const MOST_READ_TOGETHER = 1000;
 
 const task = z
   .object({ gid: z.string(), completed: z.boolean(), notes: z.string().nullish() })
@@ -24,12 +27,26 @@ const task = z
   });
 const page = z.object({ data: z.array(task), next_page: z.object({ offset: z.string() }).nullish() });
 
+type Page = z.output<typeof page>;
+
 const message = z
   .object({ errors: z.array(z.object({ message: z.string() })).min(1) })
   .transform(({ errors }) => errors.map((error) => error.message).join('; '));
 
 export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Target {
   const { project = '' } = settings;
+
+  async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
+    const pages = {
+      path: '/tasks',
+      query: { project, opt_fields: 'completed', limit: String(PER_PAGE) },
+      page,
+      mostPages: MOST_READ_TOGETHER / PER_PAGE,
+      next: nextPage,
+    };
+    const asked = await collectInPages(calls, pages, itemIds, ({ data }) => data);
+    return asked.status === 'ok' ? { status: 'ok', value: asked.value.items } : asked;
+  }
 
   const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
     read(itemId) {
@@ -43,14 +60,16 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
     },
     async find(delivery) {
       const modified_since = isoSeconds(new Date(delivery.seenAt.getTime() - FIND_WITHIN_MS));
-      const asked = await findInPages(calls, {
+      const pages = {
         path: '/tasks',
         query: { project, opt_fields: 'completed,notes', modified_since, limit: String(PER_PAGE) },
         page,
         mostPages: MAX_PAGES,
-        findIn: ({ data }) => data.find(({ notes }) => endsWith(notes, markerOf(delivery))),
-        next: ({ next_page }) => next_page ?? undefined,
-      });
+        findIn: ({ data }: Page) => data.find(({ notes }) => endsWith(notes, markerOf(delivery))),
+        next: nextPage,
+      };
+      const first = await findInPages(calls, pages);
+      const asked = isOffsetExpired(first) ? await findInPages(calls, pages) : first;
       if (asked.status !== 'ok') return asked;
       if (asked.value.isWhole) return { status: 'ok', value: asked.value.found };
       // The list has no order, so it has to be read completely: otherwise a second item could be created.
@@ -73,7 +92,17 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
     container: `project ${project}`,
     settleMs: 60_000,
   });
+}
+
+function nextPage({ next_page }: Page) {
+  return next_page && { offset: next_page.offset };
+}
+
+/** A place in a list is kept for a while only; it can expire while a limit pauses the calls. */
+function isOffsetExpired(asked: { readonly status: string; readonly detail?: string }): boolean {
+  return asked.status === 'refused' && /pagination token/i.test(asked.detail ?? '');
 }

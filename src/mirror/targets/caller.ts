@@ -1,4 +1,7 @@
-/** The transport of every HTTP call to an outside system: its budget, checked addresses, no redirects, capped answers. */
+/**
+ * The transport of every HTTP call to an outside system: its budget, checked addresses, capped answers. Redirects are not
+ * followed, except, if asked, on the same origin.
+ */
 import { lookup } from 'node:dns';
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
@@ -9,19 +12,27 @@ import { openPool } from '../../client/http/pool.ts';
 import { retryAfterMs } from '../../client/http/retry-after.ts';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import { guardedLookup, hostProblem } from './address-guard.ts';
-import { type Answered, addressRefused, toAnswered } from './answers.ts';
+import { type Answered, addressRefused, type Head, toAnswered } from './answers.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Appended to the target's base address: begins with a slash, with its query; empty for that address itself. */
+  /** Appended to the target's base address: begins with a slash or is a query; empty for that address itself. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Follow answers that the resource has another address (301, 308) on the same origin; for reads only. */
+  readonly followsMoves?: boolean;
 }
 
+/** The pause in milliseconds that an answer asks of all calls to the target; undefined if it asks for none. */
+export type LimitOf = (answered: Extract<Answered, { status: 'answered' }>) => number | undefined;
+
 export interface TargetCaller {
-  /** Never rejects. Details name the method and the origin only: the path of a webhook may be a secret. */
-  send(request: TargetRequest, context: CallContext): Promise<Answered>;
+  /**
+   * Never rejects. Details name the method and the origin only: the path of a webhook may be a secret. `limitOf`: for a
+   * target that asks for pauses in other ways than by a 429.
+   */
+  send(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered>;
   /** Ends when the calls in flight have. Idempotent. */
   close(): Promise<void>;
 }
@@ -44,6 +55,7 @@ export interface CallerConfig {
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MOST_MOVES = 3;
 
 export function openCaller(config: CallerConfig): TargetCaller {
   const base = new URL(config.baseUrl);
@@ -51,7 +63,20 @@ export function openCaller(config: CallerConfig): TargetCaller {
   const pool = openPool(base.origin, { timeoutMs, lookup: allowPrivate ? given : guardedLookup(given) });
   let closing: Promise<void> | undefined;
 
-  async function send(request: TargetRequest, { signal }: CallContext): Promise<Answered> {
+  async function send(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered> {
+    let path = join(base, request.path);
+    let answered = await sendOnce({ ...request, path }, context, limitOf);
+    for (let moves = 0; request.followsMoves && moves < MOST_MOVES; moves++) {
+      const moved = movedTo(answered, new URL(path, base));
+      if (moved === undefined) break;
+      path = moved;
+      answered = await sendOnce({ ...request, path }, context, limitOf);
+    }
+    return answered;
+  }
+
+  /** `path`: below the origin. */
+  async function sendOnce(request: TargetRequest, { signal }: CallContext, limitOf?: LimitOf): Promise<Answered> {
     const label = `${request.method} ${base.origin}`;
     const problem = allowPrivate ? undefined : hostProblem(base);
     if (problem !== undefined) return { status: 'failed', failure: addressRefused(label, `the address is ${problem}`) };
@@ -61,11 +86,11 @@ export function openCaller(config: CallerConfig): TargetCaller {
     if (taken.status !== 'taken') return { status: 'failed', failure: taken };
     const { permit } = taken;
     try {
-      const wire = { ...request, path: join(base, request.path), headers: withAgent(request.headers) };
+      const wire = { ...request, headers: withAgent(request.headers) };
       const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal });
       const answered = toAnswered(exchanged, label);
-      await report(answered, permit);
+      await report(answered, permit, limitOf);
       return answered;
     } finally {
       permit.release();
@@ -100,20 +125,34 @@ export function openCaller(config: CallerConfig): TargetCaller {
   };
 }
 
-/** Reports the result of the call to the budget: all processes stop after a 429. */
-async function report(answered: Answered, permit: Permit): Promise<void> {
+/** Reports the result of the call to the budget: all processes stop after a limit. */
+async function report(answered: Answered, permit: Permit, limitOf: LimitOf = () => undefined): Promise<void> {
   if (answered.status === 'failed') return;
-  const { httpStatus, headers } = answered;
-  if (httpStatus >= 200 && httpStatus < 300) permit.succeeded();
-  if (httpStatus !== 429) return;
-  const waitMs = retryAfterMs({ retryAfter: headers['retry-after'], date: headers.date }, Date.now());
+  const waitMs = (answered.status === 'answered' ? limitOf(answered) : undefined) ?? waitOfStatus(answered);
+  const { httpStatus } = answered;
+  if (waitMs === undefined && httpStatus >= 200 && httpStatus < 300) permit.succeeded();
+  if (waitMs === undefined) return;
   await permit.limited(waitMs).catch(() => {
     // The store is unavailable: the next `take` reports it, and the result of this call is known anyway.
   });
 }
 
+function waitOfStatus({ httpStatus, headers }: Head): number | undefined {
+  if (httpStatus !== 429) return undefined;
+  return retryAfterMs({ retryAfter: headers['retry-after'], date: headers.date }, Date.now());
+}
+
+/** The path on the same origin that the resource has moved to; undefined if it has not. */
+function movedTo(answered: Answered, from: URL): string | undefined {
+  if (answered.status !== 'answered' || (answered.httpStatus !== 301 && answered.httpStatus !== 308)) return undefined;
+  const { location } = answered.headers;
+  const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  return to?.origin === from.origin ? `${to.pathname}${to.search}` : undefined;
+}
+
 function join(base: URL, path: string): string {
-  return path === '' ? `${base.pathname}${base.search}` : `${base.pathname.replace(/\/+$/, '')}${path}`;
+  if (path === '') return `${base.pathname}${base.search}`;
+  return `${path.startsWith('?') ? base.pathname : base.pathname.replace(/\/+$/, '')}${path}`;
 }
 
 /** Some systems refuse calls without a user agent: https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api#user-agent */

@@ -1,27 +1,40 @@
-/** Webhooks of GitHub: the event `issues`, closed and reopened. docs.github.com/en/webhooks/webhook-events-and-payloads#issues */
+/**
+ * Webhooks of GitHub: the event `issues`, closed, reopened and transferred.
+ * docs.github.com/en/webhooks/webhook-events-and-payloads#issues
+ */
 import { z } from 'zod';
 import type { Hook } from './item-hook.ts';
 import { githubItemId } from './item-naming.ts';
 import { verifyBodyDigest } from './signature.ts';
 
-const payload = z.object({
-  action: z.enum(['closed', 'reopened']),
-  issue: z.object({
-    number: z.int().positive(),
-    state: z.enum(['open', 'closed']),
-    updated_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
-  }),
-  repository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }),
+const issue = z.object({
+  number: z.int().positive(),
+  state: z.enum(['open', 'closed']),
+  updated_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
 });
+const repository = z.object({ name: z.string(), owner: z.object({ login: z.string() }) });
+const changed = z.object({ action: z.enum(['closed', 'reopened']), issue, repository });
+const transferred = z.object({
+  action: z.literal('transferred'),
+  issue,
+  repository,
+  changes: z.object({ new_issue: issue, new_repository: repository }),
+});
+const payload = z.discriminatedUnion('action', [changed, transferred]);
 
 export const githubHook: Hook<z.output<typeof payload>> = {
   payload,
   // docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
   verify: (request, secret) => verifyBodyDigest(request, secret, { header: 'x-hub-signature-256', prefix: 'sha256=' }),
   happenedAt: ({ issue }) => (issue.updated_at === undefined ? undefined : new Date(issue.updated_at)),
-  itemsOf({ issue, repository }, { headers }) {
+  itemsOf(call, { headers }) {
     if (headers['x-github-event'] !== 'issues') return [];
-    const itemId = githubItemId(repository.owner.login, repository.name, issue.number);
-    return [{ itemId, isCompleted: issue.state === 'closed', status: issue.state }];
+    const item = itemOf(call.issue, call.repository);
+    if (call.action !== 'transferred') return [item];
+    return [{ ...itemOf(call.changes.new_issue, call.changes.new_repository), formerIds: [item.itemId] }];
   },
 };
+
+function itemOf({ number, state }: z.output<typeof issue>, { owner, name }: z.output<typeof repository>) {
+  return { itemId: githubItemId(owner.login, name, number), isCompleted: state === 'closed', status: state };
+}

@@ -12,6 +12,7 @@ import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
+import type { Asked } from './item-target.ts';
 import { endsWith, markedText, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { type VendorItems, vendorTarget } from './vendor-target.ts';
@@ -23,6 +24,7 @@ const PER_PAGE = 100;
 
 const issue = z.object({
   number: z.int().positive(),
+  repository_url: z.string().optional(),
   state: z.enum(['open', 'closed']),
   state_reason: z.string().nullish(),
   body: z.string().nullish(),
@@ -39,7 +41,8 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
     async read(itemId) {
       const asked = await calls.ask({ method: 'GET', path: pathOf(itemId) }, issue);
       if (asked.status !== 'ok') return asked;
-      if (asked.value.pull_request === undefined) return { status: 'ok', value: toItem(itemId, asked.value) };
+      if (asked.value.pull_request === undefined)
+        return { status: 'ok', value: toItem(idOf(asked.value, itemId), asked.value) };
       const detail = `${itemId} is a pull request, not an issue: link the task with an issue`;
       return { status: 'refused', reason: 'NOT_AN_ISSUE', detail };
     },
@@ -81,6 +84,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
     tokenRemedy:
       "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)",
     judge,
+    followsMoves: true, // of a renamed repository, or an issue that was transferred
     message,
     headersOf: (token) => ({
       authorization: `Bearer ${token}`,
@@ -88,10 +92,56 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
       'x-github-api-version': '2022-11-28',
     }),
     itemsBy,
+    readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
     readHook: hookReader(githubHook, settings.hookSecret, needs),
   });
+}
+
+/** A page with fewer wanted issues costs more than it saves. */
+const FEWEST_ON_A_PAGE = 3;
+
+/**
+ * By pages of their repositories, sorted by age: an issue is at most as far down as its number says, and further up by one
+ * for each number that is missing before it.
+ */
+async function readIssues(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
+  const found: ItemState[] = [];
+  for (const [repository, numbers] of numbersByRepository(itemIds)) {
+    const left = new Set(numbers.toSorted((a, b) => b - a));
+    let page = Number.POSITIVE_INFINITY;
+    for (const number of left) {
+      page = Math.min(page, Math.ceil(number / PER_PAGE));
+      if (page < 1) break;
+      if ([...left].filter((each) => number - each < PER_PAGE).length < FEWEST_ON_A_PAGE) continue;
+      const query = new URLSearchParams({ ...OLDEST_FIRST, page: String(page) });
+      const asked = await calls.ask({ method: 'GET', path: `/repos/${repository}/issues?${query}` }, z.array(issue));
+      if (asked.status === 'missing') break;
+      if (asked.status !== 'ok') return asked;
+      const listed = asked.value.filter((each) => left.delete(each.number) && each.pull_request === undefined);
+      found.push(...listed.map((each) => toItem(idOf(each, `${repository}#${each.number}`), each)));
+      page--;
+    }
+  }
+  return { status: 'ok', value: found };
+}
+
+const OLDEST_FIRST = { state: 'all', sort: 'created', direction: 'asc', per_page: String(PER_PAGE) };
+
+function numbersByRepository(itemIds: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const numbers = new Map<string, number[]>();
+  for (const itemId of itemIds) {
+    const [repository = '', number] = itemId.split('#');
+    numbers.set(repository, [...(numbers.get(repository) ?? []), Number(number)]);
+  }
+  return numbers;
+}
+
+/** Its present id: a moved issue answers to its former one. */
+function idOf({ number, repository_url = '' }: z.output<typeof issue>, askedFor: string): string {
+  const [, owner, repo] = /\/repos\/([^/]+)\/([^/]+)$/.exec(repository_url) ?? [];
+  return owner === undefined || repo === undefined ? askedFor : githubItemId(owner, repo, number);
 }
 
 /**

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { withoutSecrets } from './answers.ts';
+import { type Answered, withoutSecrets } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
-import type { Asked } from './item-target.ts';
+import type { Asked, Missing } from './item-target.ts';
 import { jsonOf } from './json.ts';
 
 export interface TargetNeeds {
@@ -24,6 +24,8 @@ interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
   readonly headers?: TargetRequest['headers'];
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** The body as JSON already, instead of `body`. */
+  readonly json?: string | undefined;
 }
 
 export interface Calls {
@@ -36,37 +38,59 @@ export function moved(to: string, note?: string) {
   return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
 }
 
-/** Calls with this token; a failure if it cannot be read, because that may be fixed while the delivery waits. */
+/** Calls with this token, if there is one; a failure if it cannot be read, because that may be fixed while the delivery waits. */
 export async function connect(
   vendor: VendorAnswers & { headersOf(token: string): TargetRequest['headers'] },
-  ref: SecretRef,
+  ref: SecretRef | undefined,
   { caller, readSecret, now = () => new Date() }: TargetNeeds,
   context: CallContext,
 ): Promise<Calls | TargetFailure> {
-  const token = await readSecret(ref).catch(secretUnread);
+  const token = ref === undefined ? '' : await readSecret(ref).catch(secretUnread);
   if (typeof token !== 'string') return token;
   const headers = vendor.headersOf(token);
   const secrets = [token, ...(headers.authorization ?? '').split(' ')];
 
   return {
-    async ask({ method, path, headers: own, body }, schema) {
+    async ask({ method, path, headers: own, body, json }, schema) {
       const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
-      const type: TargetRequest['headers'] = body === undefined ? {} : { 'content-type': 'application/json' };
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
+      const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
+      const sent = written === undefined ? {} : { body: written };
       const all = { accept: 'application/json', ...headers, ...type, ...own };
-      const answered = await caller.send({ method, path, headers: all, ...sent }, context);
+      let judged: Judged | undefined;
+      const judge = ({ httpStatus, headers: head, text: received }: Whole): Judged => {
+        // Secrets are removed before it is read: a vendor, or a server in its place, may echo what it received.
+        const text = withoutSecrets(received, secrets, MIN_TOKEN_LENGTH);
+        const reply: Reply = { httpStatus, headers: head, text, body: jsonOf(text) };
+        return { reply, failure: itemFailureOf(vendor, reply, call, now().getTime()) };
+      };
+      const followsMoves = method === 'GET' && vendor.followsMoves === true;
+      const request = { method, path, headers: all, followsMoves, ...sent };
+      const answered = await caller.send(request, context, (answer) => {
+        judged = judge(answer);
+        return pauseOf(judged);
+      });
       if (answered.status !== 'answered') return answered.failure;
-      // Secrets are removed before it is read: a vendor, or a server in its place, may echo what it received.
-      const text = withoutSecrets(answered.text, secrets, MIN_TOKEN_LENGTH);
-      const reply: Reply = { httpStatus: answered.httpStatus, headers: answered.headers, text, body: jsonOf(text) };
-      const failure = itemFailureOf(vendor, reply, call, now().getTime());
+      const { reply, failure } = judged ?? judge(answered);
       if (failure !== undefined) return failure;
       // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
-      const isReadable = reply.body !== undefined || text.trim() === '';
+      const isReadable = reply.body !== undefined || reply.text.trim() === '';
       const read = schema.safeParse(reply.body);
       return isReadable && read.success ? { status: 'ok', value: read.data } : unreadable(reply, call);
     },
   };
+}
+
+type Whole = Extract<Answered, { status: 'answered' }>;
+
+interface Judged {
+  readonly reply: Reply;
+  readonly failure: TargetFailure | Missing | undefined;
+}
+
+/** The pause that an answer asks of all calls, in whatever way the vendor says it. */
+function pauseOf({ failure }: Judged): number | undefined {
+  return failure?.status === 'later' && failure.isLimited ? failure.retryAfterMs : undefined;
 }
 
 /** A time in whole seconds, `2026-03-01T12:00:00Z`: the one form that every vendor reads. */
@@ -88,7 +112,7 @@ export interface Pages<Page, Item> {
   readonly mostPages: number;
   findIn(page: Page): Item | undefined;
   /** The query for the page after the `count`th; undefined if that was the last page. */
-  next(page: Page, count: number): Readonly<Record<string, string>> | undefined;
+  next(page: Page, count: number): Readonly<Record<string, string>> | null | undefined;
 }
 
 /** Finds the first matching item. `isWhole`: if no item matches, the whole list was read. */
@@ -102,8 +126,29 @@ export async function findInPages<Page, Item>(
     if (asked.status !== 'ok') return asked;
     const found = findIn(asked.value);
     const more = next(asked.value, count);
-    if (found !== undefined || more === undefined) return { status: 'ok', value: { found, isWhole: true } };
+    if (found !== undefined || !more) return { status: 'ok', value: { found, isWhole: true } };
     query = { ...query, ...more };
   }
   return { status: 'ok', value: { found: undefined, isWhole: false } };
+}
+
+/** A page of a list is read for at least so many wanted items on average. */
+const READS_PER_PAGE = 10;
+
+/** The items of these ids that a list shows. `isWhole`: the whole list was read, so it does not have those that are `left`. */
+export async function collectInPages<Page, Item extends { readonly itemId: string }>(
+  calls: Calls,
+  pages: Omit<Pages<Page, true>, 'findIn'>,
+  itemIds: readonly string[],
+  itemsOf: (page: Page) => readonly Item[],
+): Promise<Asked<{ readonly items: readonly Item[]; readonly left: ReadonlySet<string>; readonly isWhole: boolean }>> {
+  const left = new Set(itemIds);
+  const items: Item[] = [];
+  const findIn = (page: Page): true | undefined => {
+    items.push(...itemsOf(page).filter(({ itemId }) => left.delete(itemId)));
+    return left.size === 0 ? true : undefined;
+  };
+  const mostPages = Math.min(pages.mostPages, Math.ceil(itemIds.length / READS_PER_PAGE));
+  const asked = await findInPages(calls, { ...pages, mostPages, findIn });
+  return asked.status === 'ok' ? { status: 'ok', value: { items, left, isWhole: asked.value.isWhole } } : asked;
 }

@@ -1,5 +1,6 @@
 /** How the items of each type of target are named: by people who link them, in a text, and in a cell of a CSV. Pure. */
 import type { SettingsOf, TargetSettings } from '../../settings/target.ts';
+import type { HttpItems } from '../../settings/target-http.ts';
 
 export interface ItemNaming {
   /** What an item is linked by, for people: "owner/repo#12". */
@@ -30,6 +31,8 @@ export function itemNamingOf(target: TargetSettings): ItemNaming | undefined {
       return ASANA;
     case 'todoist':
       return TODOIST;
+    case 'http':
+      return target.items && httpNaming(target.items);
     case 'service':
       return serviceNaming(target);
     default:
@@ -48,9 +51,14 @@ export function githubItemId(owner: string, repo: string, number: number | strin
 }
 
 /** Issues by their addresses, as `owner/repo#12`, and as `#12` and `GH: 12` of the settings' own repository. */
-export function githubNaming({ url, owner, repo }: Pick<SettingsOf<'github'>, 'url' | 'owner' | 'repo'>): ItemNaming {
+export function githubNaming({
+  url,
+  site,
+  owner,
+  repo,
+}: Pick<SettingsOf<'github'>, 'url' | 'site' | 'owner' | 'repo'>): ItemNaming {
   // The host of the pages that belong to an API: api.github.com → github.com, api.HOST.ghe.com → HOST.ghe.com.
-  const { host } = new URL(url);
+  const { host } = new URL(site ?? url);
   const pages = /^api\.(github\.com$|.*\.ghe\.com$)/.test(host) ? host.slice('api.'.length) : host;
   // Not within a longer word, an address or a character reference such as &#39;
   const start = '(?<![\\w/&#.-])';
@@ -78,17 +86,22 @@ export function githubNaming({ url, owner, repo }: Pick<SettingsOf<'github'>, 'u
 }
 
 const JIRA_KEY = '[A-Z][A-Z\\d_]{1,29}-\\d{1,9}';
+/** Jira opens an address with its key in lower case, too. */
+const JIRA_URL_KEY = '[A-Za-z][A-Za-z\\d_]{1,29}-\\d{1,9}';
+
+/** What comes before the key in the address of an issue: on its own page, in a list, a queue or a board. */
+const JIRA_PAGES = ['/browse/', '/issues/', '/queues/custom/\\d+/', '[?&]selectedIssue='].join('|');
 
 /** Issues as `JIRA: ABC-12`, by their addresses on this site, and as ABC-12 of the settings' project. */
-export function jiraNaming({ url, project }: Pick<SettingsOf<'jira'>, 'url' | 'project'>): ItemNaming {
-  const site = escaped(new URL(url).host);
+export function jiraNaming({ url, site, project }: Pick<SettingsOf<'jira'>, 'url' | 'site' | 'project'>): ItemNaming {
+  const pages = escaped(new URL(site ?? url).host);
   const own = project === undefined ? '' : `|(?<![\\w/.=-])(?=${project}-)`;
-  const address = `https?://${site}/[^\\s"'<>]{0,300}?(?:browse/|selectedIssue=)`;
-  const pattern = new RegExp(`(?:JIRA:\\s*|${address}${own})(?<id>${JIRA_KEY})(?![\\w-])`, 'g');
+  const address = `https?://${pages}(?:/[^\\s"'<>]{0,300}?)?(?:${JIRA_PAGES})(?<urlId>${JIRA_URL_KEY})`;
+  const pattern = new RegExp(`(?:${address}|(?:JIRA:\\s*${own})(?<id>${JIRA_KEY}))(?![\\w-])`, 'g');
   return {
     ...named('JIRA', 'ABC-12', `${project ?? 'ABC'}-12`),
     isItemId: (itemId) => new RegExp(`^${JIRA_KEY}$`).test(itemId),
-    itemsIn: (text) => distinct(text, pattern),
+    itemsIn: (text) => distinct(text, pattern, ({ urlId, id }) => urlId?.toUpperCase() ?? id),
   };
 }
 
@@ -97,15 +110,20 @@ const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
 
 /** Issues by their addresses and as `LINEAR: ABC-12`. */
 export function linearNaming({ team }: Pick<SettingsOf<'linear'>, 'team'>): ItemNaming {
-  const pattern = new RegExp(`(?:https?://linear\\.app/[\\w-]+/issue/|LINEAR:\\s*)(?<id>${LINEAR_KEY})(?!\\w)`, 'g');
+  const pattern = new RegExp(
+    `(?:https?://linear\\.app/[\\w-]+/issue/(?<urlId>${LINEAR_KEY})|LINEAR:\\s*(?<id>${LINEAR_KEY}))(?!\\w)`,
+    'gi',
+  );
   return {
     ...named('LINEAR', 'ABC-12', `${team ?? 'ABC'}-12`),
     isItemId: (itemId) => new RegExp(`^(?:${LINEAR_KEY}|${UUID})$`).test(itemId),
-    itemsIn: (text) => distinct(text, pattern),
+    // Linear's addresses may have the key in lower case.
+    itemsIn: (text) => distinct(text, pattern, ({ urlId, id }) => (urlId ?? id)?.toUpperCase()),
   };
 }
 
-const ASANA_ADDRESS = '0/(?:search/)?\\d+/|1/\\d+/(?:project/\\d+/|inbox/\\d+/|home/|search/\\d+/)?task/';
+/** `0/PROJECT/TASK`, where a word such as inbox or home may come first, or `1/WORKSPACE/…/task/TASK`. */
+const ASANA_ADDRESS = '0/(?:[a-z_]+/)?\\d+/|1/\\d+/(?:[a-z_]+/(?:\\d+/)?){0,2}task/';
 
 /** Tasks by their addresses, old and new, and as `ASANA: 12`. */
 export const ASANA: ItemNaming = {
@@ -123,8 +141,9 @@ const TODOIST_ADDRESS =
 
 /** Tasks by their addresses, old and new, and as `TODOIST: id`. */
 export const TODOIST: ItemNaming = {
-  ...named('TODOIST', 'the id at the end of its address', '6X7rM8997g3RQmvh'),
-  isItemId: (itemId) => /^[\dA-Za-z]{1,40}$/.test(itemId),
+  ...named('TODOIST', 'the id of letters and digits at the end of its address', '6X7rM8997g3RQmvh'),
+  // An id of digits alone is of an API that has ended: Todoist refuses it, and does not say which task it was.
+  isItemId: (itemId) => /^(?=\d*[A-Za-z])[\dA-Za-z]{1,40}$/.test(itemId),
   itemsIn: (text) =>
     distinct(text, new RegExp(`(?:${TODOIST_ADDRESS}|TODOIST:\\s*)(?<id>[\\dA-Za-z]{5,40})(?![\\w-])`, 'g')),
 };
@@ -141,6 +160,22 @@ export function serviceNaming({ account }: Pick<SettingsOf<'service'>, 'account'
     howToLink: `name it in the text of the task as ${account}#12, or import links`,
     isItemId: (itemId) => /^[\w-]{1,64}$/.test(itemId),
     itemsIn: (text) => distinct(text, pattern),
+  };
+}
+
+/** Items as the settings name them: by their addresses, and as `SIGN: id`. */
+export function httpNaming({
+  noun,
+  sign,
+  id,
+  address,
+}: Pick<HttpItems, 'noun' | 'sign' | 'id' | 'address'>): ItemNaming {
+  const start = address === undefined ? '' : `${address}|`;
+  return {
+    ...named(sign, `the id of the ${noun}`, 'ID'),
+    // Ids are encoded in paths, but an encoded dot is a dot.
+    isItemId: (itemId) => new RegExp(`^(?:${id})$`).test(itemId) && !/^\.{1,2}$/.test(itemId),
+    itemsIn: (text) => distinct(text, new RegExp(`(?:${start}(?<!\\w)${sign}:\\s*)(?<id>${id})(?![\\w-])`, 'g')),
   };
 }
 

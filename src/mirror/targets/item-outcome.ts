@@ -18,10 +18,12 @@ export interface Reply extends Head {
 /** How a vendor says that something went wrong. */
 export interface VendorAnswers {
   readonly name: string;
+  /** Whether a moved item is read at its new address. */
+  readonly followsMoves?: boolean;
   /** What to do if the token is refused: which setting, which permission. */
   readonly tokenRemedy: string;
-  /** Decides about answers that only this vendor gives; undefined: the HTTP status decides. */
-  judge?(reply: Reply, nowMs: number): TargetFailure | Missing | undefined;
+  /** Decides about answers that only this vendor gives; `ok`: the call succeeded; undefined: the HTTP status decides. */
+  judge?(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined;
   /** The vendor's explanation, as the body of an error holds it. */
   readonly message: z.ZodType<string>;
 }
@@ -44,6 +46,7 @@ export function itemFailureOf(
   nowMs: number,
 ): TargetFailure | Missing | undefined {
   const judged = vendor.judge?.(reply, nowMs);
+  if (judged?.status === 'ok') return undefined;
   if (judged !== undefined)
     return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply.httpStatus, reply.text) };
   const { httpStatus } = reply;

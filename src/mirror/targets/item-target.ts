@@ -67,7 +67,8 @@ export function itemTarget<Item extends ItemState>(
       }
       if (found.status !== 'ok') return found;
       const outcome = await align(system, items, delivery, found.value);
-      return itemId === undefined ? withLink(system, outcome, found.value, found.isNew) : outcome;
+      // A linked item that was moved has another id now.
+      return itemId === found.value.itemId ? outcome : withLink(system, outcome, found.value, found.isNew);
     },
 
     async readItem(itemId, context): Promise<ItemRead> {
@@ -124,7 +125,7 @@ async function align<Item extends ItemState>(
   return { status: 'delivered', detail: `${itemId}: ${from} → ${to}${note === undefined ? '' : `; ${note}`}` };
 }
 
-/** Writes the link with the outcome; if that fails, the next attempt finds the item and links it. */
+/** The link is written with the outcome; if that fails, the next attempt finds the item and links it. */
 function withLink<Item extends ItemState>(
   { noun }: ItemSystem<Item>,
   outcome: DeliveryOutcome,

@@ -1,14 +1,29 @@
 /** Title and text of a created item, from the task, as plain text. Pure. */
+import { compile } from 'html-to-text';
 import type { TaskState } from '../../contract/target.ts';
 
 const MAX_TITLE = 250;
 const MAX_TEXT = 20_000;
+const CLOSE = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 
-const ENTITIES: ReadonlyMap<string, string> = new Map(
-  Object.entries({ nbsp: ' ', lt: '<', gt: '>', quot: '"', apos: "'", amp: '&', num: '#', sol: '/' }).concat(
-    Object.entries({ colon: ':', period: '.', lowbar: '_', hyphen: '-' }),
-  ),
-);
+/** No person writes more markup for the longest text, or nests it deeper; reading it would take long. */
+const MAX_HTML = 5 * MAX_TEXT;
+const MAX_DEPTH = 100;
+
+/** Block elements are separated by line breaks, links keep their addresses, and line breaks of plain text stay. */
+const toText = compile({
+  wordwrap: false,
+  preserveNewlines: true,
+  limits: { maxDepth: MAX_DEPTH },
+  selectors: [
+    { selector: 'a', options: { linkBrackets: ['(', ')'], hideLinkHrefIfSameAsText: true, noAnchorUrl: true } },
+    { selector: 'img[src^="data:"]', format: 'skip' },
+    { selector: 'ul', options: { ...CLOSE, itemPrefix: '- ' } },
+    ...['p', 'ol', 'pre', 'blockquote', 'table'].map((selector) => ({ selector, options: CLOSE })),
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { ...CLOSE, uppercase: false } })),
+    ...['td', 'th', 'tr', 'dt', 'dd'].map((selector) => ({ selector, format: 'block' })),
+  ],
+});
 
 /** One line, never empty, short enough for every vendor. */
 export function titleOf(task: TaskState): string {
@@ -21,9 +36,10 @@ export function itemTextOf(task: TaskState): string {
   return cut(plainText(task.description), MAX_TEXT);
 }
 
-/** The text, with the marker by which the item is found at its end. */
-export function markedText(task: TaskState, marker: string): string {
-  return `${itemTextOf(task)}\n\n${marker}`.trimStart();
+/** The text, with the marker by which the item is found at its end; together at most `most` characters. */
+export function markedText(task: TaskState, marker: string, most = MAX_TEXT): string {
+  const end = `\n\n${marker}`;
+  return `${cut(itemTextOf(task), most - end.length)}${end}`.trimStart();
 }
 
 export function endsWith(text: string | null | undefined, marker: string): boolean {
@@ -31,25 +47,23 @@ export function endsWith(text: string | null | undefined, marker: string): boole
 }
 
 function plainText(html: string): string {
-  const text = html
-    .replaceAll(/<(?:br|\/p|\/div|\/li|\/h\d)\b[^<>]*>/gi, '\n')
-    .replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '')
-    .replaceAll(/<\/?[a-z][^<>]*>/gi, '');
-  return decodeEntities(text)
+  const text = toText(withoutLooseBrackets(html.slice(0, MAX_HTML)))
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
+  return text.replaceAll(MENTION, '@\u200b');
 }
 
-/** Decodes HTML character references, by name or number; an invalid reference stays unchanged. */
+/** In many systems it would notify a person of that name; a space of no width prevents that. */
+const MENTION = /(?<![\w.])@(?=\w)/g;
+
+/** Brackets of plain text: `<https://…>` is an address, and `a<b` is not the beginning of a tag. */
+function withoutLooseBrackets(html: string): string {
+  return html.replaceAll(/<(https?:\/\/[^<>\s]*)>/gi, '$1').replaceAll(/<(?!\/?[a-z][^<>]*>|!--)/gi, '&lt;');
+}
+
+/** Decodes HTML character references in a text without tags. */
 export function decodeEntities(text: string): string {
-  const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi;
-  return text.replaceAll(reference, (entity, ...found: (string | undefined)[]) => {
-    const [decimal, hex, name] = found;
-    if (name !== undefined) return ENTITIES.get(name) ?? entity;
-    const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-    const isText = code > 8 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return isText ? String.fromCodePoint(code) : entity;
-  });
+  return toText(text.replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 }
 
 /** By characters, not code units: half a surrogate pair is not text. */

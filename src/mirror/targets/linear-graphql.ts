@@ -12,17 +12,22 @@ export interface Query<T> {
   readonly answer: z.ZodType<T>;
 }
 
-export const ISSUE = query(
-  'query Issue($id: String!) { issue(id: $id) { id identifier trashed state { name type } team { id } } }',
-  {
-    issue: z.object({
-      id: z.string(),
-      identifier: z.string(),
-      trashed: z.boolean().nullish(),
-      state: z.object({ name: z.string(), type: z.string() }),
-      team: z.object({ id: z.string() }),
-    }),
-  },
+const issue = z.object({
+  id: z.string(),
+  identifier: z.string(),
+  trashed: z.boolean().nullish(),
+  state: z.object({ name: z.string(), type: z.string() }),
+  team: z.object({ id: z.string() }),
+});
+export type Issue = z.output<typeof issue>;
+const ISSUE_FIELDS = 'id identifier trashed state { name type } team { id }';
+
+export const ISSUE = query(`query Issue($id: String!) { issue(id: $id) { ${ISSUE_FIELDS} } }`, { issue });
+
+/** At most 100. */
+export const ISSUES = query(
+  `query Issues($filter: IssueFilter!) { issues(filter: $filter, first: 100, includeArchived: true) { nodes { ${ISSUE_FIELDS} } } }`,
+  { issues: z.object({ nodes: z.array(issue) }) },
 );
 
 const state = z.object({ id: z.string(), name: z.string(), type: z.string(), position: z.number() });
@@ -89,7 +94,9 @@ export function judge(reply: Reply, nowMs: number): TargetFailure | Missing | un
   const isAny = (pattern: RegExp) =>
     read.data.errors.some(({ extensions = {} }) => pattern.test(`${extensions.code ?? ''} ${extensions.type ?? ''}`));
   if (isAny(/ratelimited/i)) return limited(detail, waitOf(reply, nowMs) ?? untilReset(reply, nowMs));
-  if (isAny(/authentication|forbidden/i) || reply.httpStatus === 401) return tokenRefused(TOKEN_REMEDY, detail);
+  if (isAny(/authentication/i) || reply.httpStatus === 401) return tokenRefused(TOKEN_REMEDY, detail);
+  // One issue of a private team is enough for it, so other deliveries must not wait.
+  if (isAny(/forbidden/i)) return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${TOKEN_REMEDY}` };
   if (read.data.errors.some(({ message }) => /not found: Issue\b/i.test(message))) return { status: 'missing', detail };
   if (isAny(/internal|lock.?timeout|network/i) || reply.httpStatus >= 500) {
     return { status: 'later', reason: 'SERVER_ERROR', detail };

@@ -1,5 +1,5 @@
 /**
- * Webhooks of Linear: an Issue whose state was changed. linear.app/developers/webhooks: Linear-Signature holds the HMAC-SHA256
+ * Webhooks of Linear: an Issue whose state or team was changed. linear.app/developers/webhooks: Linear-Signature holds the HMAC-SHA256
  * of the body in hexadecimal digits. The body has the time of sending, which has to be checked against replays.
  */
 import { z } from 'zod';
@@ -15,9 +15,13 @@ const sentAt = z.object({ webhookTimestamp: z.number() });
 const payload = z.object({
   action: z.literal('update'),
   type: z.literal('Issue'),
-  data: z.object({ identifier: z.string(), state: z.object({ name: z.string(), type: z.string() }) }),
-  /** The previous values of the changed fields. */
-  updatedFrom: z.object({ stateId: z.string() }),
+  data: z.object({
+    identifier: z.string(),
+    previousIdentifiers: z.array(z.string()).optional(),
+    state: z.object({ name: z.string(), type: z.string() }),
+  }),
+  /** The previous values of the changed fields. A move to another team changes the identifier. */
+  updatedFrom: z.union([z.object({ stateId: z.string() }), z.object({ teamId: z.string() })]),
 });
 
 /** Canceled and duplicate are final too: a completed task does not override a person who chose one of them. */
@@ -36,7 +40,8 @@ export const linearHook: Hook<z.output<typeof payload>> = {
     return isFresh ? verified : refused('webhookTimestamp differs by more than five minutes from this machine’s clock');
   },
   happenedAt: () => undefined, // the time of sending is checked with the signature
-  itemsOf: ({ data: { identifier, state } }) => [
-    { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name },
-  ],
+  itemsOf({ data: { identifier, previousIdentifiers: formerIds = [], state } }) {
+    const item = { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name };
+    return [formerIds.length === 0 ? item : { ...item, formerIds }];
+  },
 };

@@ -10,6 +10,8 @@ import { itemTextOf, titleOf } from './item-text.ts';
 import {
   CREATE,
   ISSUE,
+  ISSUES,
+  type Issue,
   judge,
   MOVE,
   message,
@@ -53,8 +55,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
   }
 
   const itemsBy = (calls: Calls): VendorItems<LinearIssue> => {
-    const ask: Ask = ({ query, answer }, variables) =>
-      calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
+    const ask = askBy(calls);
     return {
       read: (itemId) => read(ask, itemId),
       async write(issue, wanted) {
@@ -101,9 +102,9 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
     tokenRemedy: TOKEN_REMEDY,
     judge,
     message,
-    // A personal key is sent without a prefix; only an OAuth token has Bearer before it.
-    headersOf: (token) => ({ authorization: token }),
+    headersOf: (token) => ({ authorization: settings.oauth ? `Bearer ${token}` : token }),
     itemsBy,
+    readMany: { most: 100, read: (calls, itemIds) => readMany(askBy(calls), itemIds) },
     container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
@@ -111,13 +112,36 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
   });
 }
 
+function askBy(calls: Calls): Ask {
+  return ({ query, answer }, variables) =>
+    calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
+}
+
+/** By team and number; an issue that is linked by its UUID, or was moved to another team, is left out. */
+async function readMany(ask: Ask, itemIds: readonly string[]): Promise<Asked<readonly LinearIssue[]>> {
+  const numbers = new Map<string, number[]>();
+  for (const itemId of itemIds) {
+    const [, team, number] = /^([A-Z][A-Z\d]*)-(\d+)$/.exec(itemId) ?? [];
+    if (team !== undefined) numbers.set(team, [...(numbers.get(team) ?? []), Number(number)]);
+  }
+  const or = [...numbers].map(([team, of]) => ({ team: { key: { eq: team } }, number: { in: of } }));
+  if (or.length === 0) return { status: 'ok', value: [] };
+  const asked = await ask(ISSUES, { filter: { or } });
+  if (asked.status !== 'ok') return asked;
+  const { nodes } = asked.value.issues;
+  return { status: 'ok', value: nodes.filter(({ trashed }) => trashed !== true).map(toItem) };
+}
+
 async function read(ask: Ask, itemId: string): Promise<Asked<LinearIssue>> {
   const asked = await ask(ISSUE, { id: itemId });
   if (asked.status !== 'ok') return asked;
-  const { id, identifier, trashed, state, team } = asked.value.issue;
-  if (trashed === true) return { status: 'missing', detail: `Linear: ${identifier} is in the trash` };
-  const item = { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
-  return { status: 'ok', value: item };
+  const { issue } = asked.value;
+  if (issue.trashed === true) return { status: 'missing', detail: `Linear: ${issue.identifier} is in the trash` };
+  return { status: 'ok', value: toItem(issue) };
+}
+
+function toItem({ id, identifier, state, team }: Issue): LinearIssue {
+  return { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
 }
 
 function notDone(what: string): TargetFailure {

@@ -8,12 +8,18 @@ import type { SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/target.ts';
 import { openAsana } from './asana.ts';
 import { openCaller } from './caller.ts';
+import { MOST_IN_DIGEST } from './chat.ts';
+import { filtered } from './filtered.ts';
 import { openGithub } from './github.ts';
+import { openHttp } from './http.ts';
 import { openJira } from './jira.ts';
 import { openLinear } from './linear.ts';
 import { openPostgres } from './postgres.ts';
+import { callerAtSecret } from './secret-url.ts';
 import { openService, type ServiceNeeds } from './service.ts';
 import type { CreationLog } from './service-creation.ts';
+import { openSlack } from './slack.ts';
+import { openTeams } from './teams.ts';
 import { openTodoist } from './todoist.ts';
 import { openWebhook } from './webhook.ts';
 
@@ -42,6 +48,7 @@ export interface OpenTargets {
 
 /** How long a call waits for its target's budget; after that, the call and all other calls to that target are postponed. */
 const PATIENCE_MS = 10_000;
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 export function openTargets(given: TargetsNeeds): OpenTargets {
   const { settings, store, readSecret } = given;
@@ -70,13 +77,21 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
       if (target.type === 'service') return openService(target, { ...given, creations: given.creationsOf(name) });
       const budget = budgetOf(target);
       const { timeoutMs, allowPrivate } = target;
-      const baseUrl = target.type === 'webhook' ? target.url.reveal() : target.url;
       const take = (signal: AbortSignal) => budget.take({ lane: 'batch', signal, maxWaitMs: PATIENCE_MS });
-      const caller = openCaller({ name, baseUrl, allowPrivate, timeoutMs, take });
+      const callerAt = (baseUrl: string, maxAnswerBytes?: number) =>
+        openCaller({ name, baseUrl, allowPrivate, timeoutMs, take, maxAnswerBytes });
+      if (target.type === 'slack' || target.type === 'teams') {
+        const needs = { caller: callerAtSecret(target.url, readSecret, callerAt) };
+        return filtered(target.type === 'slack' ? openSlack(target, needs) : openTeams(target, needs), target);
+      }
+      // A page of a vendor's list holds the texts of a hundred items.
+      const caller = target.type === 'webhook' ? callerAt(target.url.reveal()) : callerAt(target.url, MAX_LIST_BYTES);
       const needs = { caller, readSecret };
       switch (target.type) {
         case 'webhook':
-          return openWebhook(target, needs);
+          return filtered(await openWebhook(target, needs), target);
+        case 'http':
+          return filtered(openHttp(target, needs), target);
         case 'github':
           return openGithub(target, needs);
         case 'jira':
@@ -93,6 +108,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
     },
     concurrencyOf(name) {
       const target = settingsOf(name);
+      if ('digest' in target && target.digest) return MOST_IN_DIGEST; // they wait for one another
       return 'budget' in target ? target.budget.concurrency : target.concurrency;
     },
     async close() {

@@ -12,6 +12,7 @@ type Failure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disable
 type Kind = Pick<Failure, 'status' | 'reason'> & { readonly remedy?: string };
 
 export const TABLE_MISSING = '42P01';
+export const COLUMN_MISSING = '42703';
 
 const MAX_MESSAGE = 250;
 /** Temporary: 08 connections, 40 deadlocks and conflicts, 53 resources, 55 locks, 57 shutdowns, 58 disks, XX poolers' own. */
@@ -19,14 +20,21 @@ const PASSING = /^(08|40|53|55|57|58|XX)/;
 /** The system's own codes, such as EPIPE, begin with an E; no SQL state does. */
 const SQL_STATE = /^(?!E)[\dA-Z]{5}$/;
 
-/** From a statement, or the connection it needed. `url`: where the settings name the address. Throws defects. */
-export function postgresFailure(error: unknown, table: TaskTable, url: string): Failure {
+export interface FailedWhere {
+  /** Where the settings name the address. */
+  readonly url: string;
+  /** The columns that the table lacks, each as `name type`. */
+  readonly missing: readonly string[];
+}
+
+/** From a statement, or the connection it needed. Throws defects. */
+export function postgresFailure(error: unknown, table: TaskTable, where: FailedWhere): Failure {
   const said = messageOf(error).slice(0, MAX_MESSAGE);
-  const { status, reason, remedy } = kindOf(error, said, table, url);
+  const { status, reason, remedy } = kindOf(error, said, table, where);
   return { status, reason, detail: remedy === undefined ? `Postgres: ${said}` : `Postgres: ${said}; ${remedy}` };
 }
 
-function kindOf(error: unknown, said: string, table: TaskTable, url: string): Kind {
+function kindOf(error: unknown, said: string, table: TaskTable, { url, missing }: FailedWhere): Kind {
   const code = codeOf(error) ?? '';
   if (code === '28P01' || code === '28000' || said.startsWith('SASL')) {
     return { status: 'disabled', reason: 'TOKEN_REFUSED', remedy: `check the user and the password in ${url}` };
@@ -37,10 +45,14 @@ function kindOf(error: unknown, said: string, table: TaskTable, url: string): Ki
   if (!SQL_STATE.test(code)) return ofConnection(error, said, url);
   // A standby: a primary may be at this address again in a moment.
   if (PASSING.test(code) || code === '25006') return { status: 'later', reason: 'UNAVAILABLE' };
-  return { status: 'refused', ...refusal(code, table) };
+  return { status: 'refused', ...refusal(code, table, missing) };
 }
 
-function refusal(code: string, { name, schema, create }: TaskTable): Omit<Kind, 'status'> {
+function refusal(
+  code: string,
+  { name, schema, key, create }: TaskTable,
+  missing: readonly string[],
+): Omit<Kind, 'status'> {
   switch (code) {
     case TABLE_MISSING:
       return { reason: 'TABLE_MISSING', remedy: `set createTable: true for this target, or run: ${create}` };
@@ -49,10 +61,16 @@ function refusal(code: string, { name, schema, create }: TaskTable): Omit<Kind, 
         reason: 'TABLE_MISSING',
         remedy: `create schema ${schema} first, because Lockstep creates only its table`,
       };
-    case '42703':
-      return { reason: 'COLUMN_MISSING', remedy: `add it to ${name}, or name another table and set createTable: true` };
+    case COLUMN_MISSING: {
+      const add = missing.map((column) => `add column ${column}`).join(', ');
+      return { reason: 'COLUMN_MISSING', remedy: add === '' ? 'add it' : `run: alter table ${name} ${add}` };
+    }
     case '42P10':
-      return { reason: 'KEY_MISSING', remedy: `${name} needs the primary key (account, kind, task_id)` };
+      return { reason: 'KEY_MISSING', remedy: `run: create unique index on ${name} (${key})` };
+    case '23505': {
+      const remedy = `${name} has another unique key than (${key}), so it cannot have these rows: name another table`;
+      return { reason: 'KEY_MISSING', remedy };
+    }
     case '42501': {
       const grant = `grant usage on schema ${schema} and select, insert, update on ${name} to its user`;
       return { reason: 'NOT_ALLOWED', remedy: `${grant} (createTable: true also needs create on schema ${schema})` };

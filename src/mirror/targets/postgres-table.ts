@@ -6,17 +6,26 @@ export interface TaskTable {
   readonly name: string;
   /** The schema, quoted. */
   readonly schema: string;
+  /** The columns of its key: one row per task, or one per version of a task. */
+  readonly key: string;
   /** Creates the table if it is missing, but not its schema. Short enough for a message. */
   readonly create: string;
   /**
-   * Writes one task unless the table has the same or a newer state of it; `values` in the order of `rowOf`. Returns one
-   * row: `written` is the number of rows written, `sequence` is the stored one before.
+   * Writes one task unless the table has the same or a newer state of it; with a history, one version unless the table has
+   * it. Its values are those of `rowOf`. Returns one row: `written` is the number of rows written, `sequence` is the stored
+   * one before.
    */
   readonly upsert: string;
+  /** Returns the columns that the table lacks, each as `name type`, in one row. */
+  readonly findMissing: string;
+  /** Without `delivered_at`. */
+  readonly columns: readonly Column[];
 }
 
-/** Column, type and value, in the order of the table; the key is the first three. */
-const COLUMNS: readonly (readonly [name: string, type: string, value: (delivery: Delivery) => unknown])[] = [
+type Column = readonly [name: string, type: string, value: (delivery: Delivery) => unknown];
+
+/** Column, type and value, in the order of the table. */
+const COLUMNS: readonly Column[] = [
   ['account', 'text', ({ account }) => storable(account)],
   ['kind', 'text', ({ task }) => task.kind],
   ['task_id', 'text', ({ task }) => storable(task.id)],
@@ -31,29 +40,42 @@ const COLUMNS: readonly (readonly [name: string, type: string, value: (delivery:
   ['parent_id', 'text', ({ task }) => (task.parentId === undefined ? null : storable(task.parentId))],
   ['seen_at', 'timestamptz', ({ seenAt }) => seenAt.toISOString()],
 ];
-const KEY = 'account, kind, task_id';
+/** Only in a history. */
+const EVENT: Column = ['event', 'text', ({ event }) => event];
+const DELIVERED_AT = 'delivered_at timestamptz';
 
 /** `name`: `schema.table`, or a table in public. */
-export function taskTable(name: string): TaskTable {
+export function taskTable(name: string, { history = false }: { readonly history?: boolean } = {}): TaskTable {
   const [first = '', second] = name.split('.');
   const [schema, table] = second === undefined ? ['public', first] : [first, second];
   const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
-  const columns = COLUMNS.map(([column]) => column);
-  const changing = columns.slice(3).map((column) => `${column} = excluded.${column}`);
+  const columns = history ? [...COLUMNS, EVENT] : COLUMNS;
+  const names = columns.map(([column]) => column);
+  const typed = [...columns.map(([column, type]) => `${column} ${type}`), DELIVERED_AT];
+  const taskKey = 'account, kind, task_id';
+  const key = history ? `${taskKey}, sequence` : taskKey;
+  const changing = names.slice(3).map((column) => `${column} = excluded.${column}`);
+  const onConflict = history
+    ? 'do nothing'
+    : `do update set ${changing.join(', ')}, delivered_at = excluded.delivered_at where excluded.sequence > t.sequence`;
   return {
     name: quoted,
     schema: quoteIdentifier(schema),
-    create:
-      `create table if not exists ${quoted} (${COLUMNS.map(([column, type]) => `${column} ${type}`).join(', ')}, ` +
-      `delivered_at timestamptz, primary key (${KEY}))`,
+    key,
+    create: `create table if not exists ${quoted} (${typed.join(', ')}, primary key (${key}))`,
     upsert: `with written as (
-        insert into ${quoted} as t (${columns.join(', ')}, delivered_at)
-        values (${columns.map((_, i) => `$${i + 1}`).join(', ')}, clock_timestamp())
-        on conflict (${KEY}) do update set ${changing.join(', ')}, delivered_at = excluded.delivered_at
-        where excluded.sequence > t.sequence
+        insert into ${quoted} as t (${names.join(', ')}, delivered_at)
+        values (${names.map((_, i) => `$${i + 1}`).join(', ')}, clock_timestamp())
+        on conflict (${key}) ${onConflict}
         returning 1)
       select (select count(*)::int from written) as written,
-        (select sequence::text from ${quoted} where account = $1 and kind = $2 and task_id = $3) as sequence`,
+        (select max(sequence)::text from ${quoted} where account = $1 and kind = $2 and task_id = $3
+          ${history ? 'and sequence = $4' : ''}) as sequence`,
+    findMissing: `select array(select wanted from unnest('{${typed.join(',')}}'::text[]) with ordinality w (wanted, n)
+      where split_part(wanted, ' ', 1) not in (select attname from pg_attribute
+        where attrelid = to_regclass('${quoted.replaceAll("'", "''")}') and attnum > 0 and not attisdropped)
+      order by n) as missing`,
+    columns,
   };
 }
 
@@ -68,10 +90,10 @@ export interface TaskRow {
   readonly unreadable: readonly string[];
 }
 
-export function rowOf(delivery: Delivery): TaskRow {
+export function rowOf({ columns }: TaskTable, delivery: Delivery): TaskRow {
   const dates = [delivery.task.startDate, delivery.task.endDate].filter((text) => text !== undefined);
   return {
-    values: COLUMNS.map(([, , value]) => value(delivery)),
+    values: columns.map(([, , value]) => value(delivery)),
     unreadable: dates.filter((text) => localTime(text) === null),
   };
 }

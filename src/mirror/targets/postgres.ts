@@ -1,6 +1,7 @@
 /**
- * A table of a Postgres with one row per task: its present state, for other programs to join on. Rows are never deleted; the row
- * of a task that is gone says so. A state older than the stored one changes nothing, whichever process sends it.
+ * A table of a Postgres, for other programs to join on: one row per task with its present state, or one row per version of a
+ * task. Rows are never deleted; the row of a task that is gone says so. A state older than the stored one changes nothing,
+ * whichever process sends it; a stored version is never changed.
  *
  * The address is not checked like the addresses of webhooks: an operator writes it into the settings to name their own
  * database, which is usually in a private network, and no one else can change the name.
@@ -12,7 +13,7 @@ import type { SettingsOf } from '../../settings/target.ts';
 import { maskedUrl } from '../../storage/address.ts';
 import { makePool } from '../../storage/pool.ts';
 import { secretUnread, type TargetNeeds } from './item-calls.ts';
-import { postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
+import { COLUMN_MISSING, postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
 import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
@@ -25,14 +26,14 @@ interface Upserted {
 const CREATED_MEANWHILE: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710']);
 
 export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<TargetNeeds, 'readSecret'>): Target {
-  const table = taskTable(settings.table);
+  const table = taskTable(settings.table, settings);
   const pools = createPools(settings);
 
   return {
     async deliver(delivery, { signal }) {
       const url = await readUrl(settings, needs.readSecret);
       if (typeof url !== 'string') return url;
-      const row = rowOf(delivery);
+      const row = rowOf(table, delivery);
       try {
         // An aborted statement continues on the server: its sequence prevents it from undoing a newer state.
         const { written, sequence } = await unlessAborted(signal, () => write(pools.at(url), table, row, settings));
@@ -40,7 +41,10 @@ export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<Targe
       } catch (error) {
         if (signal.aborted)
           return { status: 'later', reason: 'ABORTED', detail: 'Postgres: interrupted by a shutdown' };
-        return postgresFailure(error, table, settings.url.where);
+        return postgresFailure(error, table, {
+          url: settings.url.where,
+          missing: await missingIn(pools.at(url), table, error),
+        });
       }
     },
     close: () => pools.close(),
@@ -76,6 +80,13 @@ async function write(
     });
     return upsert(pool, table, row);
   }
+}
+
+/** The columns that the table lacks, if the error says that it lacks one. */
+async function missingIn(pool: pg.Pool, { findMissing }: TaskTable, error: unknown): Promise<readonly string[]> {
+  if (codeOf(error) !== COLUMN_MISSING) return [];
+  const found = await pool.query<{ missing: string[] }>(findMissing).catch(() => undefined);
+  return found?.rows[0]?.missing ?? [];
 }
 
 async function upsert(pool: pg.Pool, table: TaskTable, { values }: TaskRow): Promise<Upserted> {

@@ -74,15 +74,19 @@ export function verifySharedSecret({ headers }: HookRequest, secret: string): Ve
   return isSame(given, secret) ? { status: 'genuine' } : refused('the header x-lockstep-secret is wrong');
 }
 
-/** Verifies a call with the HMAC-SHA256 of its body in this header, in hexadecimal digits after `prefix`. */
+/** Verifies a call with the HMAC-SHA256 of its body in this header, after `prefix`. `encoding`: default hexadecimal digits. */
 export function verifyBodyDigest(
   { headers, body }: HookRequest,
   secret: string,
-  { header, prefix }: { readonly header: string; readonly prefix: string },
+  {
+    header,
+    prefix,
+    encoding = 'hex',
+  }: { readonly header: string; readonly prefix: string; readonly encoding?: 'hex' | 'base64' },
 ): Verified {
   const given = headers[header];
   if (given === undefined) return refused(`the header ${header} is missing`);
-  const expected = `${prefix}${createHmac('sha256', secret).update(body).digest('hex')}`;
+  const expected = `${prefix}${createHmac('sha256', secret).update(body).digest(encoding)}`;
   return isSame(given, expected) ? { status: 'genuine' } : refused('the signature is wrong');
 }
 

@@ -10,20 +10,27 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import { type Calls, collectInPages, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
+import { todoistHook } from './todoist-hook.ts';
 import { type VendorItems, vendorTarget } from './vendor-target.ts';
 
 const TASKS = '/api/v1/tasks';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A little less than the three months that a query may cover. */
 const COMPLETED_WITHIN_MS = 89 * DAY_MS;
+/** After this the list of completed tasks is read again from its beginning. */
+const COMPLETED_KEPT_MS = 10 * 60_000;
+/** Reads of that list overlap, because its end may lag behind. */
+const OVERLAP_MS = 5 * 60_000;
 const PER_PAGE = '200';
 const MAX_PAGES = 10;
+const MAX_DESCRIPTION = 16_383;
 
 const id = z.union([z.string(), z.int()]).transform(String);
 const task = z
@@ -45,6 +52,8 @@ const activePage = z.object({ results: z.array(task), ...cursor });
 const completedPage = z.object({ items: z.array(z.object({ id })), ...cursor });
 const limit = z.object({ error_extra: z.object({ retry_after: z.number().nonnegative() }) });
 
+const problem = z.object({ error: z.string().optional(), error_tag: z.string().optional() });
+
 interface TodoistTask extends ItemState {
   /** How it recurs, in Todoist's words; undefined if it does not recur. */
   readonly recurs?: string | undefined;
@@ -53,6 +62,7 @@ interface TodoistTask extends ItemState {
 export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds): Target {
   const { now = () => new Date() } = needs;
   const { project } = settings;
+  const completedTasks = openCompleted(now);
   const inProject: Readonly<Record<string, string>> = project === undefined ? {} : { project_id: project };
 
   const itemsBy = (calls: Calls): VendorItems<TodoistTask> => ({
@@ -62,7 +72,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
         return { status: 'missing', detail: `Todoist: ${itemId} is deleted` };
       }
       if (asked.status !== 'missing') return asked;
-      const completed = await findCompleted(calls, itemId, now());
+      const completed = await completedTasks.has(calls, itemId);
       if (completed.status !== 'ok') return completed;
       if (completed.value) return { status: 'ok', value: itemOf(itemId, true) };
       return { ...asked, detail: `${asked.detail}; and it was not completed within three months` };
@@ -81,20 +91,17 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
       return calls.ask({ ...close, headers: once(`close/${delivery.id}`) }, moved('open on its next date', note));
     },
     async find(delivery) {
+      // Beyond the last page that is read, the request id prevents a second creation.
       const asked = await findInPages(calls, {
-        path: TASKS,
-        query: { limit: PER_PAGE, ...inProject },
-        page: activePage,
-        // Beyond the last page that is read, the request id prevents a second creation.
-        mostPages: MAX_PAGES,
+        ...activeTasks,
+        query: { ...activeTasks.query, ...inProject },
         findIn: ({ results }) => results.find(({ description }) => endsWith(description, markerOf(delivery))),
-        next: ({ next_cursor }) => (next_cursor ? { cursor: next_cursor } : undefined),
       });
       return asked.status === 'ok' ? { status: 'ok', value: asked.value.found } : asked;
     },
     add(delivery) {
       const marker = markerOf(delivery);
-      const description = markedText(delivery.task, marker);
+      const description = markedText(delivery.task, marker, MAX_DESCRIPTION);
       const body = { content: titleOf(delivery.task), description, ...inProject };
       const created = z.object({ id }).transform((answer) => answer.id);
       return calls.ask({ method: 'POST', path: TASKS, headers: once(`create/${marker}`), body }, created);
@@ -110,26 +117,94 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    readMany: {
+      most: MAX_PAGES * Number(PER_PAGE),
+      read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),
+    },
     container: project === undefined ? 'inbox' : `project ${project}`,
     settleMs: 60_000,
+    readHook: hookReader(todoistHook, settings.hookSecret, needs),
   });
 }
 
-/** Whether it is in the list of completed tasks. */
-async function findCompleted(calls: Calls, itemId: string, now: Date): Promise<Asked<boolean>> {
-  const since = isoSeconds(new Date(now.getTime() - COMPLETED_WITHIN_MS));
-  const asked = await findInPages(calls, {
-    path: `${TASKS}/completed/by_completion_date`,
-    query: { since, until: isoSeconds(now), limit: PER_PAGE },
-    page: completedPage,
-    mostPages: MAX_PAGES,
-    findIn: ({ items }) => items.find((each) => each.id === itemId),
-    next: ({ next_cursor }) => (next_cursor ? { cursor: next_cursor } : undefined),
-  });
-  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
+const activeTasks = {
+  path: TASKS,
+  query: { limit: PER_PAGE },
+  page: activePage,
+  mostPages: MAX_PAGES,
+  next: ({ next_cursor }: z.output<typeof activePage>) => (next_cursor ? { cursor: next_cursor } : undefined),
+};
+
+/** By the list of all active tasks: a task that is not in the whole list is not active, so it is completed or gone. */
+async function readMany(
+  calls: Calls,
+  itemIds: readonly string[],
+  completed: CompletedTasks,
+): Promise<Asked<readonly TodoistTask[]>> {
+  const asked = await collectInPages(calls, activeTasks, itemIds, ({ results }) =>
+    results.filter(({ isDeleted }) => !isDeleted),
+  );
+  if (asked.status !== 'ok') return asked;
+  const { items, left, isWhole } = asked.value;
+  const found: TodoistTask[] = [...items];
+  for (const itemId of isWhole ? left : []) {
+    const isCompleted = await completed.has(calls, itemId);
+    if (isCompleted.status !== 'ok') return isCompleted;
+    if (isCompleted.value) found.push(itemOf(itemId, true));
+  }
+  return { status: 'ok', value: found };
+}
+
+/** The list of completed tasks, read once for many items; after that, only what was completed since. */
+interface CompletedTasks {
+  /** Whether an item that is not active is completed. */
+  has(calls: Calls, itemId: string): Promise<Asked<boolean>>;
+}
+
+function openCompleted(now: () => Date): CompletedTasks {
+  let known = { ids: new Set<string>(), startedMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
+  let reading: Promise<Asked<unknown>> | undefined;
+
+  async function read(calls: Calls): Promise<Asked<unknown>> {
+    const nowMs = now().getTime();
+    const isFresh = nowMs - known.startedMs < COMPLETED_KEPT_MS;
+    const before = isFresh ? known : { ids: new Set<string>(), startedMs: nowMs, untilMs: nowMs - COMPLETED_WITHIN_MS };
+    const ids = new Set(before.ids);
+    const sinceMs = isFresh ? before.untilMs - OVERLAP_MS : before.untilMs;
+    const asked = await findInPages(calls, {
+      path: `${TASKS}/completed/by_completion_date`,
+      query: { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(nowMs)), limit: PER_PAGE },
+      page: completedPage,
+      mostPages: MAX_PAGES,
+      findIn({ items }) {
+        for (const each of items) ids.add(each.id);
+        return undefined;
+      },
+      next: ({ next_cursor }) => (next_cursor ? { cursor: next_cursor } : undefined),
+    });
+    if (asked.status === 'ok') known = { ids, startedMs: before.startedMs, untilMs: nowMs };
+    return asked;
+  }
+
+  return {
+    async has(calls, itemId) {
+      const isFresh = now().getTime() - known.startedMs < COMPLETED_KEPT_MS;
+      if (isFresh && known.ids.has(itemId)) return { status: 'ok', value: true };
+      reading ??= read(calls).finally(() => {
+        reading = undefined;
+      });
+      const asked = await reading;
+      return asked.status === 'ok' ? { status: 'ok', value: known.ids.has(itemId) } : asked;
+    },
+  };
 }
 
 function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+  const { error_tag = '', error = '' } = problem.safeParse(reply.body).data ?? {};
+  if (reply.httpStatus < 500 && /MAX_ITEMS_LIMIT|maximum number of (?:items|tasks)/i.test(`${error_tag} ${error}`)) {
+    const detail = `Todoist: ${error}: complete or move tasks of the project, or name another project (most plans allow 300 active tasks in one)`;
+    return { status: 'refused', reason: 'PLACE_FULL', detail };
+  }
   if (reply.httpStatus !== 429) return undefined;
   const read = limit.safeParse(reply.body);
   const waitMs = read.success ? read.data.error_extra.retry_after * 1000 : waitOf(reply, nowMs);

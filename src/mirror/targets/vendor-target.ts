@@ -16,9 +16,14 @@ export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNamin
   /** The headers of every call, made from the token. */
   headersOf(token: string): Readonly<Record<string, string>>;
   itemsBy(calls: Calls): VendorItems<Item>;
+  /** Reads many items in few calls, at most `most` at once. It may leave items out, which are then read one by one. */
+  readonly readMany?: {
+    readonly most: number;
+    read(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>>;
+  };
   /** Where items are created, for messages: "project ABC". */
   readonly container: string;
-  /** How long an item may exist before `find` shows it. */
+  /** How long an item may exist before `find` shows it; 0 if a repeated creation creates nothing. */
   readonly settleMs: number;
   readonly readHook?: Target['readHook'];
 }
@@ -31,7 +36,7 @@ export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write'> {
 }
 
 export interface VendorSettings {
-  readonly token: SecretRef;
+  readonly token?: SecretRef;
   readonly create: boolean;
   readonly columns: Readonly<Record<string, string>>;
 }
@@ -56,7 +61,8 @@ export function vendorTarget<Item extends ItemState>(
     if (found.value !== undefined) return { status: 'ok', value: found.value };
     const added = await items.add(delivery);
     if (added.status === 'missing') return containerMissing(vendor, added);
-    if (added.status !== 'ok') return mayHaveHappened(added) ? afterSettling(vendor, added) : added;
+    if (added.status !== 'ok')
+      return mayHaveHappened(added) && vendor.settleMs > 0 ? afterSettling(vendor, added) : added;
     remember(created, keyOf(delivery), added.value);
     const item = await items.read(added.value);
     if (item.status === 'ok') return { ...item, isNew: true };
@@ -78,8 +84,27 @@ export function vendorTarget<Item extends ItemState>(
       created.delete(keyOf(delivery));
     },
   };
-  const { itemsIn, readHook } = vendor;
-  return { ...itemTarget(system), itemsIn, ...(readHook && { readHook }), close: () => needs.caller.close() };
+  const { itemsIn, isItemId, readHook, readMany } = vendor;
+  const readItems: Target['readItems'] = async (itemIds, context) => {
+    const calls = await connect(vendor, settings.token, needs, context);
+    if ('status' in calls) return calls;
+    const { most = 1, read = undefined } = readMany ?? {};
+    const items: ItemState[] = [];
+    const known = itemIds.filter(isItemId);
+    for (let from = 0; read !== undefined && from < known.length; from += most) {
+      const asked = await read(calls, known.slice(from, from + most));
+      if (asked.status === 'ok') items.push(...asked.value);
+      else if (asked.status !== 'missing') return asked;
+    }
+    return items;
+  };
+  return {
+    ...itemTarget(system),
+    itemsIn,
+    ...(readMany && { readItems }),
+    ...(readHook && { readHook }),
+    close: () => needs.caller.close(),
+  };
 }
 
 function containerMissing<Item extends ItemState>(

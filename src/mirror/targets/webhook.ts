@@ -1,14 +1,15 @@
 /** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
 import { z } from 'zod';
-import type { Delivery, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../contract/target.ts';
+import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { answerOf, type Head, withoutSecrets } from './answers.ts';
 import { secretUnread, type TargetNeeds } from './item-calls.ts';
 import { limited, waitOf } from './item-outcome.ts';
 import { jsonOf } from './json.ts';
+import { MIN_PART_LENGTH, partsOf } from './secret-url.ts';
 import { signatureHeaders, signingKey, verifyStandardWebhook } from './signature.ts';
-
-const MIN_SECRET_LENGTH = 4;
+import { type Content, contents } from './webhook-content.ts';
+import { withHeaders } from './with-headers.ts';
 
 interface Secrets {
   readonly keys: readonly Buffer[];
@@ -22,33 +23,13 @@ const hookTask = z.object({ id: z.union([z.string().min(1), z.int()]).transform(
 
 /** Throws SECRET_MISSING, SECRET_INVALID, TARGET_SECRET_SHORT or TARGET_SECRET_INVALID, exit code 2. */
 export async function openWebhook(settings: SettingsOf<'webhook'>, needs: TargetNeeds): Promise<Target> {
-  const { caller, now = () => new Date() } = needs;
-  /** Read at each use, so a rotated secret needs no restart. */
-  const readSecrets = async (): Promise<Secrets> => {
-    const refs = [settings.secret, ...(settings.previousSecret === undefined ? [] : [settings.previousSecret])];
-    const texts = await Promise.all(refs.map((ref) => needs.readSecret(ref)));
-    return { texts, keys: texts.map((text, index) => signingKey(text, refs[index]?.where ?? '')) };
-  };
-  const urlSecrets = secretsOf(settings.url.reveal());
-  // A secret that cannot be used is reported when the worker starts, not by each delivery.
-  await readSecrets();
-
+  const where = `targets.${settings.name}`;
+  const { post, readSecrets } = await openPoster(settings, withHeaders(needs, settings.headers), where);
+  const contentOf = contents(settings);
   return {
     async deliver(delivery, context) {
-      const secrets = await readSecrets().catch(secretUnread); // the delivery waits, because the secret may be put back
-      if ('status' in secrets) return secrets;
-      const body = bodyOf(delivery);
-      const headers = {
-        'content-type': 'application/json',
-        ...signatureHeaders({ id: delivery.id, timestamp: now(), body }, secrets.keys),
-      };
-      const answered = await caller.send({ method: 'POST', path: '', headers, body }, context);
-      // The status is the answer, however the body ends: the body is not needed, and it may be endless.
-      if (answered.status === 'failed') return answered.failure;
-      // Before the text is cut: a part of a secret is secret, too.
-      const hidden = [...secrets.texts, ...urlSecrets];
-      const text = answered.status === 'answered' ? withoutSecrets(answered.text, hidden, MIN_SECRET_LENGTH) : '';
-      return { ...outcomeOf(answered, settings.name), answer: answerOf(answered.httpStatus, text) };
+      const content = contentOf(delivery);
+      return content.status === 'ok' ? post(delivery.id, content, context) : content;
     },
     async readHook(request, at) {
       const { keys } = await readSecrets();
@@ -58,40 +39,75 @@ export async function openWebhook(settings: SettingsOf<'webhook'>, needs: Target
       const id = request.headers['webhook-id'];
       return verdict.status === 'accepted' && id !== undefined ? { ...verdict, id } : verdict;
     },
-    close: () => caller.close(),
+    close: () => needs.caller.close(),
   };
 }
 
-function bodyOf({ account, sequence, event, seenAt, task }: Delivery): string {
-  const type = `${task.kind}.${event}`;
-  return JSON.stringify({ type, timestamp: seenAt.toISOString(), data: { account, sequence, task } });
+export interface Poster {
+  /** Sends a signed message; never rejects for the receiver's answer. `id`: the same in all attempts. */
+  post(id: string, content: Omit<Content, 'status'>, context: CallContext): Promise<DeliveryOutcome>;
+  readSecrets(): Promise<Secrets>;
+}
+
+/** `where`: the settings that name the receiver, such as targets.ops-hook. Throws as `openWebhook`. */
+export async function openPoster(
+  settings: Pick<SettingsOf<'webhook'>, 'url' | 'secret' | 'previousSecret'>,
+  needs: TargetNeeds,
+  where: string,
+): Promise<Poster> {
+  const { caller, now = () => new Date() } = needs;
+  /** Read at each use, so a rotated secret needs no restart. */
+  const readSecrets = async (): Promise<Secrets> => {
+    const refs = [settings.secret, ...(settings.previousSecret === undefined ? [] : [settings.previousSecret])];
+    const texts = await Promise.all(refs.map((ref) => needs.readSecret(ref)));
+    return { texts, keys: texts.map((text, index) => signingKey(text, refs[index]?.where ?? '')) };
+  };
+  const urlSecrets = partsOf(settings.url.reveal());
+  // A secret that cannot be used is reported when the worker starts, not by each delivery.
+  await readSecrets();
+
+  return {
+    readSecrets,
+    async post(id, { headers: own, body }, context) {
+      const secrets = await readSecrets().catch(secretUnread); // the delivery waits, because the secret may be put back
+      if ('status' in secrets) return secrets;
+      const headers = { ...own, ...signatureHeaders({ id, timestamp: now(), body }, secrets.keys) };
+      const answered = await caller.send({ method: 'POST', path: '', headers, body }, context);
+      // The status is the answer, however the body ends: the body is not needed, and it may be endless.
+      if (answered.status === 'failed') return answered.failure;
+      // Before the text is cut: a part of a secret is secret, too.
+      const hidden = [...secrets.texts, ...urlSecrets];
+      const text = answered.status === 'answered' ? withoutSecrets(answered.text, hidden, MIN_PART_LENGTH) : '';
+      return { ...outcomeOf(answered, where), answer: answerOf(answered.httpStatus, text) };
+    },
+  };
 }
 
 /**
  * The meaning of the receiver's answer. Standard Webhooks: 2xx is a success, 410 is the end, and everything else is retried,
  * because a receiver's 404 or 401 is more often a failed deployment than a verdict on the event.
  */
-function outcomeOf({ httpStatus, headers }: Head, name: string): DeliveryOutcome {
+function outcomeOf({ httpStatus, headers }: Head, where: string): DeliveryOutcome {
   const says = `the receiver answers HTTP ${httpStatus}`;
   if (httpStatus >= 200 && httpStatus < 300) return { status: 'delivered' };
   if (httpStatus === 410) {
-    const detail = `${says}: it accepts no more deliveries; set targets.${name}.url to its new address, or remove the target`;
+    const detail = `${says}: it accepts no more deliveries; set ${where}.url to its new address, or remove it`;
     return { status: 'disabled', reason: 'GONE', detail };
   }
   const wait = waitOf({ headers }, Date.now());
   if (httpStatus === 429) return limited(says, wait);
   const later = { status: 'later', ...(wait !== undefined && { retryAfterMs: wait }) } as const;
   if (httpStatus >= 300 && httpStatus < 400) {
-    const detail = `${says}, a redirect, which is never followed: set targets.${name}.url to the address that it leads to`;
+    const detail = `${says}, a redirect, which is never followed: set ${where}.url to the address that it leads to`;
     return { ...later, reason: 'REDIRECTED', detail };
   }
   if (httpStatus === 408 || httpStatus >= 500) return { ...later, reason: 'SERVER_ERROR', detail: says };
-  return { ...later, reason: 'NOT_ACCEPTED', detail: `${says}${remedyOf(httpStatus, name)}` };
+  return { ...later, reason: 'NOT_ACCEPTED', detail: `${says}${remedyOf(httpStatus, where)}` };
 }
 
-function remedyOf(httpStatus: number, name: string): string {
-  if (httpStatus === 401 || httpStatus === 403) return `: check that it has the secret in targets.${name}.secret`;
-  if (httpStatus === 404 || httpStatus === 405) return `: check targets.${name}.url`;
+function remedyOf(httpStatus: number, where: string): string {
+  if (httpStatus === 401 || httpStatus === 403) return `: check that it has the secret in ${where}.secret`;
+  if (httpStatus === 404 || httpStatus === 405) return `: check ${where}.url`;
   return '';
 }
 
@@ -105,19 +121,4 @@ function readItems({ body }: HookRequest): HookVerdict {
   if (!task.success) return refused('data.task is not { "id": …, "isCompleted": true or false }');
   const { id, isCompleted } = task.data;
   return { status: 'accepted', items: [{ itemId: id, isCompleted, status: isCompleted ? 'completed' : 'open' }] };
-}
-
-/** Every part of the URL that may be a secret: the contents of its path and its query, encoded and decoded. */
-function secretsOf(url: string): string[] {
-  const { pathname, search, searchParams } = new URL(url);
-  const encoded = [`${pathname}${search}`, ...pathname.split('/'), ...search.slice(1).split(/[&=]/)];
-  return [...encoded, ...pathname.split('/').map(decoded), ...searchParams.values()];
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment; // a lone % is allowed in a URL
-  }
 }

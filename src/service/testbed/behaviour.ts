@@ -12,8 +12,8 @@ const wait = z.number().int().min(0);
 export const FAULT_KINDS = [
   'reset-before', // the connection breaks, nothing was written
   'reset-after', // written, and the connection breaks instead of an answer
-  'hang-before', // nothing is written and nothing is answered
-  'hang-after', // written, and nothing is answered
+  'hang-before', // nothing is written, and there is no answer
+  'hang-after', // written, and there is no answer
   '5xx-before', // a 500, 502 or 503, nothing was written
   '5xx-after', // written, and a 500, 502 or 503 is answered
   'truncate', // written, and the connection breaks in the middle of the answer

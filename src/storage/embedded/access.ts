@@ -1,6 +1,6 @@
 /**
  * Who may use an embedded Postgres: one role without privileges, by password, over the socket. Its superuser cannot log in;
- * what needs one runs in Postgres' single-user mode while no server runs.
+ * steps that need one run in Postgres' single-user mode while no server runs.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -24,7 +24,7 @@ const PASSWORD = /^[\w-]{43}$/;
 /** The owner of everything that initdb makes. */
 const BOOTSTRAP_OID = 10;
 
-/** The role's password. Throws EMBEDDED_OLDER_PROCESS where there is none, and the file system's errors. */
+/** The role's password. Throws EMBEDDED_OLDER_PROCESS if there is none, and the file system's errors. */
 export async function readPassword(paths: Paths): Promise<string> {
   const password = await passwordIn(paths);
   if (password === undefined) throw olderProcess(paths.dataDir);
@@ -38,8 +38,8 @@ export async function isSecured(paths: Paths): Promise<boolean> {
 }
 
 /**
- * Makes the role and gives it what the superuser owns, then the rules: a start that is killed before them is repeated.
- * `dir` is the data directory, in which no server runs.
+ * Creates the role, gives it everything that the superuser owns, and writes the rules last: if a start is killed before
+ * that, the next start repeats it. `dir` is the data directory, in which no server runs.
  */
 export async function secure(paths: Paths, binaries: string, dir: string, run: RunNamed): Promise<void> {
   const password = (await passwordIn(paths)) ?? (await writePassword(paths));
@@ -71,7 +71,7 @@ const giveAll = `do $$ declare one record; begin
   loop execute one.sql; end loop;
 end $$`;
 
-/** Undefined where there is none, or where a power failure has cut it short. */
+/** Undefined if there is none, or if a power failure has cut it short. */
 async function passwordIn(paths: Paths): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   const file = await fs.open(paths.password, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
@@ -96,7 +96,7 @@ async function passwordIn(paths: Paths): Promise<string | undefined> {
   }
 }
 
-/** Readable for root alone where Postgres has a user id of its own, else for the owner of the data directory. */
+/** Readable by root alone if Postgres has a user id of its own, otherwise by the owner of the data directory. */
 async function writePassword(paths: Paths): Promise<string> {
   const password = randomBytes(32).toString('base64url');
   const half = `${paths.password}.half`;

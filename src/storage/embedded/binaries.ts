@@ -30,7 +30,7 @@ const ABANDONED_MS = 60 * 60 * 1000;
 const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }));
 const packageJson = z.object({ version: z.string() });
 
-/** The platform's package; throws EMBEDDED_NO_BINARIES where npm installed none. */
+/** The platform's package; throws EMBEDDED_NO_BINARIES if npm installed none. */
 export async function findPackage(platform = `${process.platform}-${process.arch}`): Promise<Package> {
   if (platform.startsWith('win32')) throw noBinaries(platform, 'Windows has no Unix sockets for it; use WSL');
   try {
@@ -71,7 +71,10 @@ export async function installBinaries(
   throw noBinaries(`${process.platform}-${process.arch}`, `no copy of its programs can be run (${reasons})`);
 }
 
-/** Where a copy may live, best first. Root's has to be reachable for an unprivileged user, so it is not in root's home. */
+/**
+ * Where a copy may be kept, the best place first. An unprivileged user has to reach root's copy, so it is not in root's
+ * home.
+ */
 function caches(): string[] {
   const temporary = ['/var/tmp', os.tmpdir()].map((dir) => path.join(dir, `lockstep-cache-${process.geteuid?.()}`));
   if (process.geteuid?.() === 0) return ['/var/cache/lockstep', ...temporary];

@@ -1,4 +1,4 @@
-/** Postgres' own data directory: made once, whole or not at all, and cleared of what a killed Postgres left. */
+/** Postgres' own data directory: created once, completely or not at all, and cleaned of what a killed Postgres left. */
 import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -14,13 +14,13 @@ const SUPERUSER = 'postgres';
 const HALF = '.half-';
 
 /**
- * Makes the data directory if there is none, and closes one of an earlier version to all but our role. To be called under
- * the lock while no server runs. Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT.
+ * Creates the data directory if there is none, and closes a directory of an earlier version to everyone but our role. Call
+ * it under the lock while no server runs. Throws EMBEDDED_START_FAILED, EMBEDDED_ROOT.
  */
 export async function ensureCluster(paths: Paths, binaries: string): Promise<void> {
   if (paths.runAs) await giveTo(paths.dir, paths.runAs);
   if (existsSync(path.join(paths.data, 'PG_VERSION'))) {
-    if (paths.runAs) await giveTo(paths.data, paths.runAs); // a starter that was killed may have lent it out
+    if (paths.runAs) await giveTo(paths.data, paths.runAs); // a starter that was killed may have given it to the named user
     if (!(await isSecured(paths))) {
       await removeStalePostmaster(paths);
       await asNamedUser(paths, paths.data, (run) => secure(paths, binaries, paths.data, run));
@@ -28,7 +28,7 @@ export async function ensureCluster(paths: Paths, binaries: string): Promise<voi
     return;
   }
   await removeHalfMade(paths);
-  const half = await fs.mkdtemp(`${paths.data}${HALF}`); // a name of its own: a killed starter's initdb may still be at work
+  const half = await fs.mkdtemp(`${paths.data}${HALF}`); // a name of its own: a killed starter's initdb may still be running
   const initdb = path.join(binaries, 'bin', 'initdb');
   const kind = '-A reject -E UTF8 --locale=C --no-instructions'.split(' ');
   await asNamedUser(paths, half, async (run) => {
@@ -39,7 +39,7 @@ export async function ensureCluster(paths: Paths, binaries: string): Promise<voi
   await sync(paths.dir);
 }
 
-/** Ensures that a power failure does not undo the directory's new name, and with it all that is committed later. */
+/** Ensures that a power failure does not undo the directory's new name, and with it everything that is committed later. */
 async function sync(dir: string): Promise<void> {
   const handle = await fs.open(dir);
   await handle.sync();

@@ -3,7 +3,7 @@ import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
 
 const ANOTHER_STORE = 'use a Postgres of your own: set DATABASE_URL=postgres://…';
 
-/** How libc words it in the output of the programs we start. */
+/** The words of libc in the output of the programs that we start. */
 const FULL_WORDS = /No space left on device|Disk quota exceeded/i;
 
 /** The last part of every data-directory error: where else the data may go. */

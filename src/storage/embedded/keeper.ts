@@ -1,4 +1,4 @@
-/** Starts the keeper of a data directory (keeper.sh), which runs its Postgres; clears away a Postgres whose keeper was killed. */
+/** Starts the keeper of a data directory (keeper.sh), which runs its Postgres; stops a Postgres whose keeper was killed. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { makeSocketDir } from './socket-dir.ts';
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = fs.constants;
 
-/** Every connection names the port, or PGPORT would. */
+/** Every connection names the port; otherwise PGPORT would decide. */
 export const PORT = 5432;
 
 const FAMILY_POLL_MS = 20;
@@ -75,8 +75,8 @@ export function logTail(paths: Paths): string {
 }
 
 /**
- * Spawns the keeper and gives the write end of users.fifo. The read ends are opened here and inherited, so that there is
- * no moment in which a keeper exists and cannot be seen: who takes the lock after our death finds one or none.
+ * Spawns the keeper and returns the write end of users.fifo. The read ends are opened here and inherited, so a keeper can be
+ * seen from its first moment: if this process dies, the next holder of the lock sees it, or there is none.
  */
 async function spawnKeeper(paths: Paths, command: readonly string[]): Promise<number> {
   const script = fs.readFileSync(new URL('./keeper.sh', import.meta.url), 'utf8');
@@ -123,7 +123,7 @@ function openBothEnds(fifo: string): { readEnd: number; writeEnd: number } {
 function openLog(paths: Paths): number {
   const size = fs.statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MAX_LOG_BYTES) fs.renameSync(paths.log, `${paths.log}.1`);
-  // Root writes here into another user's directory: not through a link of theirs.
+  // Root writes into another user's directory here, and must not follow a link of that user.
   const log = fs.openSync(paths.log, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   if (paths.runAs) fs.fchownSync(log, paths.runAs.uid, paths.runAs.gid);
   fs.writeSync(log, `${START_MARK}${new Date().toISOString()} by process ${process.pid}\n`);

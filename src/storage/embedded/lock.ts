@@ -1,5 +1,5 @@
 /**
- * A lock between processes that the kernel releases when its holder dies, however it dies: an abstract socket's name on
+ * A lock between processes, which the kernel releases however its holder ends: an abstract socket's name on
  * Linux (Node >= 20.8), a locked file elsewhere.
  */
 import fs from 'node:fs';
@@ -16,8 +16,8 @@ export interface Lock {
 const O_EXLOCK = 0x20;
 
 /**
- * The lock of a data directory, or undefined while another process holds it. Its holder also holds the read end of starter.fifo,
- * which other users cannot open, while they can take the name of an abstract socket.
+ * The lock of a data directory, or undefined while another process holds it. Its holder also holds the read end of
+ * starter.fifo: other users can take the name of an abstract socket, but cannot open the fifo.
  */
 export async function tryLock(paths: Paths): Promise<Lock | undefined> {
   const lock =

@@ -1,4 +1,4 @@
-/** Runs those of Postgres' programs that insist on a user with a name: initdb and the single-user mode. */
+/** Runs the programs of Postgres that need a user with a name: initdb and the single-user mode. */
 import os from 'node:os';
 import { messageOf } from '../../base/errors.ts';
 import { startFailed } from './errors.ts';

@@ -1,10 +1,10 @@
 /**
- * The users that Postgres' programs run as where this process is root, which Postgres refuses.
+ * The users that run Postgres' programs if this process is root, because Postgres refuses to run as root.
  *
- * Postgres itself runs as the owner of the data directory where that is an ordinary user, who can then use it too. In a
- * directory of root's it runs as a user id of its own, derived from the directory: no other process has that id, so none
- * can read its files, connect to its socket or trace it. The id needs no entry in /etc/passwd; initdb and the single-user
- * mode do need one, so they borrow an account that no process runs as.
+ * Postgres itself runs as the owner of the data directory if that is an ordinary user, who can then use it too. In a
+ * directory that root owns, it runs as a user id of its own, derived from the directory: no other process has that id, so
+ * none can read its files, connect to its socket or trace it. The id needs no entry in /etc/passwd; initdb and the
+ * single-user mode do need one, so they borrow an account that no process runs as.
  */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
@@ -28,7 +28,7 @@ const OWN_IDS = [
   { first: 60_578, count: 606 },
 ] as const;
 
-/** Whose the folder `dir` of a Postgres is to be. Gives a folder of root's its owner. Throws EMBEDDED_ROOT. */
+/** The user who owns the folder `dir` of a Postgres; a folder that root owns is given to that user. Throws EMBEDDED_ROOT. */
 export async function ownerFor(dir: string): Promise<RunAs> {
   const own = await fs.stat(dir);
   const parent = await fs.stat(path.dirname(dir));
@@ -44,13 +44,13 @@ export function isOwnId(uid: number): boolean {
   return OWN_IDS.some(({ first, count }) => uid >= first && uid < first + count);
 }
 
-/** Gives everything in `dir` to a user; the folder itself last, so that its owner says whether all of it was given. */
+/** Gives everything in `dir` to a user; the folder itself last, so that its owner shows whether everything was given. */
 export async function giveTo(dir: string, { uid, gid }: RunAs): Promise<void> {
   if ((await fs.lstat(dir)).uid === uid) return;
   await promisify(execFile)('chown', ['-R', '-h', `${uid}:${gid}`, '.'], { cwd: dir });
 }
 
-/** `owner` itself where it has a name; else an account that no process runs as. Throws EMBEDDED_ROOT. */
+/** `owner` itself if it has a name, otherwise an account that no process runs as. Throws EMBEDDED_ROOT. */
 export async function namedUser(owner: RunAs): Promise<RunAs> {
   const accounts = await readAccounts();
   if (accounts.some(({ uid }) => uid === owner.uid)) return owner;
@@ -62,7 +62,7 @@ export async function namedUser(owner: RunAs): Promise<RunAs> {
 
 async function ownId(seed: number): Promise<RunAs> {
   if (process.platform !== 'linux') {
-    throw notUnprivileged(new LockstepError('NO_OWN_ID', 'only on Linux can root give it a user id of its own'));
+    throw notUnprivileged(new LockstepError('NO_OWN_ID', 'root can give it a user id of its own only on Linux'));
   }
   const mapped = parseMap(await fs.readFile('/proc/self/uid_map', 'utf8'));
   const range = OWN_IDS.find(({ first, count }) => first + count <= mapped);

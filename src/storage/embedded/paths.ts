@@ -9,8 +9,8 @@
  *     family.fifo  the keeper and every Postgres process hold the read end
  *     acks/        the keeper's answers to newcomers
  *
- * The fifos carry who is alive: the kernel closes a process's ends however it dies, so there is nothing stale to find,
- * no process id to be reused, and it holds between users and containers too.
+ * The fifos show who is alive: the kernel closes a process's ends however it dies. So nothing stale remains, no process id
+ * can be mistaken for another, and this works between users and containers too.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -34,7 +34,10 @@ export interface Paths {
   readonly starter: string;
   readonly acks: string;
   readonly password: string;
-  /** Names the directory, whatever path leads to it: its inode, which a running Postgres keeps from being given again. */
+  /**
+   * Identifies the directory, whatever path leads to it, by its inode: while Postgres runs, no other directory gets that
+   * inode.
+   */
   readonly id: string;
   /** Set when this process is root, which Postgres refuses to run as. */
   readonly runAs?: RunAs;
@@ -103,7 +106,10 @@ export function reachable(paths: Paths, dir: string): string {
   return paths.runAs && process.platform === 'linux' ? '/proc/self/cwd' : dir;
 }
 
-/** The whole environment of what we start: a parent's environment holds secrets that are none of Postgres' business. */
+/**
+ * The whole environment of the programs that we start: the environment of this process holds secrets that Postgres does not
+ * need.
+ */
 export function plainEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -75,7 +75,7 @@ function presenceOf(paths: Paths, users: number, peers: number): Presence {
   return { leave };
 }
 
-/** Says it to the keeper, if there still is one. */
+/** Sends a line to the keeper, if there still is one. */
 function say(users: number, line: string): void {
   try {
     fs.writeSync(users, `${line}\n`);

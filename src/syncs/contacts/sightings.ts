@@ -9,6 +9,7 @@ import type { ContactLink, KnownCustomer } from '../../engine/ledger/matching/co
 import type { MatchKey } from '../../engine/ledger/matching/customer-levels.ts';
 import type { Sightings } from '../../engine/ledger/matching/recall-contacts.ts';
 import type { SeenRecord } from '../../engine/ledger/records.ts';
+import type { LeftOut } from '../../engine/ledger/runs.ts';
 import type { Keys } from '../customers/keys.ts';
 
 /** Passes of `#linked`: the customer a link names, and the same once it was in the list. */
@@ -20,6 +21,9 @@ const NAMED = 'name ';
 export class ContactSightings implements Sightings {
   /** All contacts of the scan. */
   readonly contacts = new SeenIds();
+  /** Contacts that the filter of the sync leaves out. For the decision they do not exist; their links stay. */
+  readonly #leftOut = new SeenIds();
+  #leftOutLinked = 0;
   /** Customers of unchanged contacts, by what their links know of them. */
   readonly #linked = new SeenIds();
   #listed = 0;
@@ -41,7 +45,12 @@ export class ContactSightings implements Sightings {
     return this.#linked.size - this.#listed;
   }
 
-  hasContact = (id: string): boolean => this.contacts.has(id);
+  /** How many contacts the filter leaves out, and how many of these are linked with a customer. */
+  get leftOut(): LeftOut {
+    return { contacts: this.#leftOut.size, linked: this.#leftOutLinked };
+  }
+
+  hasContact = (id: string): boolean => this.contacts.has(id) && !this.#leftOut.has(id);
 
   isLost = (customer: string): boolean => this.#linked.sighting(customer)?.pass === LINKED;
 
@@ -49,6 +58,11 @@ export class ContactSightings implements Sightings {
     this.#rowKeys.add(`contact ${contact.id}`);
     if (link) this.#rowKeys.add(`customer ${link.customer}`);
     for (const key of this.#keysOf(contact)) this.#rowKeys.add(key);
+  }
+
+  noteLeftOut(contact: string, isLinked: boolean): void {
+    this.#leftOut.note(contact, 0);
+    if (isLinked) this.#leftOutLinked++;
   }
 
   /** A person has chosen this customer for a contact. */
@@ -71,7 +85,7 @@ export class ContactSightings implements Sightings {
       if (link.pass === LINKED) this.#listed++;
       this.#linked.note(recordId, LISTED, known);
       if (!link.isSame) return true;
-    } else if (contactId !== undefined && this.contacts.has(contactId)) return true;
+    } else if (contactId !== undefined && this.hasContact(contactId)) return true;
     const concernsRow =
       this.#rowKeys.has(`customer ${recordId}`) ||
       (contactId !== undefined && this.#rowKeys.has(`contact ${contactId}`)) ||

@@ -1,4 +1,5 @@
 /** Stages scanned contacts that are new or have changed as inputs of the run; of the others it keeps hashes. */
+import type { Cause } from '../../base/reasons/reason.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { Kept, ScannedRecord } from '../../client/lists/pass.ts';
@@ -9,22 +10,27 @@ import { keepContacts } from '../../engine/ledger/matching/contact-inputs.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type Keys, keysOf, labelOf, personFieldsOf } from '../customers/keys.ts';
-import { fieldsHash } from './mapping.ts';
+import { type Keys, keysOf, labelOf } from '../customers/keys.ts';
+import { fieldsHash, UNMAPPED } from './mapping.ts';
 import type { ContactSightings } from './sightings.ts';
 
 export interface ScannedContact extends ScannedRecord, Keys {
   readonly label: string;
   readonly hash: string;
   readonly fields: CustomerFields;
+  /** Why the mapping cannot make a customer of it; empty if it can. */
+  readonly failures: readonly Cause[];
+  /** False if the filter of the sync leaves it out. */
+  readonly isSelected: boolean;
 }
 
 /** @throws RunFailed RECORD_WITHOUT_ID: a contact without an id cannot be tracked. */
-export function toScannedContact(record: Json, account: Account): ScannedContact {
+export function toScannedContact(record: Json, account: Account, mapping = UNMAPPED): ScannedContact {
   const id = idOf(record, 'contacts', account.dialect);
   if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
-  const fields = personFieldsOf(record);
-  return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, ...keysOf(fields) };
+  const { fields, failures } = mapping.map(record);
+  const isSelected = mapping.selects(record);
+  return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, failures, isSelected, ...keysOf(fields) };
 }
 
 export interface Staging {
@@ -65,9 +71,16 @@ export async function stageContacts(
   const inputs = fresh.filter(({ contact, n }) => {
     const link = links.get(contact.id);
     sightings.lastN = n;
-    if (link?.known && link.hash === contact.hash) sightings.noteUnchanged(contact, link.customer, link.known);
-    else sightings.noteRow(contact, link);
-    return !(link?.known && link.hash === contact.hash);
+    if (!contact.isSelected) {
+      sightings.noteLeftOut(contact.id, link !== undefined);
+      return false;
+    }
+    if (link?.known && link.hash === contact.hash && contact.failures.length === 0) {
+      sightings.noteUnchanged(contact, link.customer, link.known);
+      return false;
+    }
+    sightings.noteRow(contact, link);
+    return true;
   });
   await keepContacts(db, run, inputs);
   return { newInPass, newInAll: fresh.length, otherwise };

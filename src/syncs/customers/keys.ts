@@ -2,6 +2,7 @@
 import { memberNamed } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
 import type { CustomerFields } from '../../contract/records.ts';
+import type { ContactField } from '../../settings/contact-fields.ts';
 
 /** The keys that recognise people and customers, normalised; undefined if the record has none. */
 export interface Keys {
@@ -46,6 +47,26 @@ export function personFieldsOf(record: JsonObject): CustomerFields {
   const full_name = personNameOf(record) || whole;
   return full_name === '' ? fields : { ...fields, full_name };
 }
+
+/** One field of a contact as text; '' if it has none. Flags are `true` or `false`, also where a service writes 1 or 0. */
+export function contactText(record: JsonObject, field: ContactField): string {
+  if (field === 'full_name') return personNameOf(record) || textNamed(record, NAMES);
+  const names = NAMES_OF[field] ?? [field.toLowerCase(), field.toLowerCase().replaceAll('_', '')];
+  const text = textNamed(record, names);
+  if (!FLAGS.has(field)) return text;
+  const member = memberNamed(record, names);
+  const flag = member !== undefined && typeof record[member] === 'boolean' ? String(record[member]) : text;
+  return flag === '1' ? 'true' : flag === '0' ? 'false' : flag;
+}
+
+const NAMES_OF: Readonly<Partial<Record<ContactField, readonly string[]>>> = {
+  email: EMAILS,
+  phone: PHONES,
+  organization: ORGANIZATIONS,
+  picture_url: PICTURES,
+};
+
+const FLAGS: ReadonlySet<ContactField> = new Set(['by_phone', 'by_email', 'by_text', 'by_social', 'has_client_portal']);
 
 function personNameOf(record: JsonObject): string {
   const parts = [textNamed(record, ['first_name', 'firstname']), textNamed(record, ['last_name', 'lastname'])];

@@ -54,7 +54,7 @@ export async function readCustomers(
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
-    // A run that never had an answer has lost nothing: rather say soon that the service is away.
+    // A run that never had an answer has lost nothing, so it reports early that the service is away.
     ...(run.calls === 0 && { tries: TRIES_BEFORE_FIRST_ANSWER }),
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
@@ -70,7 +70,7 @@ export async function readCustomers(
       const keep = () =>
         exclusive.transaction(async (db) => {
           await keepRecords(db, run.id, pass, wanted);
-          await keepRecords(db, run.id, pass, others, BASELINE); // no news to the run
+          await keepRecords(db, run.id, pass, others, BASELINE); // not new to the run
         });
       await keeping.begin(keep, ids);
     },

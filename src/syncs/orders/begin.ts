@@ -7,11 +7,13 @@ import path from 'node:path';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import { type AppliedPlan, bindToPlan, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { isGone, thisWorker } from '../../engine/ledger/claims.ts';
+import { copyStaged } from '../../engine/ledger/matching/staged-orders.ts';
 import { type Run, readRun, startRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import type { OrdersOptions } from './options.ts';
+import { type OrdersOptions, ordersOptions } from './options.ts';
 import { takenOver } from './staging.ts';
 
 export interface LoadSpec {
@@ -28,6 +30,8 @@ export interface LoadSpec {
   readonly options: OrdersOptions;
   readonly lane: Lane;
   readonly dryRun: boolean;
+  /** Whether a load that a person did not approve is found, too. Default: false. */
+  readonly staysDeclined?: boolean;
 }
 
 export type BegunLoad =
@@ -35,7 +39,7 @@ export type BegunLoad =
   | { readonly status: 'new'; readonly run: Run }
   /** Received whole before, and not ended successfully: follow it, and resume it first if it is paused or has failed. */
   | { readonly status: 'unfinished'; readonly run: Run }
-  /** Nothing is left to do. */
+  /** Nothing is left to do: it is done, or a person did not approve it. */
   | { readonly status: 'finished'; readonly run: Run };
 
 /** The load as it was received, for its results. */
@@ -64,6 +68,31 @@ export async function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoa
   }
 }
 
+/**
+ * Begins the load that applies the plan of a dry run, from the rows that the dry run has checked; or finds the load of the same
+ * file.
+ */
+export async function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: AppliedPlan): Promise<BegunLoad> {
+  const { savePlan: _, ...options } = ordersOptions.parse(planning.options);
+  for (;;) {
+    const begun = await inTransaction(pool, async (db) => {
+      const load = await readLoad(db, planning.id);
+      if (!load) throw new LockstepError('RUN_UNKNOWN', `Run ${planning.id} is no load`, { exitCode: 2 });
+      const { account, scope, lane } = planning;
+      const applied = { ...options, confirm: false, plan: plan.id };
+      const spec = { ...load, account, scope, lane, options: applied, dryRun: false };
+      const found = await findOrBegin(db, spec);
+      if (found === 'again' || found.status !== 'new') return found;
+      const { id } = found.run;
+      await copyStaged(db, planning.id, id);
+      await bindToPlan(db, id, plan);
+      await releaseLoad(db, id);
+      return { status: found.status, run: await readRun(db, id) };
+    });
+    if (begun !== 'again') return begun;
+  }
+}
+
 /** Releases the load: all its rows are staged. @throws LockstepError LOAD_TAKEN_OVER */
 export async function releaseLoad(db: Queryable, runId: string): Promise<void> {
   const released = await db.query(
@@ -86,6 +115,12 @@ export async function readLoad(db: Queryable, runId: string): Promise<Load | und
   return found.rows[0];
 }
 
+/** The last load with this id that was received whole, and that a person did not refuse; undefined if there is none. */
+export async function findLoad(db: Queryable, spec: Pick<LoadSpec, 'scope' | 'loadId'>): Promise<Run | undefined> {
+  const last = await findLast(db, spec);
+  return last?.isReceived ? readRun(db, last.id) : undefined;
+}
+
 interface Found {
   readonly id: string;
   readonly isReceived: boolean;
@@ -97,21 +132,26 @@ interface Found {
 async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad | 'again'> {
   const last = spec.dryRun ? undefined : await findLast(db, spec);
   if (last?.isReceived) {
-    return { status: last.status === 'done' ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
+    const hasEnded = last.status === 'done' || last.status === 'cancelled';
+    return { status: hasEnded ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
   }
   if (last) await dropHalfReceived(db, last, spec);
   const run = await createLoad(db, spec);
   return run ? { status: 'new', run } : 'again';
 }
 
-async function findLast(db: Queryable, spec: LoadSpec): Promise<Found | undefined> {
+async function findLast(
+  db: Queryable,
+  spec: Pick<LoadSpec, 'scope' | 'loadId' | 'staysDeclined'>,
+): Promise<Found | undefined> {
   const found = await db.query<Found>(
     `select u.id, l.is_received as "isReceived", u.status, l.receiver,
        l.received_at + $3 * interval '1 s' < clock_timestamp() as silent
      from ledger.loads l join ledger.runs u on u.id = l.run_id
-     where l.scope = $1 and l.load_id = $2 and not u.dry_run and (u.phase is not null or u.status = 'done')
+     where l.scope = $1 and l.load_id = $2 and not u.dry_run
+       and (u.phase is not null or u.status = 'done' or ($4 and u.error_code = $5))
      order by u.created_at desc limit 1 for update of l`,
-    [spec.scope, spec.loadId, SILENT_S],
+    [spec.scope, spec.loadId, SILENT_S, spec.staysDeclined ?? false, NOT_APPROVED],
   );
   return found.rows[0];
 }

@@ -33,7 +33,7 @@ export async function verdictOfLoad(
     if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', facts: { load: load.id } };
     return { verdict: 'created', reason: 'LOADED', facts: { load: load.id, rows } };
   }
-  const why = (await reasonsOf(db, load.id)).filter((one) => LEFT.has(one.verdict));
+  const why = (await reasonsOf(db, load.id, unknown)).filter((one) => LEFT.has(one.verdict));
   const reasons = why.map(({ reason, count }) => `${reason} ${count}`);
   const facts = {
     load: load.id,

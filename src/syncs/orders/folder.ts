@@ -142,7 +142,7 @@ async function readable<T>(folder: string, act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (error instanceof LockstepError) throw error;
-    const message = `The folder ${folder} cannot be read: ${messageOf(error)}. Make it, or name another in the sync's options.folder.`;
+    const message = `The folder ${folder} cannot be read: ${messageOf(error)}. Create it, or set options.folder of the sync to another folder.`;
     throw new LockstepError('FOLDER_UNREADABLE', message, { cause: error });
   }
 }

@@ -11,8 +11,10 @@ const checkpointSchema = z.object({
    * existing orders and decide.
    */
   step: z.enum(['customers', 'creating', 'keys', 'orders']).default('customers'),
-  /** The plan was shown to a person, if the load asks for approval. */
-  isShown: z.boolean().default(false),
+  /** What it would write needs no approval, or has it: missing customers may be created. */
+  isCleared: z.boolean().default(false),
+  /** A person retries its failed rows, whatever they are by now: nothing needs approval. */
+  isRetried: z.boolean().default(false),
   /** The run that creates missing customers, or has created them. */
   creator: z.string().optional(),
   /** The run that this load waits for, and since when, on the clock of a process. */

@@ -1,14 +1,16 @@
 /** The options of a load, as its run keeps them. */
 import { z } from 'zod';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { approvalOptions } from '../approval.ts';
 
 export const ordersOptions = z.object({
   /** What to do with an existing order: leave it unchanged, update it if it differs, or reject its row. */
   existing: z.enum(['skip', 'update', 'fail']),
   /** Whether to create missing customers first; otherwise their rows are rejected. */
   createCustomers: z.boolean(),
-  /** Pauses before the first write until a person approves; `resumeRun` resumes the load. */
+  /** Pauses before the first write until a person approves; `approveRun` resumes the load. */
   confirm: z.boolean(),
+  ...approvalOptions.shape,
 });
 
 export type OrdersOptions = z.infer<typeof ordersOptions>;

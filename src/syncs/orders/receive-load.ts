@@ -2,41 +2,27 @@
  * Receives a file as a load: reads and examines it, checks every row without a call, stages all rows, and releases the load.
  * The command line uses it, and so does the watcher of folders.
  */
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { LockstepError } from '../../base/errors.ts';
-import { makeDirectory } from '../../base/make-directory.ts';
-import type { Lane } from '../../client/budget/budget.ts';
-import { contentSha256 } from '../../csv/content.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
-import type { Account } from '../../engine/account/account.ts';
 import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
-import { storable } from './fields.ts';
-import type { OrdersOptions } from './options.ts';
+import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
 import { rememberColumns, rememberedColumns } from './remembered-columns.ts';
-import type { ResultFormat } from './results.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
-export interface FileLoad {
-  readonly account: Pick<Account, 'name' | 'scope' | 'service'>;
+export interface FileLoad extends Specified {
   /** A path, or `-` for stdin; or an open file, which is closed at the end. */
   readonly source: string | OpenedFile;
   readonly choices: Omit<SheetChoices, 'presets' | 'recall'>;
   /** The directory with the user's own presets. */
   readonly presetsDir?: string;
-  readonly options: OrdersOptions;
-  /** Default: interactive for a small file, because a person waits for it; batch for a large one. */
-  readonly lane?: Lane;
-  readonly dryRun: boolean;
-  /** Set to load a file again that was loaded before. */
-  readonly salt?: string;
   /** Where the content of stdin is stored. */
   readonly spoolDir: string;
   readonly signal: AbortSignal;
@@ -65,12 +51,10 @@ const SHOWN_WARNINGS = 10;
 const BATCH = 1_000;
 const LOOK_MS = 300;
 const NOTE_MS = 1_000;
-const SMALL_BYTES = 1024 * 1024;
 
 /** Leaves nothing of a load that was not received whole. @throws LockstepError like receiving, examining and beginning */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
   const presets = await readPresets(load.presetsDir);
-  await makeDirectory(load.spoolDir);
   const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
     const recalled = await rememberedColumns(pool, load.account.scope);
@@ -101,65 +85,6 @@ async function beginOrJoin(pool: pg.Pool, spec: LoadSpec, { signal, onWaiting }:
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
   }
-}
-
-/**
- * Identifies a load: files with the same text are the same load, however they are compressed. Earlier versions identified
- * loads by the bytes of their file; such a load is found by its bytes.
- */
-async function fingerprintOf(pool: pg.Pool, { account }: FileLoad, received: Received): Promise<string> {
-  const content = await contentSha256(received);
-  const found = await pool.query('select 1 from ledger.loads where scope = $1 and sha256 = $2 limit 1', [
-    account.scope,
-    received.sha256,
-  ]);
-  return found.rowCount === 0 ? content : received.sha256;
-}
-
-function specOf(load: FileLoad, received: Received, sheet: Sheet, sha256: string): LoadSpec {
-  const { mapping, amounts, columns, format, encoding } = sheet;
-  const { account, options, dryRun, salt = '' } = load;
-  const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
-  const told = mapping.columns.map(({ field, index, also, take }) => [
-    field,
-    index,
-    ...(also ?? []),
-    ...(take ? [take] : []),
-  ]);
-  const identity = [account.scope, account.service, sha256, told, amounts, salt, ...readingOf(load, sheet)];
-  const form: ResultFormat = {
-    delimiter: format.delimiter,
-    quote: format.quote,
-    lineEnd: format.lineEnd,
-    encoding: encoding.encoding,
-    withBom: encoding.hasBom,
-    title: sheet.title.map((row) => row.map(storable)),
-  };
-  return {
-    account: account.name,
-    scope: account.scope,
-    loadId: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
-    fileName: received.name,
-    sha256,
-    bytes: received.sizeBytes,
-    header: columns,
-    form,
-    options,
-    lane,
-    dryRun,
-  };
-}
-
-/** Which rows of the file become which orders; nothing where each row does, as in earlier versions. */
-function readingOf({ choices: { headerLine } }: FileLoad, { combine, limit }: Sheet): readonly unknown[] {
-  const isWhole = combine === undefined && limit === undefined && headerLine === undefined;
-  return isWhole ? [] : [{ combine, limit, headerLine }];
-}
-
-/** The label prefix of orders without an order_id: the same however the columns are mapped, so no order is created twice. */
-function labelsFor({ account }: FileLoad, sha256: string): string {
-  const identity = JSON.stringify([account.scope, account.service, sha256]);
-  return `LS-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
 }
 
 async function stageAll(

@@ -8,7 +8,7 @@ import { LockstepError } from '../../base/errors.ts';
 import { dropDeadClaims } from '../../engine/ledger/claims.ts';
 import { holdDecisions } from '../../engine/ledger/decisions.ts';
 import { reopenOrders } from '../../engine/ledger/matching/staged-orders.ts';
-import { resumeRun } from '../../engine/ledger/runs.ts';
+import { resumeRun } from '../../engine/ledger/run-status.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { saveCheckpoint } from './load-checkpoint.ts';
@@ -23,10 +23,11 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
     // A refused row has sent nothing that the service may still commit; any other row may have, even if its claim was lost.
     const rows = await reopenOrders(db, runId);
     if (rows === 0) return 0;
-    await saveCheckpoint(db, runId, { step: 'customers', isShown: true });
-    await db.query(`update ledger.runs set status = 'failed', phase = 'load-orders', counts = null where id = $1`, [
-      runId,
-    ]);
+    await saveCheckpoint(db, runId, { step: 'customers', isCleared: true, isRetried: true });
+    await db.query(
+      `update ledger.runs set status = 'failed', phase = 'load-orders', counts = null, is_bound = false where id = $1`,
+      [runId],
+    );
     if (!(await resumeRun(db, runId))) {
       const message = `Run ${runId} cannot be opened again: the same file is being loaded. See: \`lockstep runs\``;
       throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: 3 });

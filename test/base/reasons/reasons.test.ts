@@ -47,6 +47,16 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
     { line: 3, cells: 4, header: 5, also: [{ code: 'NUL_BYTE', facts: { line: 3 } }] },
     'Line 3: The row has 4 cells; the header has 5. Add or remove delimiters. Line 3: The row contains a NUL byte',
   ],
+  [
+    'KEY_REFUSED',
+    {},
+    'The service refused the API key. Put the right key where the settings read it from, then resume the run: `lockstep runs resume run-1 --data D`.',
+  ],
+  [
+    'KEY_REFUSED',
+    { load: 'run-7' },
+    'The service refused the API key. Put the right key where the settings read it from, then resume the run: `lockstep runs resume run-7 --data D`.',
+  ],
   [null, { event: 'completed' }, 'Change: completed.'],
 ];
 

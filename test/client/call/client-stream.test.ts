@@ -39,10 +39,10 @@ test('waits for a slow consumer, and does not count that time as silence', async
   let paused = false;
   const outcome = await openClient(server).stream('customers.getall', {
     lane,
-    timeoutMs: 150,
+    timeoutMs: 500,
     async onRecords() {
       atOnce = Math.max(atOnce, ++taking);
-      if (!paused) await new Promise((resolve) => setTimeout(resolve, 400));
+      if (!paused) await new Promise((resolve) => setTimeout(resolve, 700));
       paused = true;
       taking--;
     },

@@ -17,7 +17,8 @@ import {
   openRows,
   recordAttempts,
 } from '../../../src/engine/ledger/rows.ts';
-import { endRun, movePhase } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import { movePhase } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';

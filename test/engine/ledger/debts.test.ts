@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type AuditingRead,
-  auditOf,
+  auditsOf,
   dueAudits,
   payDebts,
   violationsFoundBy,
 } from '../../../src/engine/ledger/debts.ts';
 import { pruneLedger } from '../../../src/engine/ledger/prune.ts';
-import { endRun, type Run } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
 import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
@@ -25,6 +26,8 @@ beforeAll(async () => {
   database = await freshLedger();
 });
 afterAll(() => database.close());
+
+const auditOf = async (id: string) => (await auditsOf(database.pool, [id])).get(id);
 
 const CREATED = { state: 'settled', verdict: 'created', record_id: '5' };
 const MATCHES = `select d.run_id, d.source_id, k.record_id from due d join ledger.records k
@@ -76,12 +79,12 @@ const countsOf = async ({ id }: Run) =>
 
 test('an order found once pays its debt, and the run is unchanged', async () => {
   const run = await loadWith({});
-  expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1, violations: 0 });
+  expect(await auditOf(run.id)).toMatchObject({ open: 1, violations: 0 });
   expect(await dueAudits(database.pool, [run.account])).toEqual([
     { account: run.account, scope: run.scope, resource: 'orders' },
   ]);
   expect((await readWith(run, ['5'])).found).toEqual([]);
-  expect(await auditOf(database.pool, run.id)).toBeUndefined();
+  expect(await auditOf(run.id)).toBeUndefined();
   expect(await dueAudits(database.pool, [run.account])).toEqual([]);
   expect(await countsOf(run)).toEqual({ created: 2 });
 });
@@ -104,7 +107,7 @@ test.each([
     });
     expect(await countsOf(run)).toEqual({ created: 1, review: 1 });
     expect(await violationsFoundBy(database.pool, [reader.id])).toEqual(found);
-    expect(await auditOf(database.pool, run.id)).toEqual({ open: 0, dueAt: null, violations: 1 });
+    expect(await auditOf(run.id)).toEqual({ open: 0, dueAt: null, violations: 1 });
     expect((await readWith(run, ids)).found).toEqual([]); // reported once
   },
 );
@@ -128,14 +131,14 @@ test.each([
 ] as const)('a read pays nothing where %s', async (_why, load, row, how) => {
   const run = await loadWith(row, load);
   expect((await readWith(run, ['5', '6'], how)).found).toEqual([]);
-  expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1 });
+  expect(await auditOf(run.id)).toMatchObject({ open: 1 });
 });
 
 test('an incomplete list reports orders found twice, and pays no other debt', async () => {
   const run = await loadWith({});
   await readWith(run, [], { isComplete: false });
   await readWith(run, ['5'], { isComplete: false });
-  expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1 });
+  expect(await auditOf(run.id)).toMatchObject({ open: 1 });
   expect((await readWith(run, ['5', '6'], { isComplete: false })).found).toMatchObject([{ reason: 'DUPLICATE' }]);
 });
 
@@ -146,7 +149,7 @@ test.each([
 ])('a row that %s is no new violation', async (_what, row, ids) => {
   const run = await loadWith(row);
   expect((await readWith(run, ids)).found).toEqual([]);
-  expect(await auditOf(database.pool, run.id)).toBeUndefined();
+  expect(await auditOf(run.id)).toBeUndefined();
 });
 
 test('an audit with debts left unpaid is not repeated at once', async () => {
@@ -161,9 +164,9 @@ test('an audit with debts left unpaid is not repeated at once', async () => {
 
 test('a run stops auditing once its account belongs to another tenant', async () => {
   const run = await loadWith({});
-  expect(await auditOf(database.pool, run.id)).toMatchObject({ open: 1 });
+  expect(await auditOf(run.id)).toMatchObject({ open: 1 });
   await bindAccount(database.pool, run.account, await newScope(database.pool, run.account));
-  expect(await auditOf(database.pool, run.id)).toBeUndefined();
+  expect(await auditOf(run.id)).toBeUndefined();
 });
 
 test('a debt outlives its run', async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
 import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
 import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
-import { endRun, type Run, recordProgress } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import { type Run, recordProgress } from '../../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, WORKER } from './fresh-ledger.ts';
 

@@ -1,11 +1,13 @@
 /** Retention: which rows and runs are deleted by age, and which are kept at any age. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepPlanFile } from '../../../src/engine/ledger/approval.ts';
 import { allRuns, history } from '../../../src/engine/ledger/archive.ts';
 import { addRows } from '../../../src/engine/ledger/inputs.ts';
 import { planPruning, pruneLedger } from '../../../src/engine/ledger/prune.ts';
 import { countRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
-import { endRun, type NewRun, pauseRun, type Run, readRun, resumeRun } from '../../../src/engine/ledger/runs.ts';
+import { endRun, pauseRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
+import { type NewRun, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { emptyingOf } from '../../support/harness/empty-tables.ts';
 import { runs } from '../../support/property-runs.ts';
@@ -49,6 +51,20 @@ const settled = (source_id: string, verdict: string, more: object = {}) => ({ so
 const NIGHTLY = { sync: 'nightly', account: 'acme' };
 
 describe('old rows', () => {
+  test('take saved plans with them', async () => {
+    for (const days of [91, 89]) {
+      const run = await oldRun(days, [settled('1', 'created')], { dryRun: true });
+      await database.pool.query(`insert into ledger.shown values ($1, 1, '1', '', '', '{"phone_number": "1"}')`, [
+        run.id,
+      ]);
+      await keepPlanFile(database.pool, run.id, { sha256: String(days), savedBy: 'ann@office' });
+    }
+    await pruneLedger(database.pool, ROWS_ONLY);
+    const left = await database.pool.query('select sha256 from ledger.plan_files join ledger.shown using (run_id)');
+    expect(left.rows).toEqual([{ sha256: '89' }]);
+    expect((await database.pool.query('select from ledger.shown')).rowCount).toBe(1);
+  });
+
   test('are deleted with their attempts, and their counts stay with the run', async () => {
     const run = await oldRun(91, [settled('1', 'created'), settled('2', 'updated'), settled('3', 'rejected')]);
     const young = await oldRun(89, [settled('1', 'created')]);
@@ -225,7 +241,7 @@ test('keeps every count, every row that may matter, and nothing else, in any his
         expect(await leftOf(run)).toEqual(kept.map(({ source }) => `c${source}`));
       }
     }),
-    runs(15),
+    runs(8),
   );
 });
 

@@ -2,18 +2,16 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { keepRecords } from '../../../src/engine/ledger/records.ts';
 import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
 import { listRuns } from '../../../src/engine/ledger/run-list.ts';
+import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
 import {
   addNote,
-  endRun,
   markFailing,
   movePhase,
   type NewRun,
   readRun,
   recordProgress,
-  resumeRun,
   runningRuns,
   startRun,
-  supersedeRuns,
 } from '../../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';

@@ -139,12 +139,12 @@ test('a paused sync is not started until it is resumed, and then at its next tim
   expect(started.sort()).toEqual(['nightly 02:02', 'other 02:01', 'other 02:02']);
 });
 
-test('in a day of two hundred syncs, one of them every minute, each start is made once', async () => {
-  const daily = Array.from({ length: 199 }, (_, n) =>
-    everyMinute(`s${n}`, { everyMs: 24 * 60 * MINUTE, jitterMs: 60 * MINUTE }),
+test('in two hours of two hundred syncs, one of them every minute, each start is made once', async () => {
+  const others = Array.from({ length: 199 }, (_, n) =>
+    everyMinute(`s${n}`, { everyMs: 120 * MINUTE, jitterMs: 60 * MINUTE }),
   );
-  await keepSchedules(database.pool, [everyMinute('often'), ...daily], BEGINNING);
-  for (let minute = 1; minute <= 24 * 60; minute++) await makeStarts(later(minute * MINUTE));
-  expect(started.filter((start) => start.startsWith('often'))).toHaveLength(24 * 60);
-  expect(started).toHaveLength(24 * 60 + 199);
+  await keepSchedules(database.pool, [everyMinute('often'), ...others], BEGINNING);
+  for (let minute = 1; minute <= 120; minute++) await makeStarts(later(minute * MINUTE));
+  expect(started.filter((start) => start.startsWith('often'))).toHaveLength(120);
+  expect(started).toHaveLength(120 + 199);
 });

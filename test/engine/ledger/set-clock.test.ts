@@ -5,7 +5,7 @@ import { dropDeadClaims, renewClaim } from '../../../src/engine/ledger/claims.ts
 import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
-import { endRun } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
 import { askToProbe, suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
 import { migrate } from '../../../src/storage/migrate.ts';

@@ -15,6 +15,7 @@ import {
   unplanRows,
 } from '../../../src/engine/ledger/transitions.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { aRun, freshLedger, rowsOf, WORKER } from './fresh-ledger.ts';
 
 const ROWS = 6;
@@ -113,7 +114,7 @@ test('in any order of statements, each row moves only as its statement allows', 
       }
       if (world.claim) await dropClaims(database.pool, [world.claim.id]);
     }),
-    { numRuns: 60 },
+    runs(30),
   );
 });
 

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { resolveScope } from '../../../src/engine/account/identity.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
+import { lateSyncs } from '../../../src/engine/ledger/needs.ts';
 import { claimRows, openRows } from '../../../src/engine/ledger/rows.ts';
 import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
@@ -162,4 +163,17 @@ test('creations of an earlier version, which were links, are neither lost nor se
   expect((await pool.query('select kind from ledger.links')).rows).toEqual([{ kind: 'item:out' }]);
   const last = await creationLog(pool, 'out').lastOf(deliveryOf({ id: '1' }, { account: 'a' }));
   expect(last?.agoMs).toBeCloseTo(60 * 60 * 1000, -5);
+});
+
+test('deliveries and schedules of an earlier version are unchanged, and no sync counts as late', async () => {
+  const { pool } = await ledgerBefore('022');
+  await pool.query(`
+    insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state)
+      values ('msg_1', 'hook', 'a', 'mirror', 'task', '1', 1, 'completed', '{}', now(), 'waiting');
+    insert into ledger.schedules (sync, schedule, due_at, planned_at) values ('nightly', '{}', now() + interval '1 h', now());`);
+  await migrate(pool, 'ledger', await ledgerMigrations());
+  expect((await pool.query('select id, event, state from ledger.deliveries')).rows).toEqual([
+    { id: 'msg_1', event: 'completed', state: 'waiting' },
+  ]);
+  expect(await lateSyncs(pool, 0)).toEqual([]);
 });

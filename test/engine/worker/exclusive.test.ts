@@ -1,7 +1,8 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dropClaims } from '../../../src/engine/ledger/claims.ts';
-import { addNote, endRun, movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import { addNote, movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../../../src/engine/worker/exclusive.ts';
 import type { JobContext, JobResult } from '../../../src/engine/worker/job.ts';
 import type { FreshDatabase } from '../../support/database.ts';

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { countRows } from '../../../src/engine/ledger/rows.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
+import type { Reply } from '../../support/http-server.ts';
 
 let harness: ReportsHarness;
 afterEach(async () => {
@@ -91,15 +92,52 @@ test('where the target has priority, a reconcile takes over its changes', async 
   );
 });
 
+/** The next reads of items are answered so. */
+function answerReads(count: number, reply: Reply, isMeant: (path: string) => boolean = () => true): void {
+  for (let left = count; left > 0; left--)
+    harness.github.vendor.next(reply, ({ method, path }) => method === 'GET' && isMeant(path));
+}
+
 test('a failing target ends the reading of its items, and not the run', async () => {
-  harness = await openReportsHarness({ targets: '[issues]' });
-  await told(2);
-  harness.github.vendor.next({ status: 500 });
-  const run = await harness.sync({ reconcile: true });
-  expect([run.status, run.notes.some((note) => /^issues: 1 items could not be read: .*500/.test(note))]).toEqual([
-    'done',
-    true,
-  ]);
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
+  await harness.linkedTasks(6);
+  answerReads(5, { status: 500 }); // of all items together, and then of each
+  const run = await harness.sync();
+  expect(run.status).toBe('done');
+  expect(run.notes).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(
+        /^issues: 4 linked items could not be read: octo\/shop#1 \(task 1\): .*500; .* and 1 more$/,
+      ),
+      expect.stringMatching(/^issues: 2 items were not read, so the next run reads them first: .*500/),
+    ]),
+  );
+});
+
+test('an item that cannot be read is named, the others are read, and the next poll begins with the others', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues], pollShare: 0.5 }' });
+  await harness.linkedTasks(4);
+  answerReads(1, { status: 500 }, (path) => path.endsWith('/3'));
+  const { notes } = await harness.sync();
+  expect(notes).toContainEqual(
+    expect.stringMatching(/^issues: 1 linked items could not be read: octo\/shop#3 \(task 3\): /),
+  );
+  expect(notes).toContain('issues: 0 of 1 items differed from their tasks');
+  await harness.sync();
+  const reads = harness.github.vendor.requests.map(({ path }) => path.split('/').at(-1));
+  expect(reads.slice(-2).toSorted()).toEqual(['1', '2']);
+});
+
+test('a target that limits its calls for an hour ends the reading, and the other targets receive the changes', async () => {
+  harness = await openReportsHarness({ options: '{ poll: [issues] }' });
+  await harness.linkedTasks(6);
+  const reset = String(Math.floor(Date.now() / 1000) + 3600);
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
+  answerReads(6, { status: 403, headers, body: { message: 'API rate limit exceeded' } });
+  await harness.complete(2);
+  const run = await harness.sync();
+  expect([run.status, harness.receiver.events.length]).toEqual(['done', 1]);
+  expect(run.notes).toContainEqual(expect.stringMatching(/^issues: 6 items were not read, .*rate limit exceeded$/));
 });
 
 test('a poll takes over changes of the target', async () => {
@@ -111,6 +149,38 @@ test('a poll takes over changes of the target', async () => {
   expect([await harness.isCompleted(3), harness.writes(), harness.receiver.events.length]).toEqual([true, 0, 1]);
   await harness.sync();
   expect([harness.writes(), harness.receiver.events.length]).toEqual([0, 1]);
+});
+
+test('a poll reads many items in one call, and the changed one again before it is applied', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
+  await harness.linkedTasks(12);
+  const before = harness.github.vendor.requests.length;
+  harness.changeIssue(7, 'closed');
+  await harness.sync();
+  expect(await harness.isCompleted(7)).toBe(true);
+  const calls = harness.github.vendor.requests.slice(before).map(({ path }) => path);
+  expect(calls).toEqual(['/repos/octo/shop/issues', '/repos/octo/shop/issues/7']);
+});
+
+test('items are read one by one where the call for all of them fails', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
+  await harness.linkedTasks(6);
+  answerReads(1, { body: 'x'.repeat(17 * 1024 * 1024) });
+  const { notes } = await harness.sync();
+  expect(notes).toContain('issues: 0 of 6 items differed from their tasks');
+  expect(notes).not.toContainEqual(expect.stringContaining('read'));
+});
+
+test('a poll moves the link of an issue that was transferred, and takes over its changes', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
+  await harness.linkedTasks(1);
+  const [issue] = harness.github.issues;
+  if (issue) issue.movedTo = { repo: 'octo/till', number: 8 };
+  harness.changeIssue(1, 'closed');
+  await harness.sync();
+  expect(await harness.isCompleted(1)).toBe(true);
+  const links = await harness.database.pool.query('select record_id from ledger.links');
+  expect(links.rows).toEqual([{ record_id: 'octo/till#8' }]);
 });
 
 test('a poll of a share reads the items in turn', async () => {

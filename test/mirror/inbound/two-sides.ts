@@ -44,7 +44,9 @@ export interface TwoSides {
 
 export async function openTwoSides(database: FreshDatabase, onConflict: 'service' | 'target'): Promise<TwoSides> {
   const { pool } = database;
-  await pool.query('truncate ledger.deliveries, ledger.delivery_claims, ledger.item_reports, ledger.hooks_seen');
+  await pool.query(
+    'truncate ledger.deliveries, ledger.delivery_claims, ledger.item_reports, ledger.hooks_seen cascade',
+  );
   const run = await aRun(database, { job: 'tasks' });
   const { account, sync } = run;
   const states = { task: false, issue: false, receiver: false };

@@ -1,9 +1,10 @@
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Delivery, DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import { keepItemLinks, sourceIdOf } from '../../../src/mirror/links/item-links.ts';
 import { createLinker, type Linker } from '../../../src/mirror/links/link-by-text.ts';
 import { listLinks } from '../../../src/mirror/links/list-links.ts';
+import { dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { startDelivering } from '../../../src/mirror/outbox/delivering.ts';
 import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
@@ -21,10 +22,15 @@ beforeAll(async () => {
 beforeEach(async () => {
   await forgetDeliveries(database);
   linker = createLinker({ db: database.pool, target: 'issues' });
+  HOW = how(await claim());
 });
 afterAll(() => database.close());
 
-const HOW = { signal: new AbortController().signal, runId: 'run-1' };
+/** As the dispatcher of one process sends. */
+const how = (claimId: number) => ({ signal: new AbortController().signal, runId: 'run-1', claimId });
+const claim = async () =>
+  (await takeOutboxClaim(database.pool, 'issues', { worker: WORKER, ttlMs: 60_000, now: undefined })).id;
+let HOW: ReturnType<typeof how>;
 
 /** A target with issues ABC-1, ABC-2, … that gives these answers. */
 function issues(answer: (delivery: Delivery) => DeliveryOutcome | Promise<DeliveryOutcome>): Target {
@@ -128,7 +134,7 @@ test('leaves an item that another task is linked with unchanged, and names that 
   expect(outcome.detail).toContain('ABC-7, which is already linked with task:9');
 });
 
-test('of two tasks that name one item at the same time, one gets it', async () => {
+test('of two tasks that name one item, sent at the same time by two processes, one gets it', async () => {
   let answer = (_outcome: DeliveryOutcome): void => {};
   let isAsked = (): void => {};
   const asked = new Promise<void>((resolve) => {
@@ -140,13 +146,28 @@ test('of two tasks that name one item at the same time, one gets it', async () =
       answer = resolve;
     });
   });
+  const other = createLinker({ db: database.pool, target: 'issues' });
   const first = linker(target, naming('ABC-7', '1'), HOW);
   await asked;
-  expect(await linker(target, naming('ABC-7', '2'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
+  expect(await other(target, naming('ABC-7', '2'), how(await claim()))).toMatchObject({ reason: 'LINK_TAKEN' });
   answer({ status: 'delivered' });
   await first;
   expect(await linker(target, naming('ABC-7', '2'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
   expect(await links()).toEqual([['task:1', 'ABC-7', 'run-1']]);
+});
+
+test('an item whose delivery broke off with its process is free once the claim of that process is gone', async () => {
+  const dead = await claim();
+  void linker(
+    issues(() => new Promise(() => {})),
+    naming('ABC-7', '1'),
+    how(dead),
+  );
+  const isClaimed = async () => expect((await database.pool.query('select from ledger.item_claims')).rowCount).toBe(1);
+  await vi.waitFor(isClaimed);
+  expect(await linker(issues(answering), naming('ABC-7', '2'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
+  await dropOutboxClaims(database.pool, [dead]);
+  expect(await linker(issues(answering), naming('ABC-7', '2'), HOW)).toMatchObject({ itemId: 'ABC-7' });
 });
 
 test('an item whose delivery failed is free for the next task that names it', async () => {

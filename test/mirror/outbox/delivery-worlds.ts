@@ -118,7 +118,7 @@ export async function fates(database: FreshDatabase): Promise<readonly string[]>
 
 /** Empties the ledger's deliveries between two tests. */
 export async function forgetDeliveries({ pool }: FreshDatabase): Promise<void> {
-  await pool.query('truncate ledger.deliveries, ledger.delivery_claims, ledger.target_states, ledger.links');
+  await pool.query('truncate ledger.deliveries, ledger.delivery_claims, ledger.target_states, ledger.links cascade');
 }
 
 export async function hasOpen({ pool }: Pick<FreshDatabase, 'pool'>): Promise<boolean> {

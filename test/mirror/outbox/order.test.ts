@@ -7,8 +7,8 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { change, DELIVERED, deliveringOf, FAILED, forgetDeliveries, hasOpen, queue } from './delivery-worlds.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
-const TASKS = 30;
-const ROUNDS = 12;
+const TASKS = 20;
+const ROUNDS = 8;
 const TARGETS = ['hook', 'mail'];
 
 let database: FreshDatabase;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { listDeliveries } from '../../../src/mirror/outbox/list.ts';
-import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
+import { deliveryId, queueAlerts } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
 import { countOldDeliveries, pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
 import { planReplay, replay } from '../../../src/mirror/outbox/replay.ts';
@@ -134,6 +134,15 @@ test('removes deliveries that ended a month ago, except the newest of each task 
   expect(await countOldDeliveries(database.pool, MONTH_MS)).toBe(2);
   expect(await pruneDeliveries(database.pool, MONTH_MS)).toBe(2);
   expect(await fates(database)).toEqual(['1#2 delivered', '2#1 waiting', '1#2 delivered']);
+});
+
+test('removes alerts that ended a month ago, also the newest about a problem', async () => {
+  const message = { title: 'nightly: run failed' };
+  const alert = { target: 'alerts.ops', key: 'run-failed:nightly', sync: 'nightly', event: 'opened', message } as const;
+  await queueAlerts(database.pool, [{ ...alert, sequence: 1 }]);
+  await end('delivered', 'alerts.ops');
+  await setBack();
+  expect(await pruneDeliveries(database.pool, MONTH_MS)).toBe(1);
 });
 
 test('keeps the last delivery that reached its target, although newer ones failed', async () => {

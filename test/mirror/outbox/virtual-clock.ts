@@ -3,7 +3,10 @@ import type pg from 'pg';
 import type { Clock } from '../../../src/engine/dispatch/clock.ts';
 
 export interface VirtualClock extends Clock {
-  /** Lets time pass in steps until `isOver`. Each step begins once all work started by the previous step has settled. */
+  /**
+   * Lets time pass until `isOver`: in steps of `stepMs`, or to the next wait that ends if that is later. Each step begins
+   * once all work started by the previous step has settled.
+   */
   passUntil(isOver: () => boolean | Promise<boolean>, stepMs?: number): Promise<void>;
   pass(ms: number, stepMs?: number): Promise<void>;
   /** Wakes nothing that waits for it any more, as if the process had been killed. */
@@ -23,16 +26,17 @@ export function createVirtualClock(pools: readonly pg.Pool[], startsAt = new Dat
     for (let quiet = 0; quiet < 5; quiet = isBusy() ? 0 : quiet + 1) await new Promise(setImmediate);
   }
 
-  function step(ms: number): void {
-    nowMs += ms;
+  function stepTo(ms: number): void {
+    nowMs = ms;
     for (const one of [...waiting]) if (one.untilMs <= nowMs) one.over();
   }
 
-  async function passUntil(isOver: () => boolean | Promise<boolean>, stepMs = STEP_MS): Promise<void> {
+  async function passTo(endMs: number, isOver: () => boolean | Promise<boolean>, stepMs = STEP_MS): Promise<void> {
     for (;;) {
       await rest();
       if (await isOver()) return;
-      step(stepMs);
+      const nextMs = waiting.size === 0 ? 0 : Math.min(...[...waiting].map(({ untilMs }) => untilMs));
+      stepTo(Math.min(endMs, Math.max(nowMs + stepMs, nextMs)));
     }
   }
 
@@ -53,11 +57,11 @@ export function createVirtualClock(pools: readonly pg.Pool[], startsAt = new Dat
         waiting.add(one);
         signal.addEventListener('abort', one.over);
       }),
-    passUntil,
+    passUntil: (isOver, stepMs) => passTo(Number.POSITIVE_INFINITY, isOver, stepMs),
     die: () => waiting.clear(),
     pass(ms, stepMs) {
       const untilMs = nowMs + ms;
-      return passUntil(() => nowMs >= untilMs, stepMs);
+      return passTo(untilMs, () => nowMs >= untilMs, stepMs);
     },
   };
 }

@@ -4,9 +4,10 @@ import { openAsana } from '../../../src/mirror/targets/asana.ts';
 import { ASANA } from '../../../src/mirror/targets/item-naming.ts';
 import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
-import { itemSuite } from './item-suite.ts';
+import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('a task of Asana', startAsana);
+manyItemsSuite('a task of Asana', startAsana);
 
 let harness: AsanaVendor;
 let target: Target;
@@ -51,6 +52,15 @@ test('a task of ours is found on a later page, among those that changed within 3
   expect(harness.vendor.requests.at(-1)?.query.get('modified_since')).toBe('2026-01-30T12:00:00Z');
 });
 
+test('a search whose place in the list has expired begins again', async () => {
+  for (let count = 0; count < 120; count++) harness.put(false);
+  const message = 'offset: Your pagination token has expired.';
+  harness.vendor.next({ status: 400, body: { errors: [{ message }] } }, ({ query }) => query.has('offset'));
+  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered' });
+  const searches = harness.vendor.requests.filter(({ method, path }) => method === 'GET' && path === '/tasks');
+  expect(searches.map(({ query }) => query.get('offset'))).toEqual([null, '100', null, '100']);
+});
+
 test('a project too large to be looked through is refused before anything could be created twice', async () => {
   for (let count = 0; count <= 2000; count++) harness.put(false);
   expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
@@ -63,7 +73,7 @@ test('what Asana says of a refused write is in the dead letter', async () => {
   expect(outcome).toMatchObject({ status: 'refused', detail: expect.stringContaining('completed: Blocked') });
 });
 
-test('a project that is not there is refused when a task is to be created', async () => {
+test('a missing project is refused when a task is to be created', async () => {
   harness.vendor.next(harness.missing);
   const outcome = await target.deliver(deliveryOf(), context());
   expect(outcome).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('555') });
@@ -80,6 +90,9 @@ test.each([
   ['https://app.asana.com/0/0/789', ['789']],
   ['https://app.asana.com/1/11/project/22/task/33?focus=true', ['33']],
   ['https://app.asana.com/1/11/task/34, ASANA: 35', ['34', '35']],
+  ['https://app.asana.com/0/inbox/11/45/99 https://app.asana.com/0/home/11/46', ['45', '46']],
+  ['https://app.asana.com/0/search/11/47 https://app.asana.com/0/my_tasks/11/48/f', ['47', '48']],
+  ['https://app.asana.com/1/11/home/task/49 https://app.asana.com/1/11/inbox/22/task/50', ['49', '50']],
   ['https://app.asana.com/0/123/list https://asana.example/0/1/2 456', []],
 ])('the text %j names tasks', (text, expected) => {
   expect(ASANA.itemsIn(text)).toEqual(expected);

@@ -101,7 +101,7 @@ test('a budget that cannot be read sends nothing', async () => {
   expect(server.connections()).toBe(0);
 });
 
-test('a 429 is told even where the store of the budget is away by then', async () => {
+test('a 429 is reported even if the store of the budget is unavailable by then', async () => {
   const server = track(await startHttpServer({ status: 429 }));
   const permit = { ...FREE_PERMIT, limited: () => Promise.reject(new Error('the store is away')) };
   const { caller } = callerOf(server.url, { take: async () => ({ status: 'taken', permit }) });
@@ -215,7 +215,7 @@ test('a flood of headers is cut off', async () => {
   expect(answered).toMatchObject({ status: 'failed', failure: { reason: 'TOO_LARGE' } });
 });
 
-test('the caps on answers are the configuration’s where it names them', async () => {
+test('the configuration can change the limits of answers', async () => {
   const server = track(await startHttpServer({ status: 200, body: 'x'.repeat(101) }));
   expect(await send(callerOf(server.url, { maxAnswerBytes: 101 }).caller)).toMatchObject({ status: 'answered' });
   const { caller } = callerOf(server.url, { maxAnswerBytes: 100 });

@@ -1,23 +1,25 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
-import { itemSuite } from './item-suite.ts';
+import { vendorFile } from '../../support/vendor-contract.ts';
+import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
 
 itemSuite('an issue of GitHub', startGithub);
+manyItemsSuite('an issue of GitHub', startGithub);
 
 let harness: GithubVendor;
 let target: Target;
+let needs: ReturnType<typeof needsOf>;
 
 beforeEach(async () => {
   harness = await startGithub();
-  target = openGithub(
-    githubSettings({ labels: ['mirror'], columns: { Shipped: 'completed', Done: 'open' } }),
-    needsOf(harness.vendor),
-  );
+  needs = needsOf(harness.vendor);
+  target = openGithub(githubSettings({ labels: ['mirror'], columns: { Shipped: 'completed', Done: 'open' } }), needs);
 });
 
 afterEach(async () => {
@@ -74,10 +76,34 @@ test('an issue of ours is found on a later page, and the search ends after five'
   expect(harness.vendor.requests.filter(({ query }) => query.get('page') === '6')).toEqual([]);
 });
 
+const PULL_REQUEST = { diff_url: null, html_url: null, patch_url: null, url: null };
+
+test('an issue that was transferred is read at its new address, written there, and linked by its new id', async () => {
+  const itemId = harness.put(false);
+  const [issue] = harness.issues;
+  if (issue) issue.movedTo = { repo: 'octo/till', number: 3 };
+  expect(await deliver(true, itemId)).toMatchObject({
+    status: 'delivered',
+    itemId: 'octo/till#3',
+    detail: 'octo/till#3: open → closed',
+  });
+  expect(await target.readItem?.(itemId, context())).toMatchObject({ item: { itemId: 'octo/till#3' } });
+  expect(issue?.state).toBe('closed');
+});
+
+test('issues are found on pages that missing numbers have moved up, and others are left to single reads', async () => {
+  for (let count = 0; count < 450; count++) harness.put(true);
+  harness.issues.splice(20, 220);
+  const ids = ['3', '9', '15', '300', '301', '399', '400', '20', '100'].map((number) => `octo/shop#${number}`);
+  const items = await readMany(target, ids);
+  expect(items.map(({ itemId }) => itemId).toSorted()).toEqual(ids.slice(0, 8).toSorted());
+  expect(harness.vendor.requests.length).toBeLessThanOrEqual(6);
+});
+
 test('a pull request that has the marker in its text is not treated as the issue', async () => {
   await deliver(false);
   const [issue] = harness.issues.splice(0, 1);
-  if (issue) harness.issues.push({ ...issue, pull_request: {} });
+  if (issue) harness.issues.push({ ...issue, pull_request: PULL_REQUEST });
   const again = openGithub(githubSettings(), needsOf(harness.vendor));
   expect(await again.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: 'octo/shop#2' });
   await again.close();
@@ -112,6 +138,7 @@ test.each([
   harness.vendor.next({ status, headers, body: { message } });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
+  expect(needs.budget.limits429).toEqual([retryAfterMs]);
 });
 
 test('an archived repository is a problem of its issues, not of the token', async () => {
@@ -130,7 +157,7 @@ test('a token without the permission is a problem of this issue, and the remedy 
   expect(outcome.detail).toContain('not accessible by personal access token');
 });
 
-test('a repository that is not there is refused when an issue is to be created', async () => {
+test('a missing repository is refused when an issue is to be created', async () => {
   harness.vendor.next(harness.missing);
   expect(await deliver(false)).toMatchObject({
     status: 'refused',
@@ -179,6 +206,11 @@ test.each([
   expect(itemsIn(`https://${host}/octo/shop/issues/12`)).toEqual(['octo/shop#12']);
 });
 
+test('behind a proxy, the pages are at the site of the settings', () => {
+  const proxied = { ...PLACE, url: 'https://proxy.example.com/github', site: 'https://github.com' };
+  expect(githubNaming(proxied).itemsIn('https://github.com/octo/shop/issues/12')).toEqual(['octo/shop#12']);
+});
+
 function hook(payload: object, headers: Record<string, string> = {}, key = HOOK_SECRET) {
   const body = Buffer.from(JSON.stringify(payload));
   const signature = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
@@ -191,9 +223,30 @@ const CLOSED = {
   repository: { name: 'Shop', owner: { login: 'Octo' } },
 };
 
-test('a genuine call back tells of the issue that was closed', async () => {
+test('a genuine call back reports the issue that was closed', async () => {
   const items = [{ itemId: 'octo/shop#12', isCompleted: true, status: 'closed' }];
   expect(await target.readHook?.(hook(CLOSED), SEEN_AT)).toEqual({ status: 'accepted', items });
+});
+
+const EXAMPLES = z
+  .object({ examples: z.record(z.string(), z.record(z.string(), z.unknown())) })
+  .parse(JSON.parse(vendorFile('github-hooks.json'))).examples;
+
+test.each([
+  ['reopened', '2021-10-12T00:00:00Z', { itemId: 'codertocat/hello-world#1', isCompleted: false, status: 'open' }],
+  [
+    'transferred',
+    '2019-10-26T00:00:00Z',
+    {
+      itemId: 'codertocat/hello-world#1',
+      isCompleted: false,
+      status: 'open',
+      formerIds: ['octo-org/octo-repo#1'],
+    },
+  ],
+])('GitHub’s own example of an issue that was %s is read', async (action, now, item) => {
+  const request = hook(EXAMPLES[action] ?? {});
+  expect(await target.readHook?.(request, new Date(now))).toEqual({ status: 'accepted', items: [item] });
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** The behaviour that every target with items must have, for all vendors. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Target } from '../../../src/contract/target.ts';
+import type { ItemState, Target } from '../../../src/contract/target.ts';
 import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, type ItemVendor, needsOf, readSecret, TOKEN } from '../../support/item-vendor.ts';
 
@@ -129,7 +129,11 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       ['200 and nothing', {}, { status: 'later', reason: 'UNREADABLE' }],
       ['409', { status: 409, body: {} }, { status: 'later', reason: 'CONFLICT' }],
       ['422', { status: 422, body: {} }, { status: 'refused', reason: 'REJECTED' }],
-      ['301', { status: 301, headers: { location: '/elsewhere' } }, { status: 'refused', reason: 'MOVED' }],
+      [
+        '301',
+        { status: 301, headers: { location: 'https://elsewhere.example/1' } },
+        { status: 'refused', reason: 'MOVED' },
+      ],
       ['302', { status: 302, headers: { location: '/login' } }, { status: 'later', reason: 'REDIRECTED' }],
     ])('answered by %s to a read', async (_, reply, expected) => {
       const itemId = harness.put(false);
@@ -145,7 +149,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       expect(await target.readItem?.(`${itemId}98`, context())).toEqual({ status: 'missing' });
     });
 
-    test('tells readItem what it is', async () => {
+    test('gives readItem its state', async () => {
       const itemId = harness.put(true);
       const read = await target.readItem?.(itemId, context());
       expect(read).toEqual({ status: 'found', item: { itemId, isCompleted: true, status: expect.any(String) } });
@@ -222,6 +226,29 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       expect(await deliver(false)).toMatchObject({ status: 'already', itemId: expect.any(String) });
       expect(harness.count()).toBe(1);
     });
+  });
+}
+
+export async function readMany(target: Target, ids: readonly string[]): Promise<readonly ItemState[]> {
+  const items = await target.readItems?.(ids, context());
+  if (items === undefined || 'status' in items) throw new Error(`the items were not read: ${JSON.stringify(items)}`);
+  return items;
+}
+
+/** For targets that show many items in few calls. */
+export function manyItemsSuite(noun: string, startHarness: () => Promise<ItemVendor>): void {
+  test(`500 linked items are read in at most ten calls, ${noun}`, async () => {
+    const harness = await startHarness();
+    const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+    const ids = Array.from({ length: 500 }, (_, index) => harness.put(index % 2 === 0));
+    const items = await readMany(target, ids);
+    expect(harness.vendor.requests.length).toBeLessThanOrEqual(10);
+    await target.close();
+    await harness.vendor.close();
+    expect(harness.vendor.complaints).toEqual([]);
+    expect(new Map(items.map(({ itemId, isCompleted }) => [itemId, isCompleted]))).toEqual(
+      new Map(ids.map((itemId, index) => [itemId, index % 2 === 0])),
+    );
   });
 }
 

@@ -5,10 +5,11 @@ import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { openJira } from '../../../src/mirror/targets/jira.ts';
 import type { SettingsOf } from '../../../src/settings/target.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
-import { type JiraVendor, jiraSettings, startJira, statusOf } from '../../support/jira-standin.ts';
-import { itemSuite } from './item-suite.ts';
+import { type JiraVendor, jiraSettings, startJira } from '../../support/jira-standin.ts';
+import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('an issue of Jira', startJira);
+manyItemsSuite('an issue of Jira', startJira);
 
 let harness: JiraVendor;
 
@@ -36,8 +37,8 @@ async function deliver(
 const statusAt = (key: string) => harness.issues.find((issue) => issue.key === key)?.status;
 
 test.each([
-  ['by its category', true, {}, 'Released'],
-  ['by its name', true, { doneStatus: 'done' }, 'Done'],
+  ['by its name among those of its category', true, {}, 'Done'],
+  ['by its name', true, { doneStatus: 'released' }, 'Released'],
   ['by its category', false, {}, 'Backlog'],
   ['by its name', false, { openStatus: 'In Progress' }, 'In Progress'],
 ])(
@@ -53,13 +54,62 @@ test.each([
 );
 
 test('takes a status in progress when there is no transition to a status that is to do', async () => {
-  harness.closedRoads.add('Backlog');
+  harness.statuses.delete('Backlog');
   const key = harness.put(true);
   expect(await deliver({ isCompleted: false }, key)).toMatchObject({ detail: `${key}: Done → In Progress` });
 });
 
+test.each([
+  ['Closed', 'Resolved'],
+  ['Resolved', 'Abandoned'],
+])('prefers %s to %s among the statuses that are done', async (better, worse) => {
+  for (const name of ['Released', 'Done']) harness.statuses.delete(name);
+  harness.statuses.set(worse, 'done').set(better, 'done');
+  const key = harness.put(false);
+  expect(await deliver({ isCompleted: true }, key)).toMatchObject({ detail: `${key}: In Progress → ${better}` });
+});
+
+test('asks for doneStatus where it is unclear which status means that the work was done', async () => {
+  harness.statuses.delete('Done');
+  const outcome = await deliver({ isCompleted: true }, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'NO_TRANSITION' });
+  expect(outcome.detail).toMatch(/Go Won't do → Won't do, Go Released → Released.*doneStatus/);
+});
+
+test.each([
+  ['Backlog', 'Done'],
+  ['Released', 'Released'],
+])('an issue that someone moves to %s meanwhile is read again, and ends as %s', async (status, end) => {
+  const key = harness.put(false);
+  const moveFirst = () => {
+    const [issue] = harness.issues;
+    if (issue) issue.status = status;
+    return { status: 400, body: { errorMessages: ['It is not valid for the current state.'] } };
+  };
+  harness.vendor.next(moveFirst, harness.isWrite);
+  expect(await deliver({ isCompleted: true }, key)).toMatchObject({ detail: `${key}: In Progress → ${end}` });
+  expect(statusAt(key)).toBe(end);
+});
+
+test('a transition to a done status gets the fields of the settings that are on its screen, and no others', async () => {
+  harness.doneFields.set('resolution', true).set('comment', false);
+  const doneFields = { resolution: { name: 'Fixed' }, priority: { name: 'High' } };
+  const key = harness.put(false);
+  expect(await deliver({ isCompleted: true }, key, { doneFields })).toMatchObject({ status: 'delivered' });
+  expect(harness.issues[0]?.sent).toEqual({ resolution: { name: 'Fixed' } });
+  expect(await deliver({ isCompleted: false }, key, { doneFields })).toMatchObject({ status: 'delivered' });
+  expect(harness.issues[0]?.sent).toEqual({});
+});
+
+test('a transition that requires a field is refused with the name of the field and of the setting', async () => {
+  harness.doneFields.set('resolution', true);
+  const outcome = await deliver({ isCompleted: true }, harness.put(false));
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'REJECTED' });
+  expect(outcome.detail).toMatch(/resolution: It is required.*requires resolution: set doneFields/);
+});
+
 test('where no transition leads to the wanted status, the dead letter names those that there are', async () => {
-  for (const name of ['Released', 'Done']) harness.closedRoads.add(name);
+  for (const name of ["Won't do", 'Released', 'Done']) harness.statuses.delete(name);
   const outcome = await deliver({ isCompleted: true }, harness.put(false));
   expect(outcome).toMatchObject({ status: 'refused', reason: 'NO_TRANSITION' });
   expect(outcome.detail).toContain('Go Backlog → Backlog, Go In Progress → In Progress');
@@ -88,7 +138,7 @@ test('two transitions at once are a conflict, which is tried again', async () =>
   });
 });
 
-test('a limit is told with the reason that Jira gives', async () => {
+test('a limit is reported with Jira’s reason', async () => {
   const headers = { 'retry-after': '12', 'ratelimit-reason': 'jira-per-issue-on-write' };
   harness.vendor.next({ status: 429, headers, body: {} }, harness.isWrite);
   const outcome = await deliver({ isCompleted: true }, harness.put(false));
@@ -138,6 +188,18 @@ test.each([
   ['ABC-12', { project: undefined }, []],
   ['https://acme.atlassian.net/browse/XY-9?focused=1', {}, ['XY-9']],
   ['https://acme.atlassian.net/jira/software/projects/XY/boards/1?selectedIssue=XY-9', {}, ['XY-9']],
+  ['https://acme.atlassian.net/issues/XY-9?jql=x https://acme.atlassian.net/issues/?jql=x', {}, ['XY-9']],
+  ['https://acme.atlassian.net/jira/software/c/projects/XY/issues/XY-9', {}, ['XY-9']],
+  ['https://acme.atlassian.net/jira/servicedesk/projects/XY/queues/custom/7/XY-9', {}, ['XY-9']],
+  ['https://acme.atlassian.net/jira/core/projects/XY/list?filter=a&selectedIssue=XY-9', {}, ['XY-9']],
+  ['https://acme.atlassian.net/browse/xy-9', {}, ['XY-9']],
+  ['https://acme.atlassian.net/wiki/spaces/A/pages/1/XY-9 https://acme.atlassian.net.evil.example/browse/XY-9', {}, []],
+  ['https://acme.atlassian.net/browse/XY-9', { url: 'https://api.atlassian.com/ex/jira/1a2b' }, []],
+  [
+    'https://acme.atlassian.net/browse/XY-9',
+    { url: 'https://api.atlassian.com/ex/jira/1a2b', site: 'https://acme.atlassian.net' },
+    ['XY-9'],
+  ],
   ['https://other.atlassian.net/browse/ABC-9 https://other.atlassian.net/x?k=ABC-9', {}, []],
   ['<a href="https://acme.atlassian.net/browse/ABC-9">ABC-9</a>', {}, ['ABC-9']],
 ])('the text %j names issues', (text, given, expected) => {
@@ -146,7 +208,7 @@ test.each([
 
 const UPDATED = {
   webhookEvent: 'jira:issue_updated',
-  issue: { key: 'ABC-12', fields: { status: statusOf('Done') } },
+  issue: { key: 'ABC-12', fields: { status: { name: 'Done', statusCategory: { key: 'done' } } } },
   changelog: { items: [{ field: 'status', toString: 'Done' }] },
 };
 
@@ -168,6 +230,25 @@ test.each([
 ])('a call back %s tells of the issue whose status changed', async (_, headers) => {
   const items = [{ itemId: 'ABC-12', isCompleted: true, status: 'Done' }];
   expect(await call(UPDATED, headers)).toEqual({ status: 'accepted', items });
+});
+
+test('a call back of an automation rule that sends the issue alone tells of its status', async () => {
+  const { issue } = UPDATED;
+  expect(await call({ ...issue, id: '10001' }, () => ({ 'x-lockstep-secret': HOOK_SECRET }))).toEqual({
+    status: 'accepted',
+    items: [{ itemId: 'ABC-12', isCompleted: true, status: 'Done' }],
+  });
+});
+
+test('a call back about an issue that moved to another project tells of its former key', async () => {
+  const items = [
+    { field: 'project', fromString: 'XY', toString: 'ABC' },
+    { field: 'Key', fromString: 'XY-3', toString: 'ABC-12' },
+  ];
+  expect(await call({ ...UPDATED, changelog: { items } }, signedWith(HOOK_SECRET))).toEqual({
+    status: 'accepted',
+    items: [{ itemId: 'ABC-12', isCompleted: true, status: 'Done', formerIds: ['XY-3'] }],
+  });
 });
 
 test.each([

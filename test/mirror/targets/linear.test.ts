@@ -3,21 +3,25 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import { linearNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { openLinear } from '../../../src/mirror/targets/linear.ts';
+import { startHttpServer } from '../../support/http-server.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { graphqlError, type LinearVendor, linearSettings, startLinear } from '../../support/linear-standin.ts';
-import { itemSuite } from './item-suite.ts';
+import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('an issue of Linear', startLinear);
+manyItemsSuite('an issue of Linear', startLinear);
 
 let harness: LinearVendor;
 let target: Target;
+let needs: ReturnType<typeof needsOf>;
 let now = SEEN_AT;
 
 beforeEach(async () => {
   harness = await startLinear();
+  needs = needsOf(harness.vendor);
   now = SEEN_AT;
   const settings = linearSettings({ columns: { Shipping: 'Shipped' } });
-  target = openLinear(settings, { ...needsOf(harness.vendor), now: () => now });
+  target = openLinear(settings, { ...needs, now: () => now });
 });
 
 afterEach(async () => {
@@ -79,6 +83,18 @@ test('a card goes to the state that its column is mapped to', async () => {
   expect(await target.deliver(card, context())).toMatchObject({ detail: `${itemId}: Todo → Shipped` });
 });
 
+test.each([
+  [false, /^canary-/],
+  [true, /^Bearer canary-/],
+])('with oauth: %s the token is sent as %s', async (oauth, header) => {
+  const vendor = await startHttpServer({ status: 500 });
+  const other = openLinear(linearSettings({ oauth }), needsOf(vendor));
+  await other.readItem?.('ENG-1', context());
+  await other.close();
+  await vendor.close();
+  expect(vendor.requests[0]?.headers.authorization).toMatch(header);
+});
+
 test('an issue is created under an id made of its task, a UUID of version 4', async () => {
   await deliver(false);
   expect(harness.issues[0]).toMatchObject({ title: 'Call the printer', description: 'About the invoice' });
@@ -100,7 +116,7 @@ test('an issue in the trash is missing', async () => {
   expect(await deliver(true, itemId)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
 });
 
-test('a team that is not there is refused when an issue is to be created', async () => {
+test('a missing team is refused when an issue is to be created', async () => {
   const lost = openLinear(linearSettings({ team: 'OPS' }), needsOf(harness.vendor));
   expect(await lost.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING' });
   await lost.close();
@@ -121,11 +137,12 @@ test.each([
   harness.vendor.next({ ...graphqlError('Rate limit exceeded', 'RATELIMITED', 'ratelimited', status), headers });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
+  expect(needs.budget.limits429).toEqual([retryAfterMs]);
 });
 
 test.each([
   ['AUTHENTICATION_ERROR', 'authentication error', 400, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
-  ['FORBIDDEN', 'forbidden', 200, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
+  ['FORBIDDEN', 'forbidden', 200, { status: 'refused', reason: 'NOT_ALLOWED' }],
   ['INTERNAL_SERVER_ERROR', 'internal error', 200, { status: 'later', reason: 'SERVER_ERROR' }],
   ['GRAPHQL_VALIDATION_FAILED', 'graphql error', 400, { status: 'refused', reason: 'REJECTED' }],
 ])('an error of the code %s and the type %s with HTTP %i', async (code, type, status, expected) => {
@@ -150,6 +167,7 @@ test('a success that is false is no success', async () => {
 test.each([
   ['https://linear.app/acme/issue/ENG-12/call-the-printer and ENG-13', ['ENG-12']],
   ['LINEAR: ENG-12, LINEAR:OPS-1', ['ENG-12', 'OPS-1']],
+  ['https://linear.app/acme/issue/eng-12/call-the-printer and linear: ops-2', ['ENG-12', 'OPS-2']],
   ['https://linear.example/acme/issue/ENG-12', []],
 ])('the text %j names issues', (text, expected) => {
   expect(linearNaming({ team: 'ENG' }).itemsIn(text)).toEqual(expected);
@@ -168,9 +186,16 @@ function hook(payload: object, key = HOOK_SECRET) {
   return { headers: { 'linear-signature': createHmac('sha256', key).update(body).digest('hex') }, body };
 }
 
-test('a genuine call back tells of the issue whose state changed', async () => {
+test('a genuine call back reports the issue whose state changed', async () => {
   const items = [{ itemId: 'ENG-12', isCompleted: true, status: 'Done' }];
   expect(await target.readHook?.(hook(UPDATE), SEEN_AT)).toEqual({ status: 'accepted', items });
+});
+
+test('a call back about an issue that moved to another team tells of its former identifiers', async () => {
+  const data = { ...UPDATE.data, identifier: 'OPS-3', previousIdentifiers: ['ENG-12'] };
+  const moved = hook({ ...UPDATE, data, updatedFrom: { teamId: 'team-eng' } });
+  const items = [{ itemId: 'OPS-3', isCompleted: true, status: 'Done', formerIds: ['ENG-12'] }];
+  expect(await target.readHook?.(moved, SEEN_AT)).toEqual({ status: 'accepted', items });
 });
 
 test.each([

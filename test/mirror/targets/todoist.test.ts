@@ -1,19 +1,23 @@
+import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { TODOIST } from '../../../src/mirror/targets/item-naming.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
-import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
+import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
-import { itemSuite } from './item-suite.ts';
+import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('a task of Todoist', startTodoist);
+manyItemsSuite('a task of Todoist', startTodoist);
 
 let harness: TodoistVendor;
 let target: Target;
+let needs: ReturnType<typeof needsOf>;
 
 beforeEach(async () => {
   harness = await startTodoist();
-  target = openTodoist(todoistSettings({ columns: { Shipped: 'completed' } }), needsOf(harness.vendor));
+  needs = needsOf(harness.vendor);
+  target = openTodoist(todoistSettings({ columns: { Shipped: 'completed' } }), needs);
 });
 
 afterEach(async () => {
@@ -28,7 +32,7 @@ const deliver = (isCompleted: boolean, itemId?: string, given: Partial<Delivery>
 function putRecurring(): string {
   const itemId = harness.put(false);
   const task = harness.tasks.at(-1);
-  if (task) task.due = { is_recurring: true, string: 'every monday' };
+  if (task) task.due = { is_recurring: true, string: 'every monday', date: '2026-03-02' };
   return itemId;
 }
 
@@ -37,6 +41,18 @@ test('a completed task, which is not answered by its id, is found among those th
   const itemId = harness.put(true);
   expect(await target.readItem?.(itemId, context())).toMatchObject({ status: 'found', item: { isCompleted: true } });
   expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: completed → open` });
+});
+
+test('the list of completed tasks is read once for many tasks, and then only its end', async () => {
+  for (let count = 0; count < 250; count++) harness.put(true);
+  const lists = () => harness.vendor.requests.filter(({ path }) => path.includes('/completed/'));
+  const ids = harness.tasks.map(({ id }) => id);
+  await Promise.all(ids.slice(0, 4).map((id) => target.readItem?.(id, context())));
+  for (const id of ids.slice(4, 9)) expect(await target.readItem?.(id, context())).toMatchObject({ status: 'found' });
+  expect(lists()).toHaveLength(2);
+  const later = harness.put(true);
+  expect(await target.readItem?.(later, context())).toMatchObject({ item: { isCompleted: true } });
+  expect(lists().at(2)?.query.get('since')).toBe('2026-03-01T11:55:00Z');
 });
 
 test('the search among completed tasks reaches back less than three months', async () => {
@@ -96,6 +112,34 @@ test('a created task has the words of the task as description that ends with its
   });
 });
 
+test('a description has at most 16,383 characters, with the marker at its end', async () => {
+  await target.deliver(deliveryOf({ description: 'x'.repeat(20_000) }), context());
+  expect(harness.tasks[0]?.description).toHaveLength(16_383);
+  expect(harness.tasks[0]?.description).toMatch(/x…\n\nlockstep-[\da-f]{12}$/);
+});
+
+test('a project that is full is refused with what to do, and not as a lack of permission', async () => {
+  const body = {
+    error: 'Maximum number of items per user project limit reached',
+    error_tag: 'MAX_ITEMS_LIMIT_REACHED',
+  };
+  harness.vendor.next({ status: 403, body }, harness.isCreation);
+  expect(await deliver(false)).toMatchObject({
+    status: 'refused',
+    reason: 'PLACE_FULL',
+    detail: expect.stringMatching(/limit reached.*300 active tasks/),
+  });
+});
+
+test('an id of digits alone, which Todoist no longer takes, is refused before anything is sent', async () => {
+  expect(await deliver(true, '2995104339')).toMatchObject({
+    status: 'refused',
+    reason: 'ITEM_ID_INVALID',
+    detail: expect.stringContaining('letters and digits'),
+  });
+  expect(harness.vendor.requests).toEqual([]);
+});
+
 test.each([
   [{ error: 'Too many requests', error_extra: { retry_after: 45 } }, {}, 45_000],
   [{ error: 'Too many requests' }, { 'retry-after': '8' }, 8_000],
@@ -104,6 +148,7 @@ test.each([
   harness.vendor.next({ status: 429, body, headers });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
+  expect(needs.budget.limits429).toEqual([retryAfterMs]);
 });
 
 test('what Todoist says of a refused write is in the dead letter', async () => {
@@ -120,4 +165,33 @@ test.each([
   ['https://todoist.example/app/task/6X7rM8997g3RQmvh', []],
 ])('the text %j names tasks', (text, expected) => {
   expect(TODOIST.itemsIn(text)).toEqual(expected);
+});
+
+function hook(
+  event_name: string,
+  event_data: object,
+  { key = HOOK_SECRET, triggered_at = SEEN_AT.toISOString() } = {},
+) {
+  const body = Buffer.from(JSON.stringify({ event_name, user_id: '2671355', event_data, version: '10', triggered_at }));
+  return { headers: { 'x-todoist-hmac-sha256': createHmac('sha256', key).update(body).digest('base64') }, body };
+}
+
+test.each([
+  ['item:completed', { checked: true }, true],
+  ['item:completed', { checked: false, due: { is_recurring: true } }, false],
+  ['item:uncompleted', {}, false],
+])('a genuine call %s with %j tells of a task that is completed: %s', async (event, data, isCompleted) => {
+  const items = [{ itemId: '6X7rM8997g3RQmvh', isCompleted, status: isCompleted ? 'completed' : 'open' }];
+  const verdict = await target.readHook?.(hook(event, { id: '6X7rM8997g3RQmvh', ...data }), SEEN_AT);
+  expect(verdict).toEqual({ status: 'accepted', items });
+});
+
+test('a call about something else tells of nothing, and one that is forged or old is refused', async () => {
+  const data = { id: '6X7rM8997g3RQmvh', checked: true };
+  const read = (request: ReturnType<typeof hook>) => target.readHook?.(request, SEEN_AT);
+  expect(await read(hook('item:updated', data))).toEqual({ status: 'accepted', items: [] });
+  expect(await read(hook('item:completed', data, { key: 'another-secret' }))).toMatchObject({ httpStatus: 401 });
+  expect(await read(hook('item:completed', data, { triggered_at: '2026-02-20T00:00:00Z' }))).toMatchObject({
+    httpStatus: 401,
+  });
 });

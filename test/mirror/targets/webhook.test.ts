@@ -58,6 +58,9 @@ async function openTarget(url: string, { env = { SECRET, OLD_SECRET }, take, ...
     type: 'webhook',
     url: hiddenUrl(url),
     secret: { from: 'env', name: 'SECRET', where: 'targets.hook.secret' },
+    format: 'standard',
+    headers: {},
+    fields: {},
     budget: { requests: 10, perMs: 1_000, burst: 10, concurrency: 8 },
     timeoutMs: 5_000,
     allowPrivate: true,
@@ -326,7 +329,7 @@ test.each([
   expect(await target.readHook?.(hook(body), new Date())).toMatchObject({ status: 'refused', httpStatus: 400 });
 });
 
-test('a call back that is not genuine is refused with 401 before anybody reads it', async () => {
+test('a call back that is not genuine is refused with 401 and not read', async () => {
   const target = await openTarget('http://127.0.0.1:9');
   const forged = hook('no JSON', signingKey(OLD_SECRET, ''));
   expect(await target.readHook?.(forged, new Date())).toMatchObject({ status: 'refused', httpStatus: 401 });

@@ -1,11 +1,8 @@
 /** Many services over one database, and one worker for all: each case has a service, an account and a tenant. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { type Service, startService } from '../../../src/service/server.ts';
+import type { Service } from '../../../src/service/server.ts';
 import { createKey, createTenant } from '../../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
-import { freshDatabase } from '../database.ts';
+import { openHarness } from './harness.ts';
 import { testWorkspace } from './test-workspace.ts';
 
 /** Of the account, the tenant and the contact sync of a case. */
@@ -19,10 +16,10 @@ export async function openCases(
   behaviours: readonly BehaviourOptions[],
   { account, sync = '' }: { readonly account: string; readonly sync?: string },
 ) {
-  const database = await freshDatabase();
+  const harness = await openHarness();
+  const { database, dataDir, anotherService } = harness;
   const services: Service[] = [];
-  for (const behaviour of behaviours) services.push(await startService({ pool: database.pool, behaviour }));
-  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-cases-'));
+  for (const behaviour of behaviours) services.push(await anotherService(behaviour));
   const env: Record<string, string> = {};
   const accounts = behaviours.map(({ requiredAuthorization: needed }, n) => {
     env[`KEY_${n}`] = keyOf(n);
@@ -39,6 +36,7 @@ export async function openCases(
     services,
     workspace,
     dataDir,
+    anotherService,
     /** Creates the tenant of a case and returns its id. */
     async addTenant(n: number): Promise<number> {
       const { id } = await createTenant(database.pool, nameOf(n));
@@ -47,9 +45,7 @@ export async function openCases(
     },
     async close(): Promise<void> {
       await workspace.close();
-      await Promise.all(services.map((service) => service.close()));
-      await database.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await harness.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** For tests of the contact sync: contacts, and the customers that become of them. */
+/** For tests of the contact sync: contacts, and the customers made from them. */
 import { type Harness, openHarness } from './harness.ts';
 import type { Needs } from './needs.ts';
 
@@ -21,7 +21,7 @@ export function withContacts(harness: Harness) {
     async editContact(id: number, changes: Record<string, unknown>): Promise<void> {
       await call('contacts.update', changes, id);
     },
-    /** By the contacts they came from, where they say so: imports run side by side, so their ids give no order. */
+    /** Sorted by the contacts they came from, if they say so: imports run in parallel, so the order of their ids varies. */
     async customers(): Promise<readonly Record<string, unknown>[]> {
       // Safe: our own service answers a list of records here.
       const customers = (await call('customers.getall')) as Record<string, unknown>[];

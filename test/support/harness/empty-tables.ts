@@ -2,20 +2,20 @@
 import type pg from 'pg';
 import { codeOf } from '../../../src/base/errors.ts';
 
-/** What the open parts of a harness hold in memory, and tables whose one row their migration makes. */
+/** Tables that keep their rows: open parts of a harness hold them in memory, or a migration wrote the only row. */
 const KEPT = [
   ...['service.tenants', 'service.keys', 'ledger.scopes', 'ledger.identities', 'ledger.accounts'],
   ...['ledger.fingerprint_key', 'ledger.clock'],
 ];
 
-/** Empties all tables but those, and resets their ids. Reads the catalogue once, at the first call. */
+/** Empties all other tables, and resets their ids. Reads the catalogue once, at the first call. */
 export function emptyingOf(pool: pg.Pool): () => Promise<void> {
   let statement: Promise<string> | undefined;
   return async () => {
     statement ??= emptying(pool);
     const sql = await statement;
     const empty = async (): Promise<void> => {
-      // A worker that still looks after the ledger reads these tables, in an order of its own.
+      // A worker that still maintains the ledger reads these tables, in another order.
       await pool.query(sql).catch((error: unknown) => {
         if (codeOf(error) !== DEADLOCK) throw error;
         return empty();

@@ -19,7 +19,7 @@ export async function startFrontServer(): Promise<FrontServer> {
     try {
       return await (between ? between(request, pass) : pass());
     } catch {
-      response.destroy(); // the service broke off, so this does too
+      response.destroy(); // the service closed the connection, so this does too
       return undefined;
     }
   });

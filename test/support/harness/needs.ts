@@ -15,6 +15,8 @@ export interface Needs {
   readonly syncs?: Readonly<Record<string, string>>;
   /** YAML of each target, without braces. */
   readonly targets?: Readonly<Record<string, string>>;
+  /** YAML of each channel for alerts, without braces. */
+  readonly alerts?: Readonly<Record<string, string>>;
   /** YAML of `retention`. */
   readonly retention?: string;
   readonly redisUrl?: string;
@@ -33,6 +35,7 @@ export function settingsText({
   account = BUDGET,
   syncs = { contacts: 'job: contacts' },
   targets = {},
+  alerts = {},
   retention = '{}',
   redisUrl = 'none',
 }: Needs & { readonly url: string; readonly prefix: string }): string {
@@ -44,6 +47,7 @@ console: { listen: "127.0.0.1:0" }
 retention: ${retention}
 ${section('syncs', syncs, 'account: test, ')}
 ${section('targets', targets)}
+${section('alerts', alerts)}
 `;
 }
 

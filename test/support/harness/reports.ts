@@ -1,4 +1,7 @@
-/** For tests of the way back: tasks linked with issues of a stand-in for GitHub, a receiver of webhooks, and the console. */
+/**
+ * For tests of changes that come back from targets: tasks linked with issues of a stand-in for GitHub, a receiver of
+ * webhooks, and the console.
+ */
 import { createHmac } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { Run } from '../../../src/engine/ledger/runs.ts';

@@ -1,7 +1,8 @@
 /** For tests of scans: tasks of the service, and the changes that a scan passes to the outbox. Nothing is delivered. */
 import { expect, vi } from 'vitest';
 import type { Counts } from '../../../src/engine/ledger/rows.ts';
-import { endRun, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { createPipeline, type MadePipeline, type NewPipeline } from '../../../src/service/administration.ts';
 import { type Harness, openHarness, type SyncHow } from './harness.ts';
 import type { Needs } from './needs.ts';

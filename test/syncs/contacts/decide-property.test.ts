@@ -11,6 +11,7 @@ import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
 
 let database: FreshDatabase;
@@ -73,7 +74,7 @@ test('contacts keep their customers, no match is guessed, and the next night fin
       expect(next.rows.filter((row) => row.state === 'ready')).toEqual([]);
       expect(next.rows.filter(inReview).map(whoAndWhy)).toEqual(night.rows.filter(inReview).map(whoAndWhy));
     }),
-    { numRuns: 12 },
+    runs(6),
   );
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/client/call/json.ts';
 import type { CustomerFields } from '../../../src/contract/records.ts';
-import { fieldsHash } from '../../../src/syncs/contacts/mapping.ts';
+import type { ContactFilter } from '../../../src/settings/contact-filter.ts';
+import type { ContactMap } from '../../../src/settings/contact-map.ts';
+import { fieldsHash, mappingOf } from '../../../src/syncs/contacts/mapping.ts';
 import { customerFieldsOf, keysOf, labelOf, personFieldsOf } from '../../../src/syncs/customers/keys.ts';
 
 /** Two spellings of one text: as composed characters, and as letters with marks. */
@@ -45,6 +47,127 @@ describe('a contact as a customer', () => {
   test.each(cases)('%s', (_name, contact, customer) => {
     expect(personFieldsOf(contact)).toEqual(customer);
   });
+});
+
+describe('a mapping', () => {
+  const contact: JsonObject = {
+    firstName: 'Ann',
+    last_name: 'Lee',
+    email: 'Ann@Example.com',
+    phone: '030 555-0000',
+    organization: 'Lee & Co',
+    linkedIn: 'ann-lee',
+    by_email: 1,
+    by_text: false,
+  };
+  const phone = { from: 'phone', transform: { phone: 'DE' } } as const;
+  const cases: readonly [string, ContactMap, JsonObject, CustomerFields][] = [
+    ['takes another field', { organization: { from: 'linkedIn' } }, {}, { organization: 'ann-lee' }],
+    [
+      'fills in a template',
+      { organization: { template: '{{ last_name }}, {{ full_name }}' } },
+      {},
+      { organization: 'Lee, Ann Lee' },
+    ],
+    [
+      'leaves out an optional part',
+      { organization: { template: '{{ organization }}{% if country %} ({{ country }}){% endif %}' } },
+      {},
+      { organization: 'Lee & Co' },
+    ],
+    [
+      'keeps an optional part',
+      { organization: { template: '{{ organization }}{% if country %} ({{ country }}){% endif %}' } },
+      { country: 'DE' },
+      { organization: 'Lee & Co (DE)' },
+    ],
+    [
+      'is empty if all fields of a template are',
+      { organization: { template: 'of {{ state }}' } },
+      {},
+      { organization: undefined },
+    ],
+    [
+      'does not read a value as a template',
+      { organization: { template: '{{ state }}' } },
+      { state: '{{ email }} {% x %}' },
+      { organization: '{{ email }} {% x %}' },
+    ],
+    ['sets one value', { gender: { value: 'unknown' } }, {}, { gender: 'unknown' }],
+    ['never writes none', { organization: 'none' }, {}, { organization: undefined }],
+    ['uses a default', { gender: { from: 'position', default: 'unknown' } }, {}, { gender: 'unknown' }],
+    [
+      'applies transforms in turn',
+      { email: { from: 'email', transform: ['upper', 'lower'] } },
+      {},
+      { email: 'ann@example.com' },
+    ],
+    ['writes a phone number of a country', { phone_number: phone }, {}, { phone_number: '+49305550000' }],
+    [
+      'reads a number with a country code',
+      { phone_number: phone },
+      { phone: '0043 1 58858' },
+      { phone_number: '+43158858' },
+    ],
+    [
+      'reads only numbers with a country code',
+      { phone_number: { from: 'phone', transform: 'phone' } },
+      {},
+      { phone_number: '030 555-0000' },
+    ],
+    ['keeps a number that cannot be read', { phone_number: phone }, { phone: 'ask Eve' }, { phone_number: 'ask Eve' }],
+    [
+      'keeps a number with an extension',
+      { phone_number: phone },
+      { phone: '030 5550000 ext. 12' },
+      { phone_number: '030 5550000 ext. 12' },
+    ],
+    ['reads flags', { gender: { template: '{{ by_email }} {{ by_text }}' } }, {}, { gender: 'true false' }],
+  ];
+  test.each(cases)('%s', (_name, map, more, customer) => {
+    const plain = {
+      full_name: 'Ann Lee',
+      email: 'Ann@Example.com',
+      phone_number: '030 555-0000',
+      organization: 'Lee & Co',
+    };
+    const whole = { ...contact, ...more };
+    const expected = { ...plain, ...(typeof more.phone === 'string' && { phone_number: more.phone }), ...customer };
+    const { fields, failures } = mappingOf({ map }).map(whole);
+    expect([fields, failures]).toEqual([JSON.parse(JSON.stringify(expected)), []]);
+  });
+
+  test('fails for a number that cannot be read, and for an empty field, if the settings say so', () => {
+    const map: ContactMap = { phone_number: { ...phone, strict: true }, gender: { from: 'state', required: true } };
+    expect(mappingOf({ map }).map({ phone: '12' }).failures).toEqual([
+      { code: 'MAP_EMPTY', facts: { field: 'gender' } },
+      { code: 'MAP_NOT_A_PHONE', facts: { field: 'phone_number', value: '12', country: 'DE' } },
+    ]);
+  });
+
+  test('writes the fields that it does not leave out', () => {
+    const { written } = mappingOf({ map: { gender: { value: 'x' }, email: 'none' } });
+    expect(written).toEqual(['full_name', 'gender', 'picture_url', 'organization', 'phone_number']);
+  });
+});
+
+const filters: readonly [ContactFilter, boolean][] = [
+  [{ country: 'DE' }, true],
+  [{ country: ' de ' }, true],
+  [{ country: 'AT' }, false],
+  [{ country: ['AT', 'DE'] }, true],
+  [{ country: { not: ['AT', 'CH'] } }, true],
+  [{ country: { not: 'DE' } }, false],
+  [{ state: { not: 'Bavaria' } }, true],
+  [{ state: { present: true } }, false],
+  [{ state: { present: false } }, true],
+  [{ by_email: true, by_text: false }, true],
+  [{ by_email: { not: true } }, false],
+  [{ country: 'DE', full_name: 'ben' }, false],
+];
+test.each(filters)('the filter %j selects the contact: %s', (where, isSelected) => {
+  const contact = { first_name: 'Ann', country: 'DE', state: '', by_email: true, by_text: 0 };
+  expect(mappingOf({ where }).selects(contact)).toBe(isSelected);
 });
 
 describe('a customer as another service may answer it', () => {

@@ -10,6 +10,7 @@ import { MAX_SENDS } from '../../../src/engine/ledger/rows.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
 
 const PASS = 2;
@@ -99,7 +100,7 @@ test('a settled contact has its own evidence, and a contact sent again has none 
       await settle();
       expect({ rows: await rowsOf(database, run), records: await recordsOf(database, run) }).toEqual(after);
     }),
-    { numRuns: 12 },
+    runs(6),
   );
 });
 

@@ -1,7 +1,8 @@
 /** How a load begins: the same file joins its load, and a partly received file is received again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thisWorker } from '../../../src/engine/ledger/claims.ts';
-import { pauseRun, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { beginLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin.ts';
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
@@ -38,7 +39,7 @@ test('a load waits until it is released, and keeps what its results take', async
   });
 });
 
-test('a run that is no load has none', async () => {
+test('a run that is not a load is not read as one', async () => {
   expect(await readLoad(database.pool, 'run-1')).toBeUndefined();
 });
 

@@ -8,7 +8,8 @@ import { type Claim, dropClaims, takeClaim } from '../../../src/engine/ledger/cl
 import { decideOrders } from '../../../src/engine/ledger/matching/decide-orders.ts';
 import { holdsItsKeys, releaseKeys, takeKeys } from '../../../src/engine/ledger/matching/order-keys.ts';
 import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
-import { pauseRun, type Run, readRun, recordProgress, resumeRun } from '../../../src/engine/ledger/runs.ts';
+import { pauseRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
+import { type Run, readRun, recordProgress } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
 import { freshLedger, putRows, WORKER } from '../../engine/ledger/fresh-ledger.ts';
@@ -143,7 +144,7 @@ test('loads side by side never send one order twice, however they end and resume
       await carryToTheEnd(loads, service);
       expect([...service].toSorted()).toEqual([...new Set(wanted.flat())].toSorted().map((label) => [label, 1]));
     }),
-    runs(30),
+    runs(10),
   );
 });
 

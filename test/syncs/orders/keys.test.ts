@@ -9,7 +9,8 @@ import {
   takeKeys,
 } from '../../../src/engine/ledger/matching/order-keys.ts';
 import { claimRows } from '../../../src/engine/ledger/rows.ts';
-import { pauseRun, type Run, resumeRun } from '../../../src/engine/ledger/runs.ts';
+import { pauseRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
 import type { Queryable } from '../../../src/storage/queryable.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';

@@ -1,5 +1,6 @@
 /** Loads put straight into a ledger, without a file or a service. */
-import { endRun, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { beginLoad, type LoadSpec, releaseLoad } from '../../../src/syncs/orders/begin.ts';
 import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -49,7 +50,7 @@ export function rowsWith(values: readonly NonNullable<StagedRow['values']>[]): S
   return values.map((one, i) => ({ line: i + 2, cells: Object.values(one).map(String), values: one }));
 }
 
-/** The expired lease of a load that no worker works on any more. */
+/** The expired claim of a load that no worker works on any more. */
 export async function end({ pool }: FreshDatabase, run: Run, how: 'done' | 'failed' | 'cancelled'): Promise<void> {
   await endRun(pool, run.id, how);
 }

@@ -135,7 +135,7 @@ test('makes a customer from the row with the most data, and among equals from th
   ]);
 });
 
-test('the run that makes customers works for its load, and knows who was there', async () => {
+test('the run that makes customers works for its load, and knows the customers that existed before', async () => {
   const run = await loadFor([{ e: 'ann@x.de' }, { e: 'there@x.de' }]);
   await putRecords(database, run, [{ record_id: '7', email: 'there@x.de', phone: null, name: null, org: null }]);
   await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));

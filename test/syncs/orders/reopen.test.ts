@@ -87,7 +87,7 @@ test('a reopened load begins at its customers, and needs no second approval', as
   const open = await readRun(database.pool, run.id);
   expect(open).toMatchObject({ status: 'running', phase: 'load-orders', rowsSettled: 1 });
   expect(open.endedAt).toBeUndefined();
-  expect(checkpointOf(open)).toEqual({ job: 'orders', step: 'customers', isShown: true });
+  expect(checkpointOf(open)).toEqual({ job: 'orders', step: 'customers', isCleared: true, isRetried: true });
 });
 
 test('a customer that a name has found is looked up again; one that the file gave by id stays', async () => {

@@ -80,7 +80,7 @@ test.each([true, false])(
         expect(await resolve()).toBe(missing);
         expect(await rowsOf(database, run)).toEqual(after);
       }),
-      runs(20),
+      runs(10),
     );
   },
 );

@@ -75,7 +75,7 @@ test('with a punctual service nothing is lost, nothing is sent twice, and every 
       const readAtS = await settleUntilDone(load, pausesS, (row) => expect(ordersOf(load, row)).toEqual([]));
       for (const row of await rowsOf(database, load.run)) tellsWhatIsThere(row, load, readAtS);
     }),
-    runs(15),
+    runs(8),
   );
 });
 
@@ -90,7 +90,7 @@ test('reports later or renamed orders as far as the reads could see them', async
       });
       for (const row of await rowsOf(database, load.run)) tellsWhatIsThere(row, load, readAtS);
     }),
-    runs(15),
+    runs(8),
   );
 });
 
@@ -107,7 +107,7 @@ test('sends nothing again after a list that may have missed orders', async () =>
         expect(verdict).not.toBeNull();
       }
     }),
-    runs(10),
+    runs(6),
   );
 });
 

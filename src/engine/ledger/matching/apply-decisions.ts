@@ -56,8 +56,8 @@ async function gatherEvidence(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * A creation that was decided and planned by a run which ended before it sent the row is in force again. Sent even once, it
- * never is: the next run finds the customer, or a person decides again.
+ * A decision to create a customer counts again if the run that planned it ended before it sent the row. Once the row was
+ * sent, it does not: the next run finds the customer, or a person decides again.
  */
 async function reopenUnsent(db: Queryable, run: Run): Promise<void> {
   await db.query(
@@ -133,7 +133,7 @@ async function ignoreDecided(db: Queryable): Promise<void> {
   );
 }
 
-/** Duplicates that a person saw when choosing or creating the customer of a contact are no news. */
+/** Duplicates that a person saw when choosing or creating the customer of a contact are not reported again. */
 async function acceptDuplicates(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update deciding s set ${IGNORED('d.decided_by')}

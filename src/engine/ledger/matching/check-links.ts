@@ -16,7 +16,8 @@ const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
 const IS_SAME = `coalesce(num_nonnulls(${KEYS.map((key) => `${WAS}->>'${key}'`).join(', ')}) = 0
   or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')}, false)`;
 const COMPARABLE = KEYS.map((key) => `(${WAS}->>'${key}' is not null and s.${key} is not null)::int`).join(' + ');
-const IS_ANOTHER_CONTACT = `(${COMPARABLE} >= 2 and not coalesce(${KEYS.map((key) => `${WAS}->>'${key}' = s.${key}`).join(' or ')}, false))`;
+/** A new mapping may change several keys of the same contact. */
+const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE} >= 2 and not coalesce(${KEYS.map((key) => `${WAS}->>'${key}' = s.${key}`).join(' or ')}, false))`;
 
 const LINKED = `deciding s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
   where s.is_linked`;

@@ -1,7 +1,9 @@
 /** Contacts as inputs of a run. */
 
+import type { Cause } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
+import { settleRows } from '../transitions.ts';
 
 export interface ContactInput {
   readonly id: string;
@@ -13,6 +15,8 @@ export interface ContactInput {
   readonly org: string | undefined;
   /** The fields that are sent, with the customer's field names. */
   readonly fields: object;
+  /** Why it must not be sent: its row is invalid from the start, and its customer stays as it is. Default: none. */
+  readonly failures?: readonly Cause[];
 }
 
 /** Row numbers ascend in the order in which the contacts were seen. */
@@ -39,4 +43,21 @@ export async function keepContacts(
       inputs.map(({ contact }) => JSON.stringify(contact.fields)),
     ],
   );
+  await rejectFailed(db, id, inputs);
+}
+
+async function rejectFailed(
+  db: Queryable,
+  runId: string,
+  inputs: readonly { readonly contact: ContactInput; readonly n: number }[],
+): Promise<void> {
+  const failed = inputs.flatMap(({ n, contact: { failures: [first, ...also] = [] } }) =>
+    first === undefined ? [] : { n, reason: first.code, facts: { ...first.facts, ...(also.length > 0 && { also }) } },
+  );
+  if (failed.length === 0) return;
+  await settleRows(db, runId, {
+    sql: `select n, 'invalid' as verdict, reason, facts, null as record_id
+      from jsonb_to_recordset($2) as t (n bigint, reason text, facts jsonb)`,
+    values: [JSON.stringify(failed)],
+  });
 }

@@ -10,6 +10,7 @@ import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
+import { MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
@@ -59,6 +60,10 @@ export async function decideContacts(
   return { status: 'decided' };
 }
 
+/** SQL: the sync of contacts of run `u` had another mapping than that of run `run`. */
+const IS_REMAPPED = (u: string, run: string) =>
+  `(${u}.job = 'contacts' and ${u}.options->'map' is distinct from (select options->'map' from ledger.runs where id = ${run}))`;
+
 const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
 
 /**
@@ -68,17 +73,19 @@ const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
 async function openContacts(db: Queryable, run: Run, onChange: DecideOptions['onChange']): Promise<void> {
   await db.query(
     `create temp table deciding (n bigint primary key, source_id text, label text, email text, phone text, name text, org text,
-       hash text, record_id text, known jsonb, linked_at timestamptz, is_linked boolean not null, is_stale boolean not null,
-       state text not null, action text, verdict text, reason text, facts jsonb, by text) on commit drop`,
+       hash text, record_id text, known jsonb, linked_at timestamptz, is_linked boolean not null, is_remapped boolean not null,
+       is_stale boolean not null, state text not null, action text, verdict text, reason text, facts jsonb, by text) on commit drop`,
   );
   await db.query(
-    `insert into deciding select n, source_id, label, email, phone, name, org, hash, record_id, known, linked_at, is_linked, false,
-       case when not is_linked then 'staged' when has_changed and $4 then 'ready' else 'settled' end,
-       case when is_linked and has_changed and $4 then 'update' end,
-       case when is_linked and not (has_changed and $4) then 'unchanged' end,
-       case when is_linked and has_changed and not $4 then 'CHANGE_IGNORED' end
-     from (select i.*, l.record_id, l.known, l.linked_at, l.source_id is not null as is_linked, l.hash is distinct from i.hash as has_changed
+    `insert into deciding select n, source_id, label, email, phone, name, org, hash, record_id, known, linked_at, is_linked, is_remapped, false,
+       case when verdict is not null then 'settled' when not is_linked then 'staged' when has_changed and $4 then 'ready' else 'settled' end,
+       case when verdict is null and is_linked and has_changed and $4 then 'update' end,
+       case when verdict is not null then verdict when is_linked and not (has_changed and $4) then 'unchanged' end,
+       case when verdict is not null then reason when is_linked and has_changed and not $4 then 'CHANGE_IGNORED' end
+     from (select i.*, l.record_id, l.known, l.linked_at, l.source_id is not null as is_linked, l.hash is distinct from i.hash as has_changed,
+         coalesce(${IS_REMAPPED('u', '$1')}, false) as is_remapped, v.verdict, v.reason
        from ledger.inputs i left join ledger.links l on l.scope = $2 and l.kind = $3 and l.source_id = i.source_id
+         left join ledger.runs u on u.id = l.run_id left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
        where i.run_id = $1) linked`,
     [run.id, run.scope, CONTACT_LINK, onChange === 'update'],
   );
@@ -171,24 +178,37 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list. */
+/**
+ * Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list.
+ * What was sent with another mapping has other keys: such a contact is unclear until a person decides, whatever it says now.
+ */
 async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `with earlier as (
-       select i.source_id, i.hash, max(v.reason) as reason, max(coalesce(v.facts->>'earlier', v.run_id)) as run
+    `with unrecognised as (
+       select v.run_id, v.n, v.reason, coalesce(v.facts->>'earlier', v.run_id) as run, ${IS_REMAPPED('u', '$2')} as is_remapped
        from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST')
-         cross join lateral (select source_id, hash from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
-       where u.scope = $1 group by i.source_id, i.hash
+       where u.scope = $1
+       union all select u.id, p.n, 'NOT_RECOGNISED', u.id, true
+       from ledger.runs u cross join lateral (
+         select n from ledger.plans where run_id = u.id and action <> 'update' and ${MAY_HAVE_ARRIVED('u.id', 'plans.n')}
+           and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = plans.n offset 0) offset 0) p
+       where u.scope = $1 and u.status in ('failed', 'cancelled') and ${IS_REMAPPED('u', '$2')}
+     ), earlier as (
+       select i.source_id, i.hash, e.is_remapped, max(e.reason) as reason, max(e.run) as run
+       from unrecognised e
+         cross join lateral (select source_id, hash from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
+       group by i.source_id, i.hash, e.is_remapped
      ), unclear as (
        select s.n, case when s.record_id is not null then 'CUSTOMER_GONE' when coalesce(s.email, s.phone, s.name) is null then 'NO_KEY'
            else e.reason end as reason,
          case when s.record_id is not null then jsonb_build_object('customer', s.record_id)
            when coalesce(s.email, s.phone, s.name) is not null then jsonb_build_object('what', 'customer', 'earlier', e.run) end as facts
-       from deciding s left join earlier e on e.source_id = s.source_id and e.hash = s.hash where s.state = 'staged'
+       from deciding s left join earlier e on e.source_id = s.source_id and (e.is_remapped or e.hash = s.hash)
+       where s.state = 'staged'
      )
      update deciding s set state = 'settled', verdict = 'review', reason = unclear.reason, facts = unclear.facts
      from unclear where s.n = unclear.n and unclear.reason is not null`,
-    [run.scope],
+    [run.scope, run.id],
   );
 }
 
@@ -241,20 +261,29 @@ async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged 
   await matchRows(db, run.id, {
     sql: `select n, 'customer' as kind, record_id, coalesce(by, 'link') as by from deciding where record_id is not null`,
   });
-  if (!run.dryRun) {
-    await planRows(db, run.id, {
-      sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
-            (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields
-          from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
-            left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n
-          where s.state = 'ready'`,
-      values: [mappedFields],
-    });
-  }
+  await planRows(db, run.id, {
+    sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
+          (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields
+        from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
+          left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n
+        where s.state = 'ready'`,
+    values: [mappedFields],
+  });
   await settleRows(db, run.id, {
-    sql: `select n, case when verdict is not null then verdict when action = 'update' then 'updated' else 'created' end as verdict,
-        case when verdict is null then 'PLANNED' else reason end as reason, facts, record_id
-      from deciding where state = 'settled' or $2`,
+    sql: `select s.n, case when s.verdict is not null then s.verdict when s.action = 'update' then 'updated' else 'created' end as verdict,
+        case when s.verdict is null then 'PLANNED' else s.reason end as reason, coalesce(s.facts, ${CHANGES}) as facts, s.record_id
+      from deciding s left join ledger.plans p on p.run_id = $1 and p.n = s.n and p.action = 'update'
+        left join ledger.records k on ${IS_CUSTOMER} and k.record_id = p.record_id
+      where s.state = 'settled' or $2`,
     values: [run.dryRun],
   });
 }
+
+/** Characters of a value that a plan shows. */
+const MOST_SHOWN = 200;
+
+/** SQL: the fields of customer `k` that the planned update `p` would change, as facts. */
+const CHANGES = `case when p.n is not null then jsonb_build_object('changes', (
+  select coalesce(jsonb_agg(jsonb_build_object('field', f.key, 'is', left(coalesce(k.fields->>f.key, ''), ${MOST_SHOWN}),
+    'expected', left(f.value, ${MOST_SHOWN})) order by f.key), '[]')
+  from jsonb_each_text(p.fields) f where f.value <> coalesce(k.fields->>f.key, ''))) end`;

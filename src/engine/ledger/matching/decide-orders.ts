@@ -10,6 +10,7 @@ import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { differ, differences } from './differences.ts';
 import { OVERWRITTEN } from './order-decisions.ts';
 import { keyScopeOf } from './order-keys.ts';
+import { leaveOutUnshown } from './shown.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
 export interface Planned {
@@ -29,7 +30,7 @@ export interface Deciding {
 
 /**
  * Decides; run it in one transaction; safe to repeat. Rows without a customer, or whose key another load holds, stay
- * undecided.
+ * undecided. A bound run leaves out what was not shown.
  */
 export async function decideOrders(db: Queryable, run: Run, { existing, isWhole }: Deciding): Promise<Planned> {
   await findInvisible(db, run);
@@ -42,6 +43,7 @@ export async function decideOrders(db: Queryable, run: Run, { existing, isWhole 
   await planRows(db, id, {
     sql: `select n, fate as action, record_id, fields from decided where fate in ('create', 'update')`,
   });
+  if (run.isBound) await leaveOutUnshown(db, run);
   const counted = await db.query<Planned>(
     `with open as (
        select count(*) filter (where action = 'create') as create, count(*) filter (where action = 'update') as update

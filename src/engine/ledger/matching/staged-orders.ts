@@ -92,6 +92,23 @@ export async function stageOrders(db: Queryable, runId: string, rows: readonly S
   return kept.rowCount !== 0;
 }
 
+/** Copies the rows of a load that was received to a new load of the same file, undecided; run it in one transaction. */
+export async function copyStaged(db: Queryable, from: string, to: string): Promise<void> {
+  const copied = await db.query(
+    `insert into ledger.inputs (run_id, n, source_id, cells, label, client_id, email, phone, name, org, fields, customer)
+     select $2, n, source_id, cells, label, client_id, email, phone, name, org, fields, customer
+     from ledger.inputs where run_id = $1 order by n`,
+    [from, to],
+  );
+  await db.query(
+    `insert into ledger.verdicts (run_id, n, verdict, reason, facts)
+     select $2, n, case reason when 'DUP_IN_FILE' then 'existing' else verdict end, reason, facts - 'because'
+     from ledger.verdicts where run_id = $1 and (verdict = 'invalid' or reason = 'DUP_IN_FILE') order by n`,
+    [from, to],
+  );
+  await db.query('update ledger.runs set rows_seen = $2 where id = $1', [to, copied.rowCount]);
+}
+
 /** Whether anything is left to decide or to send. */
 export async function isAnyUnsettled(db: Queryable, runId: string): Promise<boolean> {
   const found = await db.query(`select from ledger.inputs i where run_id = $1 and not ${IS_SETTLED} limit 1`, [runId]);

@@ -1,0 +1,153 @@
+/** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { LockstepError } from '../../base/errors.ts';
+import type { DeliveryOutcome } from '../../contract/target.ts';
+import { targetStates } from '../../mirror/outbox/target-states.ts';
+import { type ChannelState, channelStates } from '../../operator/alerts/channel-states.ts';
+import { outboxName } from '../../operator/alerts/channels/channel.ts';
+import { openChannel } from '../../operator/alerts/channels/open-channel.ts';
+import { testMessage } from '../../operator/alerts/message.ts';
+import { openAlerts } from '../../operator/alerts/report-changes.ts';
+import { formatTime, plural } from '../../operator/words.ts';
+import type { ChannelSettings } from '../../settings/alert.ts';
+import { readSecret } from '../../settings/secrets.ts';
+import { channelNamed } from '../../settings/settings.ts';
+import { styled } from '../colour.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import type { Perform, Session } from '../session.ts';
+
+export function define(alerts: Command, perform: Perform): void {
+  alerts
+    .description(
+      'Lists the channels of the settings with the last alert that each has received, and the alerts that are open: ' +
+        'problems that were reported and still exist. A worker (lockstep start) reports each problem once, and again ' +
+        'when it has recovered.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep alerts
+  $ lockstep alerts test ops-mail
+  $ lockstep deliveries --target alerts.ops-mail`,
+    )
+    .action(perform(list));
+  alerts
+    .command('test')
+    .summary('send a test message now')
+    .description(
+      'Sends a test message through each channel, or through one, and waits for the result. It is sent once, whatever the ' +
+        'events and syncs of the channel are. Exit code 1 if a channel did not accept it.',
+    )
+    .argument('[channel]', 'name of the channel under alerts in the settings')
+    .action(perform(test));
+}
+
+async function list(session: Session): Promise<void> {
+  const { out, hint } = session;
+  const settings = await session.settings();
+  const { pool } = await session.openLedger();
+  const channels = Object.values(settings.alerts);
+  const names = channels.map(({ name }) => outboxName(name));
+  const states = new Map((await channelStates(pool, names)).map((state) => [state.target, state]));
+  const targets = new Map((await targetStates(pool)).map((state) => [state.target, state]));
+  const shown = channels.map((channel) => {
+    const target = outboxName(channel.name);
+    const { disabled, failing } = targets.get(target) ?? {};
+    const problem = disabled?.detail ?? failing?.detail ?? states.get(target)?.refused?.detail ?? null;
+    return { channel, target, state: states.get(target), isDisabled: disabled !== undefined, problem };
+  });
+  const lines = shown.map(({ channel, state, isDisabled }) => [
+    channel.name,
+    channel.type,
+    channel.events?.join(', ') ?? 'all',
+    channel.syncs?.join(', ') ?? 'all',
+    state?.lastSentAt ? formatTime(state.lastSentAt) : 'never',
+    isDisabled ? styled('bad', 'disabled') : stateWords(state),
+  ]);
+  out.table(['CHANNEL', 'TYPE', 'EVENTS', 'SYNCS', 'LAST SENT', 'STATUS'], lines, {
+    none: 'The settings have no channel under alerts, so nothing is reported.',
+  });
+  for (const { target, problem, isDisabled } of shown) {
+    if (problem === null) continue;
+    out.say(
+      `${target}: ${problem}`,
+      `      ${hint(isDisabled ? `deliveries enable ${target}` : `deliveries --target ${target}`)}`,
+    );
+  }
+  const open = await openAlerts(pool);
+  out.say('', styled('strong', 'Open alerts'));
+  for (const { message, since } of open)
+    out.say(
+      `  ${styled('warn', message.title)}, since ${formatTime(since)}`,
+      `      ${message.text}`,
+      `      ${message.command}`,
+    );
+  if (open.length === 0) out.say('  none');
+  out.result({
+    channels: shown.map(({ channel: { name, type, events, syncs }, state, isDisabled, problem }) => ({
+      name,
+      type,
+      events: events ?? null,
+      syncs: syncs ?? null,
+      lastSentAt: state?.lastSentAt ?? null,
+      waiting: state?.waiting ?? 0,
+      dead: state?.dead ?? 0,
+      disabled: isDisabled,
+      problem,
+    })),
+    open: open.map(({ message: { state: _, ...alert } }) => alert),
+  });
+}
+
+function stateWords({ waiting = 0, dead = 0 }: Partial<ChannelState> = {}): string {
+  const parts = [
+    ...(waiting > 0 ? [`${waiting} not sent yet`] : []),
+    ...(dead > 0 ? [plural(dead, 'dead letter')] : []),
+  ];
+  return parts.length === 0 ? 'ok' : styled('warn', parts.join(', '));
+}
+
+async function test(session: Session, name: string | undefined): Promise<ExitCode> {
+  const { out, hint } = session;
+  const settings = await session.settings();
+  const channels = name === undefined ? Object.values(settings.alerts) : [channelNamed(settings, name)];
+  if (channels.length === 0)
+    throw wrongUse(`${settings.file} has no channel under alerts. Add one, then check it: ${hint('settings check')}`);
+  const signal = session.untilStopped('Stopping.');
+  const results = await Promise.all(
+    channels.map(async (channel) => ({ name: channel.name, outcome: await testOne(session, channel, signal) })),
+  );
+  const tested = results.map(({ name: of, outcome }) => {
+    const isSent = outcome.status === 'delivered';
+    const detail = ('detail' in outcome ? outcome.detail : undefined) ?? null;
+    out.say(
+      `${of}: ${isSent ? styled('good', 'sent') : styled('bad', 'not sent')}${detail === null ? '' : `: ${detail}`}`,
+    );
+    return { name: of, sent: isSent, reason: 'reason' in outcome ? outcome.reason : null, detail };
+  });
+  out.result({ channels: tested });
+  return tested.every(({ sent }) => sent) ? DONE : DONE_WITH_PROBLEMS;
+}
+
+async function testOne({ env }: Session, channel: ChannelSettings, signal: AbortSignal): Promise<DeliveryOutcome> {
+  try {
+    const opened = await openChannel(channel, { readSecret: (ref) => readSecret(ref, env) });
+    const now = new Date();
+    const alert = {
+      id: `msg_${randomBytes(18).toString('base64url')}`,
+      sequence: 0,
+      seenAt: now,
+      message: testMessage(now),
+    };
+    try {
+      return await opened.send(alert, { signal });
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    return { status: 'refused', reason: error.code, detail: error.message };
+  }
+}

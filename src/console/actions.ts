@@ -1,0 +1,147 @@
+/** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
+import type pg from 'pg';
+import { codeOf } from '../base/errors.ts';
+import { keepAction } from '../engine/ledger/console-actions.ts';
+import { type Run, readRun } from '../engine/ledger/runs.ts';
+import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
+import { planOf, writesOf } from '../operator/load-plan.ts';
+import { cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
+import { formatCount, plural } from '../operator/words.ts';
+import { type Settings, syncNamed } from '../settings/settings.ts';
+import { requireOperator } from './guard.ts';
+import type { Person } from './people.ts';
+
+export interface ActionNeeds {
+  readonly pool: pg.Pool;
+  readonly settings: () => Settings;
+  /** Starts a run of a sync, or returns the unfinished run that blocks it. */
+  readonly startSync: (
+    name: string,
+    how: { lane: 'interactive' | 'batch'; dryRun: boolean },
+  ) => Promise<{ readonly status: 'started' | 'busy'; readonly run: Run }>;
+  /** Completes a command with the options of this process. */
+  readonly hint: (command: string) => string;
+}
+
+/** What was done, in a sentence, and the run to look at next. */
+export interface Done {
+  readonly said: string;
+  readonly run?: string;
+  /** A code, if nothing was done. */
+  readonly refused?: string;
+  /** What it was about, if that is known only now. */
+  readonly about?: string;
+}
+
+interface How {
+  readonly reason?: string | undefined;
+  /** Who does it. */
+  readonly by: string;
+}
+
+type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
+
+export const RUN_ACTIONS = ['cancel', 'resume', 'retry'] as const;
+export type RunAction = (typeof RUN_ACTIONS)[number];
+export const SYNC_ACTIONS = ['run', 'dry-run', 'pause', 'resume'] as const;
+export type SyncAction = (typeof SYNC_ACTIONS)[number];
+
+const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
+  async cancel({ pool }, id, { by }) {
+    await cancelRun(pool, await readRun(pool, id), by);
+    return { said: `Run ${id} is cancelled: nothing more is sent.`, run: id };
+  },
+  async resume({ pool, hint }, id, { by }) {
+    await reopenRun(pool, await readRun(pool, id), by, hint);
+    return { said: `Run ${id} continues as soon as a worker is free.`, run: id };
+  },
+  async retry(needs, id) {
+    const { pool, hint } = needs;
+    const run = await readRun(pool, id);
+    const rows = await retryLoad(pool, run, hint);
+    if (rows !== undefined) return { said: `Run ${id} is open again: ${plural(rows, 'row')} to retry.`, run: id };
+    return start(needs, run.sync, run.dryRun);
+  },
+};
+
+const ON_SYNCS: Readonly<Record<SyncAction, Perform>> = {
+  run: (needs, name) => start(needs, name, false),
+  'dry-run': (needs, name) => start(needs, name, true),
+  async pause({ pool, settings }, name, { reason }) {
+    syncNamed(settings(), name);
+    await pauseSync(pool, name, reason);
+    return { said: `${name} is paused: no scheduler starts it.` };
+  },
+  async resume({ pool, settings }, name) {
+    if (!(await unpauseSync(pool, name))) syncNamed(settings(), name); // one that left the settings may still be paused
+    return { said: `${name} starts on schedule again.` };
+  },
+};
+
+async function start({ startSync }: ActionNeeds, name: string, dryRun: boolean): Promise<Done> {
+  const { status, run } = await startSync(name, { lane: 'interactive', dryRun });
+  if (status === 'busy') {
+    const said = `Nothing was started: run ${run.id} of ${run.title} is unfinished.`;
+    return { said, run: run.id, refused: 'RUN_IN_THE_WAY' };
+  }
+  return { said: `${dryRun ? 'A dry run' : 'A run'} of ${name} has begun: ${run.id}.`, run: run.id };
+}
+
+export interface Taking {
+  readonly person: Person;
+  readonly via: 'page' | 'api';
+}
+
+/** Who decides or approves, for the ledger. */
+export function byWords({ person }: Taking): string {
+  return `${person.name} in the console`;
+}
+
+/** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED */
+export function actOnRun(needs: ActionNeeds, taking: Taking, action: RunAction, id: string): Promise<Done> {
+  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { by: byWords(taking) }));
+}
+
+/** Approves a large load if `typed` is the number of orders that it writes. @throws like actOnRun */
+export function approveTyped(needs: ActionNeeds, taking: Taking, id: string, typed: string): Promise<Done> {
+  return keeping(needs, taking, 'resume-run', id, async () => {
+    const plan = await planOf(needs.pool, await readRun(needs.pool, id), needs.settings());
+    if (typed.replaceAll(/\D/g, '') === String(writesOf(plan)))
+      return ON_RUNS.resume(needs, id, { by: byWords(taking) });
+    const said = `This is not the number of orders to write, ${formatCount(writesOf(plan))}: nothing is approved.`;
+    return { said, refused: 'NUMBER_DIFFERS' };
+  });
+}
+
+/** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
+export function actOnSync(
+  needs: ActionNeeds,
+  taking: Taking,
+  action: SyncAction,
+  name: string,
+  how: Pick<How, 'reason'> = {},
+): Promise<Done> {
+  const named = action === 'run' || action === 'dry-run' ? action : `${action}-sync`;
+  return keeping(needs, taking, named, name, () => ON_SYNCS[action](needs, name, { ...how, by: byWords(taking) }));
+}
+
+/** Does what only operators may do, and keeps it with who did it. @throws LockstepError CONSOLE_NOT_ALLOWED */
+export async function keeping(
+  { pool }: Pick<ActionNeeds, 'pool'>,
+  { person, via }: Taking,
+  action: string,
+  about: string,
+  work: () => Promise<Done>,
+): Promise<Done> {
+  const keep = (refused?: string, known = about) =>
+    keepAction(pool, { who: person.name, via, action, about: known, refused });
+  try {
+    requireOperator(person);
+    const done = await work();
+    await keep(done.refused, done.about);
+    return done;
+  } catch (error) {
+    await keep(codeOf(error) ?? 'UNEXPECTED');
+    throw error;
+  }
+}

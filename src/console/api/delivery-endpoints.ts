@@ -1,0 +1,84 @@
+/** The operations of the API about deliveries and targets. */
+import { z } from 'zod';
+import { countDeliveries, listDeliveries } from '../../mirror/outbox/list.ts';
+import { targetStates } from '../../mirror/outbox/target-states.ts';
+import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
+import { enableTarget, replayDeliveries } from '../delivery-actions.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { deliveryQuery, toDeliveryFilter } from './filters.ts';
+import { plainText } from './review-query.ts';
+import { done, limit, next, nothing } from './shapes.ts';
+
+const ofDelivery = z.object({ id: plainText.describe('Id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp.') });
+const delivery = z.looseObject({
+  id: z.string(),
+  target: z.string(),
+  state: z.string(),
+  verdict: z.string().nullable(),
+});
+
+export const deliveryEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'targets',
+    summary: 'Targets and channels for alerts: disabled, paused or failing, open deliveries, dead letters',
+    method: 'GET',
+    path: '/targets',
+    params: nothing,
+    query: nothing,
+    answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
+    async work({ pool, settings }) {
+      const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
+      const names = new Set([...outboxNames(settings()), ...counts.map(({ target }) => target)]);
+      return {
+        targets: [...names].map((target) => ({
+          ...(counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 }),
+          ...states.find((one) => one.target === target),
+        })),
+      };
+    },
+  }),
+  defineEndpoint({
+    name: 'enable-target',
+    summary: 'Enable a disabled target',
+    method: 'POST',
+    path: '/targets/{target}/enable',
+    params: z.object({ target: plainText }),
+    query: nothing,
+    answer: done,
+    work: (needs, { person, params }) => enableTarget(needs, { person, via: 'api' }, params.target),
+  }),
+  defineEndpoint({
+    name: 'deliveries',
+    summary: 'Deliveries, the newest first',
+    method: 'GET',
+    path: '/deliveries',
+    params: nothing,
+    query: deliveryQuery.extend({ limit }),
+    answer: z.object({ deliveries: z.array(delivery), next }),
+    async work({ pool }, { query }) {
+      const found = await listDeliveries(pool, toDeliveryFilter(query), query.limit + 1, query.after);
+      const deliveries = found.slice(0, query.limit);
+      return { deliveries, next: found.length > query.limit ? (deliveries.at(-1)?.id ?? null) : null };
+    },
+  }),
+  defineEndpoint({
+    name: 'delivery',
+    summary: 'One delivery: its content, attempts and last answer',
+    method: 'GET',
+    path: '/deliveries/{id}',
+    params: ofDelivery,
+    query: nothing,
+    answer: delivery,
+    work: ({ pool, hint }, { params }) => readDelivery(pool, params.id, hint),
+  }),
+  defineEndpoint({
+    name: 'replay-delivery',
+    summary: 'Send an ended delivery again',
+    method: 'POST',
+    path: '/deliveries/{id}/replay',
+    params: ofDelivery,
+    query: nothing,
+    answer: done,
+    work: (needs, { person, params }) => replayDeliveries(needs, { person, via: 'api' }, { ids: [params.id] }),
+  }),
+];

@@ -1,0 +1,64 @@
+/** One operation of the API: its address, its schemas, and what it does. The OpenAPI document is made from the same. */
+import type { z } from 'zod';
+import type { ConsoleNeeds } from '../needs.ts';
+import type { Person } from '../people.ts';
+
+export interface Endpoint {
+  readonly name: string;
+  readonly summary: string;
+  readonly method: 'GET' | 'POST';
+  /** After /api/v1, with `{name}` for parameters. */
+  readonly path: string;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: z.ZodObject | undefined;
+  readonly answer: z.ZodType;
+  /** @throws ZodError if the request does not fit; the LockstepErrors of what it does */
+  readonly answerTo: (needs: ConsoleNeeds, request: ApiRequest) => Promise<unknown>;
+}
+
+interface ApiRequest {
+  readonly person: Person;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject> {
+  readonly name: string;
+  readonly summary: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body?: Body;
+  readonly answer: z.ZodType;
+  readonly work: (
+    needs: ConsoleNeeds,
+    given: {
+      readonly person: Person;
+      readonly params: z.output<Params>;
+      readonly query: z.output<Query>;
+      readonly body: z.output<Body>;
+    },
+  ) => Promise<unknown>;
+}
+
+export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject>(
+  spec: EndpointSpec<Params, Query, Body>,
+): Endpoint {
+  const { params, query, body, work, ...rest } = spec;
+  return {
+    ...rest,
+    params,
+    query,
+    body,
+    answerTo: (needs, given) =>
+      work(needs, {
+        person: given.person,
+        params: params.parse(given.params),
+        query: query.parse(given.query),
+        body: (body?.parse(given.body ?? {}) ?? {}) as z.output<Body>, // safe: without a schema it has no fields
+      }),
+  };
+}

@@ -1,0 +1,194 @@
+/** The operations of the API: they do what the pages do, with the same functions. */
+import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
+import { listActions } from '../../engine/ledger/console-actions.ts';
+import { pageOfRows } from '../../engine/ledger/row-pages.ts';
+import { readRowStory } from '../../engine/ledger/row-story.ts';
+import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
+import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { accountStates } from '../../operator/account-states.ts';
+import { problemSections } from '../../operator/problems.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { storyResult } from '../../operator/row-words.ts';
+import { reportRun } from '../../operator/run-result.ts';
+import { statusOf } from '../../operator/status.ts';
+import { listSyncs } from '../../operator/sync-list.ts';
+import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { deliveryEndpoints } from './delivery-endpoints.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
+import { reviewEndpoints } from './review-endpoints.ts';
+import { done, limit, next, nothing, time } from './shapes.ts';
+
+const ofRun = z.object({ run: z.string().describe('Id of the run.') });
+const counts = z.record(z.enum(['in', ...VERDICTS]), z.number()).describe('Rows by verdict; `in` is their sum.');
+const report = z
+  .looseObject({ run: z.string(), sync: z.string(), status: z.string(), state: z.string(), counts })
+  .describe('The report of a run, as `lockstep runs show --json` prints it.');
+
+export const endpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'status',
+    summary: 'What needs a person, what runs, and what starts next',
+    method: 'GET',
+    path: '/status',
+    params: nothing,
+    query: nothing,
+    answer: z.looseObject({
+      needs: z.array(z.looseObject({ what: z.string(), why: z.string(), command: z.string() })),
+    }),
+    async work({ pool, settings }) {
+      const { paused, ...status } = await statusOf(pool, settings());
+      return { ...status, paused: [...paused.values()] };
+    },
+  }),
+  defineEndpoint({
+    name: 'runs',
+    summary: 'Runs, the newest first',
+    method: 'GET',
+    path: '/runs',
+    params: nothing,
+    query: runQuery.extend({ limit }),
+    answer: z.object({ runs: z.array(report), next }),
+    async work({ pool, settings }, { query }) {
+      const how = { limit: query.limit, after: query.after, fold: !query.all };
+      const { entries, next } = await pageOfRuns(pool, toRunFilter(query), how);
+      const reports = entries.map(async ({ run, folded, since }) => ({
+        ...(await reported({ pool, settings }, run)),
+        folded,
+        since,
+      }));
+      return { runs: await Promise.all(reports), next: next ?? null };
+    },
+  }),
+  defineEndpoint({
+    name: 'run',
+    summary: 'One run: its report, notes, reasons, and the rows that need a person by reason',
+    method: 'GET',
+    path: '/runs/{run}',
+    params: ofRun,
+    query: nothing,
+    answer: report,
+    async work({ pool, settings, hint }, { params }) {
+      const run = await readRun(pool, params.run);
+      const shown = await reported({ pool, settings }, run);
+      const problems = await problemSections(pool, shown, hintsFor(hint, run));
+      return { ...shown, notes: run.notes, reasons: await reasonsOf(pool, run.id, shown.counts.unknown), problems };
+    },
+  }),
+  defineEndpoint({
+    name: 'rows',
+    summary: 'The rows of a run, in the order they were seen',
+    method: 'GET',
+    path: '/runs/{run}/rows',
+    params: ofRun,
+    query: rowQuery.extend({ limit }),
+    answer: z.object({
+      rows: z.array(z.looseObject({ n: z.number(), sourceId: z.string(), verdict: z.string() })),
+      next,
+    }),
+    async work({ pool }, { params, query }) {
+      const run = await readRun(pool, params.run);
+      const page = await pageOfRows(pool, run.id, toRowFilter(query), { limit: query.limit, after: query.after });
+      return { rows: page.rows, next: page.next === undefined ? null : String(page.next) };
+    },
+  }),
+  defineEndpoint({
+    name: 'row',
+    summary: 'One row: its input, match, attempts and verdict',
+    method: 'GET',
+    path: '/runs/{run}/rows/{row}',
+    params: ofRun.extend({ row: z.string().describe('Line of the file, id of the contact, or number of the row.') }),
+    query: nothing,
+    answer: z.looseObject({ n: z.number(), state: z.string() }),
+    async work({ pool, hint }, { params }) {
+      const run = await readRun(pool, params.run);
+      const story = await readRowStory(pool, run.id, params.row);
+      if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
+      return storyResult(story, hintsFor(hint, run));
+    },
+  }),
+  defineEndpoint({
+    name: 'act-on-run',
+    summary: 'Cancel a run, resume (or approve) it, or retry what failed',
+    method: 'POST',
+    path: '/runs/{run}/{action}',
+    params: ofRun.extend({ action: z.enum(RUN_ACTIONS) }),
+    query: nothing,
+    answer: done,
+    work: (needs, { person, params }) => actOnRun(needs, { person, via: 'api' }, params.action, params.run),
+  }),
+  defineEndpoint({
+    name: 'syncs',
+    summary: 'The syncs of the settings: schedule, next starts, last run',
+    method: 'GET',
+    path: '/syncs',
+    params: nothing,
+    query: nothing,
+    answer: z.object({ syncs: z.array(z.looseObject({ sync: z.string() })) }),
+    async work({ pool, settings }) {
+      const listed = await listSyncs(pool, settings());
+      return {
+        syncs: listed.map(({ sync: { name, type, account, schedule }, ...rest }) => ({
+          sync: name,
+          type,
+          account,
+          schedule,
+          ...rest,
+        })),
+      };
+    },
+  }),
+  defineEndpoint({
+    name: 'act-on-sync',
+    summary: 'Run a sync now, make a dry run, or pause and resume its schedule',
+    method: 'POST',
+    path: '/syncs/{sync}/{action}',
+    params: z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) }),
+    query: nothing,
+    body: z.object({ reason: z.string().max(200).optional().describe('Why it is paused.') }),
+    answer: done,
+    work: (needs, { person, params, body }) =>
+      actOnSync(needs, { person, via: 'api' }, params.action, params.sync, { reason: body.reason }),
+  }),
+  defineEndpoint({
+    name: 'accounts',
+    summary: 'Accounts: tenant, budget, suspended, service down, dialect',
+    method: 'GET',
+    path: '/accounts',
+    params: nothing,
+    query: nothing,
+    answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
+    work: async ({ pool, settings, budgets }) => ({
+      accounts: (await accountStates(pool, settings())).map((state) => ({
+        ...state,
+        ratePerSecond: budgets().get(state.account)?.ratePerSecond ?? null,
+      })),
+    }),
+  }),
+  ...reviewEndpoints,
+  ...deliveryEndpoints,
+  defineEndpoint({
+    name: 'activity',
+    summary: 'What people and programs did here, the newest first',
+    method: 'GET',
+    path: '/activity',
+    params: nothing,
+    query: z.object({
+      limit,
+      after: z.coerce.number().int().optional().describe('The `id` of the last entry before.'),
+    }),
+    answer: z.object({
+      actions: z.array(z.looseObject({ id: z.number(), at: time, who: z.string(), action: z.string() })),
+    }),
+    work: async ({ pool }, { query }) => ({ actions: await listActions(pool, query) }),
+  }),
+];
+
+async function reported({ pool, settings }: Pick<ConsoleNeeds, 'pool' | 'settings'>, run: Run) {
+  const { account, lane, phase, title, createdAt, endedAt } = run;
+  const report = await reportRun(pool, run, settings());
+  return { ...report, title, account, lane, phase: phase ?? null, startedAt: createdAt, endedAt: endedAt ?? null };
+}

@@ -1,0 +1,67 @@
+/** What lists of runs and rows can be filtered by, in pages and in the API. */
+import { z } from 'zod';
+import type { RowFilter } from '../../engine/ledger/row-pages.ts';
+import { VERDICTS } from '../../engine/ledger/rows.ts';
+import type { RunPageFilter } from '../../engine/ledger/run-pages.ts';
+import { DELIVERY_VERDICTS, type DeliveryFilter } from '../../mirror/outbox/list.ts';
+
+export const RUN_STATUSES = ['running', 'paused', 'done', 'failed', 'cancelled'] as const;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const text = z.string().max(200);
+const day = z.iso.date('expected a day, such as 2026-11-22');
+const verdict = z.enum(VERDICTS);
+const flag = z.stringbool().prefault('false');
+
+export const runQuery = z.object({
+  sync: text.optional().describe('Name of the sync, or of the loaded file.'),
+  account: text.optional(),
+  status: z.enum(RUN_STATUSES).optional(),
+  verdict: verdict.optional().describe('Only runs with a row of this verdict.'),
+  from: day.optional().describe('Started on this day (UTC) or later.'),
+  to: day.optional().describe('Started on this day (UTC) or earlier.'),
+  all: flag.describe(
+    'Each run; otherwise successive runs of a sync that found nothing new are one entry. Default: false.',
+  ),
+  after: text.optional().describe('The `next` of the page before.'),
+});
+
+export function toRunFilter({ sync, account, status, verdict, from, to }: z.output<typeof runQuery>): RunPageFilter {
+  return {
+    sync,
+    account,
+    status,
+    verdict,
+    ...spanOf(from, to),
+  };
+}
+
+export const deliveryQuery = z.object({
+  target: text.optional().describe('Name of the target, or `alerts.NAME` of a channel.'),
+  verdict: z.enum(DELIVERY_VERDICTS).optional(),
+  from: day.optional().describe('Queued on this day (UTC) or later.'),
+  to: day.optional().describe('Queued on this day (UTC) or earlier.'),
+  after: text.optional().describe('The `next` of the page before.'),
+});
+
+export function toDeliveryFilter({ target, verdict, from, to }: z.output<typeof deliveryQuery>): DeliveryFilter {
+  return { target, verdict, ...spanOf(from, to) };
+}
+
+function spanOf(from: string | undefined, to: string | undefined) {
+  return {
+    since: from === undefined ? undefined : new Date(from),
+    until: to === undefined ? undefined : new Date(new Date(to).getTime() + DAY_MS),
+  };
+}
+
+export const rowQuery = z.object({
+  verdict: verdict.optional(),
+  reason: text.optional().describe('Code of the reason.'),
+  text: text.optional().describe('Id, number or e-mail of the row, or a part of its fields.'),
+  after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
+});
+
+export function toRowFilter({ verdict, reason, text }: z.output<typeof rowQuery>): RowFilter {
+  return { verdict, reason, text };
+}

@@ -1,0 +1,41 @@
+/** The OpenAPI 3.1 document of the API, made from its operations. */
+import { z } from 'zod';
+import { jsonContent, parametersIn, type Schema, schemaOf } from '../../base/openapi.ts';
+import type { Endpoint } from './endpoint.ts';
+
+export const PREFIX = '/api/v1';
+
+export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Lockstep', version: 'v1', description: 'What the console shows and does.' },
+    servers: [{ url: PREFIX }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: schemaOf(errorSchema, 'output') },
+    },
+  };
+}
+
+const errorSchema = z.object({
+  error: z.object({ code: z.string().describe('Stable.'), message: z.string().describe('What to do, for people.') }),
+});
+
+function operationOf({ name, summary, params, query, body, answer }: Endpoint): Schema {
+  return {
+    operationId: name,
+    summary,
+    parameters: [...parametersIn('path', params), ...parametersIn('query', query)],
+    ...(body && { requestBody: { content: jsonContent(schemaOf(body, 'input')) } }),
+    responses: {
+      200: { description: 'Done', content: jsonContent(schemaOf(answer, 'output')) },
+      default: { description: 'Refused', content: jsonContent({ $ref: '#/components/schemas/Error' }) },
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** The operations of the API about rows in review. */
+import { z } from 'zod';
+import { CHOICES } from '../../engine/ledger/decisions.ts';
+import { cursorOf, reviewPage } from '../../engine/ledger/review-items.ts';
+import { itemResult, longId } from '../../operator/review.ts';
+import { stateOf } from '../../operator/review-decisions.ts';
+import { decideItem, markOf, readReviewed, undoItem } from '../review-actions.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { plainText, reviewQuery } from './review-query.ts';
+import { done, limit, next, nothing } from './shapes.ts';
+
+const ofItem = z.object({
+  id: plainText.describe('Id of the item, such as `acme/contact-14` or `RUN/LINE`, encoded.'),
+});
+const item = z.looseObject({
+  id: z.string(),
+  reason: z.string(),
+  statement: z.string(),
+  choices: z.array(z.enum(CHOICES)),
+});
+const decision = z.looseObject({ id: z.string(), entry: z.number(), choice: z.enum(CHOICES), state: z.string() });
+
+export const reviewEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'review',
+    summary: 'The rows that wait for a person, by reason',
+    method: 'GET',
+    path: '/review',
+    params: nothing,
+    query: reviewQuery.extend({ limit }),
+    answer: z.object({ items: z.array(item), total: z.number(), groups: z.record(z.string(), z.number()), next }),
+    async work({ pool, hint }, { query: { limit, after, ...filter } }) {
+      const { items, total, groups } = await reviewPage(pool, filter, { limit: limit + 1, after });
+      const shown = items.slice(0, limit);
+      const last = items.length > limit ? shown.at(-1) : undefined;
+      return {
+        items: shown.map((one) => itemResult(longId(one), one, hint)),
+        total,
+        groups,
+        next: last ? JSON.stringify(cursorOf(last)) : null,
+      };
+    },
+  }),
+  defineEndpoint({
+    name: 'review-item',
+    summary: 'One row in review: its evidence, and the decisions about it',
+    method: 'GET',
+    path: '/review/items/{id}',
+    params: ofItem,
+    query: nothing,
+    answer: z.object({
+      item: item
+        .extend({ mark: z.string().describe('Send it with a decision.') })
+        .nullable()
+        .describe('Null: it does not wait.'),
+      decisions: z.array(decision),
+    }),
+    async work({ pool, hint }, { params }) {
+      const { item, decisions } = await readReviewed(pool, params.id);
+      return {
+        item: item ? { ...itemResult(longId(item), item, hint), mark: markOf(item, decisions) } : null,
+        decisions: decisions.map((one) => ({ id: longId(one), ...one, state: stateOf(one) })),
+      };
+    },
+  }),
+  defineEndpoint({
+    name: 'decide',
+    summary: 'Decide about a row in review. Refused if someone decided first, or the evidence has changed',
+    method: 'POST',
+    path: '/review/items/{id}/decide',
+    params: ofItem,
+    query: nothing,
+    body: z
+      .object({
+        choice: z.enum(CHOICES),
+        record: plainText.min(1).max(200).optional().describe('The record to use; only with `use`.'),
+        note: plainText.max(1_000).optional().describe('Why, for others to read.'),
+        mark: z.string().describe('The `mark` of the item that was read.'),
+      })
+      .refine(({ choice, record }) => (choice === 'use') === (record !== undefined), {
+        path: ['record'],
+        error: 'it belongs to the choice use, and only to it',
+      }),
+    answer: done,
+    work: (needs, { person, params, body }) => decideItem(needs, { person, via: 'api' }, params.id, body),
+  }),
+  defineEndpoint({
+    name: 'undo-decision',
+    summary: 'Undo a decision that is not applied yet',
+    method: 'POST',
+    path: '/review/items/{id}/undo',
+    params: ofItem,
+    query: nothing,
+    body: z.object({ entry: z.number().int().describe('The `entry` of the decision.') }),
+    answer: done,
+    work: (needs, { person, params, body }) => undoItem(needs, { person, via: 'api' }, params.id, body.entry),
+  }),
+];

@@ -1,0 +1,20 @@
+/** Schemas that several operations share. */
+import { z } from 'zod';
+
+const PER_PAGE = 100;
+
+export const nothing = z.object({});
+export const limit = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(1_000)
+  .prefault(PER_PAGE)
+  .describe(`At most so many. Default: ${PER_PAGE}.`);
+export const time = z.iso.datetime();
+export const next = z.string().nullable().describe('`after` of the next page; null on the last one.');
+export const done = z.object({
+  said: z.string().describe('What was done, or why not.'),
+  run: z.string().optional().describe('The run to look at next.'),
+  refused: z.string().optional().describe('A code, if nothing was done because another run is unfinished.'),
+});

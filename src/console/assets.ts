@@ -1,0 +1,43 @@
+/** Styles and scripts of the pages, served from memory; each address changes with its content. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { FastifyInstance } from 'fastify';
+
+const FILES = {
+  'console.css': { type: 'text/css', file: new URL('web/console.css', import.meta.url) },
+  'console.js': { type: 'text/javascript', file: new URL('web/console.js', import.meta.url) },
+  'icon.svg': { type: 'image/svg+xml', file: new URL('web/icon.svg', import.meta.url) },
+  'htmx.js': { type: 'text/javascript', file: createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js') },
+} as const;
+
+type AssetName = keyof typeof FILES;
+
+const read = new Map<AssetName, { readonly content: Buffer; readonly version: string }>();
+
+function assetOf(name: AssetName) {
+  const known = read.get(name);
+  if (known) return known;
+  const content = readFileSync(FILES[name].file);
+  const version = createHash('sha256').update(content).digest('base64url').slice(0, 10);
+  const asset = { content, version };
+  read.set(name, asset);
+  return asset;
+}
+
+export function assetPath(name: AssetName): string {
+  return `/assets/${name}?${assetOf(name).version}`;
+}
+
+/** They hold nothing secret, so the page for signing in can use them too. */
+export function addAssets(app: FastifyInstance): void {
+  // Safe: the keys of FILES.
+  for (const name of Object.keys(FILES) as AssetName[]) {
+    app.get(`/assets/${name}`, (_request, reply) =>
+      reply
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .type(`${FILES[name].type}; charset=utf-8`)
+        .send(assetOf(name).content),
+    );
+  }
+}

@@ -1,0 +1,37 @@
+/** What people do in the console with deliveries and targets. */
+import type { DeliveryFilter } from '../mirror/outbox/list.ts';
+import { enableTargets } from '../mirror/outbox/target-states.ts';
+import { readDelivery, replayHow, requireTarget, sendAgain } from '../operator/deliveries.ts';
+import { plural } from '../operator/words.ts';
+import { inTransaction } from '../storage/transaction.ts';
+import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
+
+/** Sends ended deliveries again. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {
+  const { pool, settings, hint } = needs;
+  const { ids = [], target, verdict, since, until } = filter;
+  const times = [since, until].map((at) => at?.toISOString());
+  const about = [...ids, target, verdict, ...times].filter((one) => one !== undefined).join(' ');
+  return keeping(needs, taking, 'replay-deliveries', about, async () => {
+    for (const id of ids) await readDelivery(pool, id, hint);
+    const { again, superseded, enabled } = await inTransaction(pool, (db) =>
+      sendAgain(db, filter, replayHow(settings())),
+    );
+    if (again + superseded === 0)
+      return { said: 'Nothing is sent again: no ended delivery matches.', refused: 'NOTHING_ENDED' };
+    const words = [`${plural(again, 'delivery waits', 'deliveries wait')} to be sent again.`];
+    if (superseded > 0) words.push(`${plural(superseded, 'old state')} not sent: the newest state of a task counts.`);
+    if (enabled.length > 0) words.push(`Enabled: ${enabled.join(', ')}.`);
+    return { said: words.join(' ') };
+  });
+}
+
+/** @throws LockstepError SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function enableTarget(needs: ActionNeeds, taking: Taking, target: string): Promise<Done> {
+  return keeping(needs, taking, 'enable-target', target, async () => {
+    const isChanged = (await enableTargets(needs.pool, [target])).length > 0;
+    if (isChanged) return { said: `${target} is enabled: the deliveries that waited are sent.` };
+    requireTarget(needs.settings(), target);
+    return { said: `${target} was not disabled; nothing has changed.`, refused: 'NOT_DISABLED' };
+  });
+}

@@ -1,0 +1,49 @@
+/** What went wrong with a request, for its answer. */
+import { z } from 'zod';
+import { LockstepError } from '../base/errors.ts';
+import { describeDatabaseError } from '../storage/errors.ts';
+
+export interface Failure {
+  readonly httpStatus: number;
+  /** Stable, because programs read it. */
+  readonly code: string;
+  readonly message: string;
+}
+
+const HTTP_STATUS: Readonly<Record<string, number>> = {
+  CONSOLE_NOT_ALLOWED: 403,
+  CONSOLE_HOST_REFUSED: 403,
+  CONSOLE_ORIGIN_REFUSED: 403,
+  CONSOLE_SIGN_IN: 401,
+  RUN_UNKNOWN: 404,
+  ROW_UNKNOWN: 404,
+  REVIEW_UNKNOWN: 404,
+  DELIVERY_UNKNOWN: 404,
+  RESULTS_EMPTY: 404,
+  UPLOAD_UNKNOWN: 404,
+  SETTINGS_NAME_UNKNOWN: 404,
+};
+
+/** `database`: as in messages about losing it. */
+export function failureOf(error: unknown, database: string): Failure {
+  if (error instanceof z.ZodError) {
+    const said = error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+    return { httpStatus: 400, code: 'REQUEST_INVALID', message: `The request does not fit: ${said}` };
+  }
+  if (error instanceof LockstepError) {
+    const { code, message } = error;
+    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message };
+  }
+  const lost = describeDatabaseError(error, database);
+  if (lost) return { httpStatus: 503, code: lost.code, message: lost.message };
+  const { statusCode, message } = Object(error) as { statusCode?: number; message?: string }; // of Fastify, if it has them
+  if (statusCode === 429)
+    return { httpStatus: 429, code: 'TOO_MANY_TRIES', message: 'Too many tries. Wait a few minutes, then try again.' };
+  if (statusCode !== undefined && statusCode < 500)
+    return { httpStatus: statusCode, code: 'REQUEST_INVALID', message: message ?? 'The request does not fit.' };
+  return {
+    httpStatus: 500,
+    code: 'UNEXPECTED',
+    message: 'Something unexpected happened. The log of lockstep start has the details.',
+  };
+}

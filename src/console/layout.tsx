@@ -1,0 +1,141 @@
+/** The frame of every page. */
+import { createHash } from 'node:crypto';
+import type { Child } from 'hono/jsx';
+import { visible } from '../base/visible.ts';
+import { assetPath } from './assets.ts';
+import type { Shown, Tab } from './page.ts';
+import { Command } from './parts.tsx';
+import type { Person } from './people.ts';
+
+/** A message about the last action, shown once. */
+export interface Said {
+  readonly tone: 'good' | 'bad';
+  readonly text: string;
+}
+
+export interface Frame {
+  readonly person: Person | undefined;
+  /** Whether a person can sign out. */
+  readonly hasSession: boolean;
+  readonly said: Said | undefined;
+  readonly hint: (command: string) => string;
+  /** The address of the page, to read it again. */
+  readonly address: string;
+  /** How long the page took: a page that takes long is read again less often. */
+  readonly tookMs: number;
+}
+
+const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label: string }[] = [
+  { tab: 'home', path: '/', label: 'Home' },
+  { tab: 'runs', path: '/runs', label: 'Runs' },
+  { tab: 'load', path: '/load', label: 'Load a file' },
+  { tab: 'review', path: '/review', label: 'Review' },
+  { tab: 'syncs', path: '/syncs', label: 'Syncs' },
+  { tab: 'deliveries', path: '/deliveries', label: 'Deliveries' },
+  { tab: 'accounts', path: '/accounts', label: 'Accounts' },
+  { tab: 'settings', path: '/settings', label: 'Settings' },
+  { tab: 'activity', path: '/activity', label: 'Activity' },
+];
+
+const BUSY_S = [1, 2, 5, 15, 60];
+const IDLE_S = 15;
+/** Reading a page again takes at most this share of the time. */
+const READ_SHARE = 0.3;
+
+/** The whole page, and a mark of what it shows: while the mark is the same, a page that is open stays as it is. */
+export function renderPage(shown: Shown, frame: Frame): { readonly html: string; readonly mark: string } {
+  const { title, tab, command, head, body, isBusy = false, isStill = false } = shown;
+  const mark = createHash('sha256').update(String(body)).digest('base64url').slice(0, 16);
+  const leastS = frame.tookMs / READ_SHARE / 1_000;
+  const everyS = isBusy ? (BUSY_S.find((s) => s >= leastS) ?? 60) : Math.max(IDLE_S, Math.ceil(leastS));
+  const content = (
+    <>
+      {frame.said && (
+        <p class={`said ${frame.said.tone}`} role="status">
+          {visible(frame.said.text)}
+        </p>
+      )}
+      {head}
+      {isStill ? (
+        <div id="live">{body}</div>
+      ) : (
+        <div
+          id="live"
+          hx-get={frame.address}
+          hx-trigger={`every ${everyS}s`}
+          hx-select="#live"
+          hx-swap="outerHTML"
+          hx-headers={JSON.stringify({ 'X-Seen': mark })}
+        >
+          {body}
+        </div>
+      )}
+      {command !== undefined && (
+        <footer class="same">
+          <span>The same on the command line</span>
+          <Command line={frame.hint(command)} />
+        </footer>
+      )}
+    </>
+  );
+  return { html: renderFrame(title, content, { ...frame, tab }), mark };
+}
+
+type FrameAround = Pick<Frame, 'person' | 'hasSession'> & { readonly tab: Tab | undefined; readonly reload?: number };
+
+/** A page of its own. `reload`: reads it again after so many seconds, also without scripts. */
+export function renderFrame(title: string, content: Child, { person, hasSession, tab, reload }: FrameAround): string {
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="htmx-config" content={HTMX_CONFIG} />
+        {reload !== undefined && <meta http-equiv="refresh" content={String(reload)} />}
+        <title>{`${title} · Lockstep`}</title>
+        <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={assetPath('console.css')} />
+        <script src={assetPath('htmx.js')} defer />
+        <script src={assetPath('console.js')} defer />
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href="/">
+            <img src={assetPath('icon.svg')} alt="" width="20" height="20" />
+            Lockstep
+          </a>
+          {person && (
+            <nav aria-label="Pages">
+              {TABS.map((one) => (
+                <a href={one.path} aria-current={one.tab === tab ? 'page' : undefined}>
+                  {one.label}
+                </a>
+              ))}
+            </nav>
+          )}
+          {person && hasSession && (
+            <form class="person" method="post" action="/logout">
+              <span>
+                {person.name}
+                {person.role === 'viewer' && <small> viewer</small>}
+              </span>
+              <button type="submit" class="quiet">
+                Sign out
+              </button>
+            </form>
+          )}
+        </header>
+        <p id="away" class="said bad" role="alert" hidden />
+        <main id="main">{content}</main>
+      </body>
+    </html>
+  );
+  return `<!doctype html>${page}`;
+}
+
+/** htmx neither adds a style to the page nor runs text as a script. */
+const HTMX_CONFIG = JSON.stringify({ includeIndicatorStyles: false, allowEval: false, historyCacheSize: 0 });

@@ -1,0 +1,89 @@
+/** The form of a load: its fields, the choices that they make, and the command that makes the same. */
+import { z } from 'zod';
+import { shellWord } from '../base/reasons/template.ts';
+import { COMBINE } from '../csv/combine.ts';
+import { ENCODINGS } from '../csv/encoding.ts';
+import { FIELDS, type Field } from '../csv/fields.ts';
+import { DELIMITERS } from '../csv/format.ts';
+import type { FileLoad } from '../syncs/orders/receive-load.ts';
+import type { Upload } from './uploads.ts';
+
+/** The value of a column where no column fills the field. The name of a column has no spaces around it. */
+export const NO_COLUMN = ' ';
+
+const yes = z.literal('yes').optional();
+const column = z.string().max(2_000).optional();
+// Safe: these are the names of all fields.
+const columns = Object.fromEntries(FIELDS.map((field) => [columnOf(field), column])) as Record<
+  `column-${Field}`,
+  typeof column
+>;
+
+export const loadForm = z.object({
+  encoding: z.enum(ENCODINGS).optional(),
+  delimiter: z.enum(DELIMITERS).optional(),
+  decimal: z.enum(['.', ',']).optional(),
+  header: z.coerce.number().int().min(1).optional(),
+  headless: yes,
+  preset: z.string().max(100).optional(),
+  combine: z.enum(COMBINE).optional(),
+  existing: z.enum(['skip', 'update', 'fail']).prefault('skip'),
+  customers: yes,
+  again: yes,
+  ...columns,
+});
+
+export type LoadForm = z.output<typeof loadForm>;
+
+/** A field that is left out is found by the column's name and cells. */
+export function columnOf<Name extends Field>(field: Name): `column-${Name}` {
+  return `column-${field}`;
+}
+
+/** The value that names a column; the number of a column (from 1) where a form cannot send its name. */
+export function columnValue(name: string, index: number): string {
+  return /^[^\r\n]{1,60}$/.test(name) ? name : String(index + 1);
+}
+
+export function choicesOf(form: LoadForm): FileLoad['choices'] {
+  const { encoding, delimiter, decimal, header, headless, preset, combine } = form;
+  return {
+    encoding,
+    delimiter,
+    decimal,
+    preset,
+    headerLine: headless ? undefined : header,
+    hasHeader: headless ? false : undefined,
+    combineLines: combine,
+    map: new Map(told(form)),
+  };
+}
+
+/** Without `lockstep`. */
+export function commandOf(form: LoadForm, { name, account }: Upload): string {
+  const { encoding, delimiter, decimal, header, headless, preset, combine, existing, customers, again } = form;
+  const option = (flag: string, value: string | number | undefined) =>
+    value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`];
+  return [
+    'orders load',
+    shellWord(name.startsWith('-') ? `./${name}` : name),
+    ...option('account', account),
+    ...told(form).flatMap(([field, column]) => option('map', `${field}=${column.trim()}`)),
+    ...option('encoding', encoding),
+    ...option('delimiter', delimiter === '\t' ? 'tab' : delimiter),
+    ...option('decimal', decimal),
+    ...(headless ? ['--no-header'] : option('header-row', header)),
+    ...option('preset', preset),
+    ...option('combine-lines', combine),
+    ...(existing === 'skip' ? [] : option('existing', existing)),
+    ...(customers ? ['--create-customers'] : []),
+    ...(again ? ['--again'] : []),
+  ].join(' ');
+}
+
+function told(form: LoadForm): readonly (readonly [Field, string])[] {
+  return FIELDS.flatMap((field) => {
+    const column = form[columnOf(field)];
+    return column === undefined ? [] : [[field, column] as const];
+  });
+}

@@ -1,0 +1,134 @@
+/** The forms that upload a file and load it. A file is written to disk while it arrives. */
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { LockstepError } from '../base/errors.ts';
+import { RESULT_KINDS } from '../csv/result-files.ts';
+import { accountNamed } from '../settings/settings.ts';
+import { approveTyped, keeping } from './actions.ts';
+import { requireOperator, requirePerson } from './guard.ts';
+import { loadForm } from './load-form.ts';
+import type { Loads } from './loads.ts';
+import type { ConsoleNeeds } from './needs.ts';
+import { filledIn } from './page.ts';
+import { say } from './said.ts';
+import type { Upload } from './uploads.ts';
+
+/** The time in which an uploaded file must arrive whole. */
+export const UPLOAD_TIMEOUT_MS = 10 * 60_000;
+const MAX_TEXT_BYTES = 8 * 1024 * 1024;
+/** A small file is checked within this time, so its form leads to the plan at once. */
+const WAIT_MS = 2_000;
+
+const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
+
+export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): Promise<void> {
+  const { loads, settings } = needs;
+  await app.register(multipart, {
+    throwFileSizeLimit: false,
+    limits: { files: 1, fields: 5, parts: 6, fieldSize: MAX_TEXT_BYTES, fileSize: loads.maxBytes },
+  });
+
+  app.post('/load', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    let upload: Upload | undefined;
+    try {
+      await keeping(needs, taking, 'upload-file', 'a file', async () => {
+        await loads.uploads.sweep();
+        upload = await take(request, loads, (account) => accountNamed(settings(), account).name);
+        const { name, account } = upload;
+        return { said: `${name} is here.`, about: `${name} for ${account}` };
+      });
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code === 'CONSOLE_NOT_ALLOWED') throw error;
+      say(reply, { tone: 'bad', text: error.message });
+    }
+    return reply.redirect(upload === undefined ? '/load' : `/load/${upload.id}`, 303);
+  });
+
+  app.post('/load/:upload', async (request, reply) => {
+    const person = requirePerson(request);
+    requireOperator(person);
+    const { upload: id } = z.object({ upload: z.string() }).parse(request.params);
+    const upload = await loads.uploads.read(id);
+    const given = sentIn(request);
+    const form = loadForm.parse(given);
+    await atMost(WAIT_MS, loads.begin(upload, form, { person, via: 'page' }));
+    return reply.redirect(`/load/${id}?${new URLSearchParams(given)}`, 303);
+  });
+
+  app.post('/runs/:run/approve', async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    const { run: id } = z.object({ run: z.string() }).parse(request.params);
+    const { said, refused } = await approveTyped(needs, taking, id, sentIn(request).writes ?? '');
+    say(reply, { tone: refused === undefined ? 'good' : 'bad', text: said });
+    return reply.redirect(refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`, 303);
+  });
+
+  app.get('/runs/:run/results/:kind', async (request, reply) => {
+    requirePerson(request);
+    const { run: id, kind } = z.object({ run: z.string(), kind: z.enum(RESULT_KINDS) }).parse(request.params);
+    const { name, handle } = await loads.resultOf(id, kind);
+    reply.type('text/csv').header('content-disposition', `attachment; filename*=UTF-8''${headerWord(name)}`);
+    return reply.send(handle.createReadStream());
+  });
+}
+
+/** The fields of a form that are filled in. */
+function sentIn({ body }: FastifyRequest): Record<string, string> {
+  return body instanceof URLSearchParams ? filledIn(Object.fromEntries(body)) : {};
+}
+
+/** As RFC 8187 writes values of headers. */
+function headerWord(text: string): string {
+  return encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL, SETTINGS_NAME_UNKNOWN */
+async function take(request: FastifyRequest, loads: Loads, known: (account: string) => string): Promise<Upload> {
+  if (!request.isMultipart()) throw new LockstepError('UPLOAD_EMPTY', NOTHING);
+  const { uploads, maxBytes } = loads;
+  const given: Record<string, string> = {};
+  let file: { readonly id: string; readonly name: string; readonly isCut: boolean; readonly bytes: number } | undefined;
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') {
+        const id = await uploads.write(part.file);
+        const { truncated: isCut, bytesRead: bytes } = part.file;
+        file = { id, name: part.filename, isCut, bytes };
+      } else if (part.valueTruncated) throw tooLarge('The text', MAX_TEXT_BYTES);
+      else given[part.fieldname] = String(part.value);
+    }
+    if (file?.isCut) throw tooLarge('The file', maxBytes);
+    const { account: asked, text } = fields.parse(given);
+    const account = known(asked);
+    if (file !== undefined && file.bytes > 0) return await uploads.keep(file.id, { name: file.name, account });
+    if (text.trim() === '') throw new LockstepError('UPLOAD_EMPTY', NOTHING);
+    if (file) await uploads.remove(file.id);
+    const id = await uploads.write(asBytes(text));
+    return await uploads.keep(id, { name: 'pasted.csv', account });
+  } catch (error) {
+    if (file) await uploads.remove(file.id);
+    throw error;
+  }
+}
+
+const NOTHING =
+  'Nothing was sent, or the file is empty. Choose a CSV with a header and at least one row, or paste its lines.';
+
+function tooLarge(what: string, maxBytes: number): LockstepError {
+  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Load it with lockstep orders load FILE, or split it.`;
+  return new LockstepError('UPLOAD_TOO_LARGE', message);
+}
+
+async function* asBytes(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, waited]).finally(() => clearTimeout(timer));
+}

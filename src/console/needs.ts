@@ -1,0 +1,25 @@
+/** What the console is given by the workspace. */
+import type { FastifyBaseLogger } from 'fastify';
+import type { Accounts } from '../engine/account/accounts.ts';
+import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
+import type { SettingsCheck } from '../operator/settings-check.ts';
+import type { SecretRef } from '../settings/fields.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { ActionNeeds } from './actions.ts';
+
+export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
+  readonly pool: ActionNeeds['pool'];
+  readonly settings: () => Settings;
+  /** The database, for messages about losing it. */
+  readonly database: string;
+  readonly readSecret: (ref: SecretRef) => Promise<string>;
+  /** Reads the file of the settings again. */
+  readonly checkSettings: () => Promise<SettingsCheck>;
+  readonly budgets: Accounts['budgets'];
+  readonly openAccount: Accounts['open'];
+  /** Where uploaded files are kept. */
+  readonly dataDir: string;
+  /** The most bytes that an uploaded file may have. Default: 200 MiB. */
+  readonly maxUploadBytes?: number;
+  readonly log?: FastifyBaseLogger;
+}

@@ -1,0 +1,79 @@
+/** What a page is: its address, what it reads from it, and what it shows. */
+import type { Child } from 'hono/jsx';
+import type pg from 'pg';
+import type { z } from 'zod';
+import type { Accounts } from '../engine/account/accounts.ts';
+import type { SettingsCheck } from '../operator/settings-check.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Loads } from './loads.ts';
+import type { Person } from './people.ts';
+
+export interface PageContext {
+  readonly pool: pg.Pool;
+  readonly settings: Settings;
+  readonly person: Person;
+  readonly checkSettings: () => Promise<SettingsCheck>;
+  /** The budgets that this process uses. */
+  readonly budgets: Accounts['budgets'];
+  readonly loads: Loads;
+  /** The database, for messages about losing it. */
+  readonly database: string;
+  /** Completes a command with the options of this process. */
+  readonly hint: (command: string) => string;
+}
+
+export interface Shown {
+  readonly title: string;
+  /** The part of the navigation that the page belongs to. */
+  readonly tab: Tab | undefined;
+  /** The command that shows the same, without options of this process. */
+  readonly command?: string;
+  /** Stays as it is while the page is open, such as filters. */
+  readonly head?: Child;
+  /** Read again and again while the page is open. */
+  readonly body: Child;
+  /** Whether something on it is under way, so that it is read every second. Default: false, every 15 s. */
+  readonly isBusy?: boolean;
+  /** Whether it stays as it is: nothing on it changes by itself. */
+  readonly isStill?: boolean;
+}
+
+/** Leads to another page. */
+export interface Elsewhere {
+  readonly path: string;
+}
+
+export type Tab = 'home' | 'runs' | 'load' | 'review' | 'syncs' | 'deliveries' | 'accounts' | 'settings' | 'activity';
+
+export interface Page {
+  readonly path: string;
+  readonly show: (context: PageContext, given: Given) => Promise<Shown | Elsewhere>;
+}
+
+interface Given {
+  readonly params: unknown;
+  readonly query: unknown;
+}
+
+/** @throws ZodError if the address does not fit the schemas; the page's own LockstepErrors */
+export function definePage<Params, Query>(spec: {
+  readonly path: string;
+  readonly params: z.ZodType<Params>;
+  readonly query: z.ZodType<Query>;
+  readonly show: (
+    context: PageContext,
+    given: { readonly params: Params; readonly query: Query },
+  ) => Promise<Shown | Elsewhere>;
+}): Page {
+  const { path, params, query, show } = spec;
+  return {
+    path,
+    show: async (context, given) =>
+      show(context, { params: params.parse(given.params), query: query.parse(filledIn(Object(given.query))) }),
+  };
+}
+
+/** A form sends a field that was left empty as an empty text. */
+export function filledIn<Value>(sent: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== ''));
+}

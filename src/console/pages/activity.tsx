@@ -1,0 +1,61 @@
+/** Activity: what people did here, and programs through the API. */
+import { z } from 'zod';
+import { listActions, type TakenAction } from '../../engine/ledger/console-actions.ts';
+import { definePage } from '../page.ts';
+import { addressOf, Chip, Empty, Foreign, Head, More, Time } from '../parts.tsx';
+
+const PER_PAGE = 100;
+
+export const activity = definePage({
+  path: '/activity',
+  params: z.object({}),
+  query: z.object({ after: z.coerce.number().int().optional() }),
+  async show({ pool }, { query }) {
+    const actions = await listActions(pool, { limit: PER_PAGE, after: query.after });
+    const last = actions.at(-1);
+    return {
+      title: 'Activity',
+      tab: 'activity',
+      head: <h1>Activity</h1>,
+      body:
+        last === undefined ? (
+          <Empty title="No one has done anything here yet">
+            <p>Every action in the console and through its API is listed here: who did it, what, and when.</p>
+          </Empty>
+        ) : (
+          <>
+            <ActionList actions={actions} />
+            <More to={actions.length < PER_PAGE ? undefined : addressOf('/activity', { after: last.id })} />
+          </>
+        ),
+    };
+  },
+});
+
+export function ActionList({ actions }: { readonly actions: readonly TakenAction[] }) {
+  return (
+    <div class="wide">
+      <table class="list">
+        <Head columns={['Time', 'Who', 'Action', 'About', 'Outcome']} />
+        <tbody>
+          {actions.map(({ at, who, via, action, about, refused }) => (
+            <tr>
+              <td class="nowrap">
+                <Time at={at} />
+              </td>
+              <td>
+                {who}
+                {via === 'api' && <small class="dim"> API</small>}
+              </td>
+              <td>{action}</td>
+              <td>
+                {about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />}
+              </td>
+              <td>{refused === undefined ? <Chip tone="good">done</Chip> : <Chip tone="bad">{refused}</Chip>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

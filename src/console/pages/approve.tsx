@@ -1,0 +1,48 @@
+/** Asks for the number of writes before a large load is approved. */
+import { z } from 'zod';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { planOf, writesOf } from '../../operator/load-plan.ts';
+import { formatCount } from '../../operator/words.ts';
+import { requireOperator } from '../guard.ts';
+import { definePage } from '../page.ts';
+import { Foreign } from '../parts.tsx';
+import { Plan } from './load-plan.tsx';
+
+export const approve = definePage({
+  path: '/runs/:run/approve',
+  params: z.object({ run: z.string() }),
+  query: z.object({}),
+  async show({ pool, settings, person }, { params }) {
+    requireOperator(person);
+    const run = await readRun(pool, params.run);
+    const plan = await planOf(pool, run, settings);
+    const writes = formatCount(writesOf(plan));
+    return {
+      title: 'Approve',
+      tab: 'runs',
+      command: `runs resume ${run.id}`,
+      isStill: true,
+      body: (
+        <>
+          <h1>
+            Approve <Foreign text={run.title} most={80} />?
+          </h1>
+          <p>It writes what the plan shows, and nothing else. What is written cannot be undone here.</p>
+          <Plan plan={plan} />
+          <form class="filters" method="post" action={`/runs/${run.id}/approve`}>
+            <label>
+              Type {writes}, the number of orders to write
+              <input name="writes" inputmode="numeric" autocomplete="off" required />
+            </label>
+            <button type="submit" class="primary">
+              Approve
+            </button>
+            <a class="button" href={`/runs/${run.id}`}>
+              Back
+            </a>
+          </form>
+        </>
+      ),
+    };
+  },
+});

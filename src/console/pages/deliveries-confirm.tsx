@@ -1,0 +1,53 @@
+/** Asks before deliveries are sent again: those that a filter selects. */
+import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
+import { planReplay } from '../../mirror/outbox/replay.ts';
+import { planWords, replayHow } from '../../operator/deliveries.ts';
+import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
+import { requireOperator } from '../guard.ts';
+import { definePage } from '../page.ts';
+import { addressOf } from '../parts.tsx';
+
+export const deliveriesConfirm = definePage({
+  path: '/deliveries/confirm',
+  params: z.object({}),
+  query: deliveryQuery,
+  async show({ pool, settings, person }, { query }) {
+    requireOperator(person);
+    const { target, verdict, since, until = new Date() } = toDeliveryFilter(query);
+    const plan = await planReplay(pool, { target, verdict, since, until }, replayHow(settings));
+    const fields = { target, verdict, since: since?.toISOString(), until: until.toISOString() };
+    const words = Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+    );
+    return {
+      title: 'Send again',
+      tab: 'deliveries',
+      command: `deliveries replay ${words.join(' ')}`,
+      head: (
+        <>
+          <h1>Send again?</h1>
+          <p>{planWords(plan)}</p>
+          <p class="dim">
+            They keep their ids, and each has all its attempts again. A disabled target among them is enabled. A webhook
+            receives old states again; any other target receives only the newest state of each task.
+          </p>
+          <form class="acts" method="post" action="/deliveries/replay">
+            {Object.entries(fields).map(
+              ([name, value]) => value !== undefined && <input type="hidden" name={name} value={value} />,
+            )}
+            {plan.again + plan.superseded > 0 && (
+              <button type="submit" class="primary">
+                Send again
+              </button>
+            )}
+            <a class="button" href={addressOf('/deliveries', query)}>
+              Back
+            </a>
+          </form>
+        </>
+      ),
+      body: null,
+    };
+  },
+});

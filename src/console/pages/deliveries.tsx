@@ -1,0 +1,258 @@
+/** Deliveries: how each target is, and what is on its way to it. */
+import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
+import {
+  countDeliveries,
+  DELIVERY_VERDICTS,
+  type DeliveryCounts,
+  type ListedDelivery,
+  listDeliveries,
+} from '../../mirror/outbox/list.ts';
+import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
+import { outboxNames } from '../../operator/deliveries.ts';
+import { formatCount } from '../../operator/words.ts';
+import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
+import { definePage } from '../page.ts';
+import { Act, addressOf, Chip, Days, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
+
+const PER_PAGE = 50;
+
+export const deliveries = definePage({
+  path: '/deliveries',
+  params: z.object({}),
+  query: deliveryQuery,
+  async show({ pool, settings, person }, { query }) {
+    const { after, ...filter } = query;
+    const found = await listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after);
+    const shown = found.slice(0, PER_PAGE);
+    const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
+    const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
+    const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
+    const isFiltered = Object.values(query).some((value) => value !== undefined);
+    const canAct = person.role === 'operator';
+    return {
+      title: 'Deliveries',
+      tab: 'deliveries',
+      command: commandOf(filter),
+      head: (
+        <>
+          <h1>Deliveries</h1>
+          <Filters query={query} names={names} />
+        </>
+      ),
+      body: (
+        <>
+          {names.length > 0 && !isFiltered && <Targets names={names} counts={counts} states={states} canAct={canAct} />}
+          <Section
+            title={isFiltered ? 'Found' : 'Newest'}
+            side={
+              canAct &&
+              isFiltered &&
+              shown.some(({ state }) => state === 'ended') && (
+                <a class="button" id="replay" href={addressOf('/deliveries/confirm', filter)}>
+                  Send all of these again
+                </a>
+              )
+            }
+          >
+            {shown.length === 0 ? (
+              <Nothing isFiltered={isFiltered} />
+            ) : (
+              <>
+                <List shown={shown} />
+                <More to={last && addressOf('/deliveries', { ...filter, after: last.id })} />
+              </>
+            )}
+          </Section>
+        </>
+      ),
+    };
+  },
+});
+
+type Query = z.output<typeof deliveryQuery>;
+
+function commandOf({ target, verdict, from }: Query): string {
+  const options = Object.entries({ target, verdict, since: from });
+  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
+  return ['deliveries', ...words].join(' ');
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Empty title={isFiltered ? 'No delivery matches' : 'Nothing was delivered yet'}>
+      <p>
+        {isFiltered ? (
+          <a id="all-deliveries" href="/deliveries">
+            Show all deliveries
+          </a>
+        ) : (
+          'Changes of tasks on their way to a target are listed here, and alerts on their way to a channel.'
+        )}
+      </p>
+    </Empty>
+  );
+}
+
+interface TargetsProps {
+  readonly names: readonly string[];
+  readonly counts: readonly DeliveryCounts[];
+  readonly states: readonly TargetState[];
+  readonly canAct: boolean;
+}
+
+function Targets({ names, counts, states, canAct }: TargetsProps) {
+  return (
+    <Section title="Targets">
+      <div class="wide">
+        <table class="list">
+          <Head
+            columns={[
+              'Target',
+              'State',
+              { title: 'Open', as: 'number' },
+              { title: 'Dead letters', as: 'number' },
+              { title: 'Enable', as: 'unseen' },
+            ]}
+          />
+          <tbody>
+            {names.map((target) => {
+              const { open, dead } = counts.find((one) => one.target === target) ?? { open: 0, dead: 0 };
+              const state = states.find((one) => one.target === target);
+              return (
+                <tr>
+                  <td>
+                    <a id={`target-${target}`} href={addressOf('/deliveries', { target })}>
+                      {target}
+                    </a>
+                  </td>
+                  <td>
+                    <Health state={state} />
+                  </td>
+                  <td class="number" data-unit="open">
+                    {formatCount(open)}
+                  </td>
+                  <td class="number" data-unit="dead">
+                    {dead === 0 ? (
+                      0
+                    ) : (
+                      <a id={`dead-${target}`} href={addressOf('/deliveries', { target, verdict: 'dead' })}>
+                        {formatCount(dead)}
+                      </a>
+                    )}
+                  </td>
+                  <td>
+                    {state?.disabled && canAct && (
+                      <Act path={`/targets/${encodeURIComponent(target)}/enable`} label="Enable" />
+                    )}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+function Health({ state }: { readonly state: TargetState | undefined }) {
+  if (!state) return <Chip tone="good">no problem</Chip>;
+  const { disabled, failing, blockedUntil } = state;
+  return (
+    <>
+      {disabled && (
+        <p>
+          <Chip tone="bad">disabled</Chip> since <Time at={disabled.at} />:{' '}
+          <Foreign text={disabled.detail} most={300} />
+        </p>
+      )}
+      {failing && (
+        <p>
+          <Chip tone="bad">failing</Chip> since <Time at={failing.since} />:{' '}
+          <Foreign text={failing.detail} most={300} />
+        </p>
+      )}
+      {blockedUntil && (
+        <p>
+          <Chip tone="warn">paused</Chip> it asks for a pause until <Time at={blockedUntil} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function Filters({ query, names }: { readonly query: Query; readonly names: readonly string[] }) {
+  return (
+    <form class="filters" method="get" action="/deliveries">
+      <Select label="Target" name="target" options={names} value={query.target} />
+      <Select label="Verdict" name="verdict" options={DELIVERY_VERDICTS} value={query.verdict} />
+      <Days from={query.from} to={query.to} />
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+function List({ shown }: { readonly shown: readonly ListedDelivery[] }) {
+  return (
+    <div class="wide">
+      <table class="list">
+        <Head columns={['Delivery', 'Target', 'Event', 'Queued', { title: 'Attempts', as: 'number' }, 'State']} />
+        <tbody>
+          {shown.map((delivery) => (
+            <tr>
+              <td>
+                <a id={delivery.id} href={`/deliveries/${encodeURIComponent(delivery.id)}`}>
+                  <Foreign text={delivery.title || delivery.source} most={80} />
+                </a>
+                <small class="id">
+                  <Foreign text={`${delivery.source} #${delivery.sequence}`} most={60} />
+                </small>
+              </td>
+              <td>{delivery.target}</td>
+              <td class="nowrap">{delivery.event}</td>
+              <td class="nowrap">
+                <Time at={delivery.createdAt} />
+              </td>
+              <td class="number" data-unit={delivery.attempts === 1 ? 'attempt' : 'attempts'}>
+                {delivery.attempts}
+              </td>
+              <td>
+                <DeliveryState of={delivery} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type Stated = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
+
+/** The verdict, or when it is tried next. */
+export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy } }: { readonly of: Stated }) {
+  const why = reason !== null && reason !== verdict?.toUpperCase() && <code>{reason}</code>;
+  if (verdict !== null) {
+    return (
+      <>
+        <Chip tone={verdict === 'dead' ? 'bad' : 'good'}>{verdict}</Chip> {why}
+      </>
+    );
+  }
+  return (
+    <>
+      <Chip tone="busy">{state}</Chip> {why}{' '}
+      {heldBy !== null && (
+        <>
+          for <a href={`/deliveries/${encodeURIComponent(heldBy)}`}>an older one</a>,{' '}
+        </>
+      )}
+      {state === 'waiting' && dueAt !== null && (
+        <span class="dim">
+          due <Time at={dueAt} />
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,333 @@
+/** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
+import { z } from 'zod';
+import { wallTimeAt } from '../../base/time-zone.ts';
+import { openRows } from '../../engine/ledger/rows.ts';
+import { type Night, type NightOutcome, nightsOf } from '../../engine/ledger/run-charts.ts';
+import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { kindOf, phaseWords } from '../../operator/phases.ts';
+import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
+import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
+import { formatCount, formatRate, formatTook, plural } from '../../operator/words.ts';
+import { budgetLimits, type Settings } from '../../settings/settings.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { addressOf, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
+
+const NIGHTS = 14;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export const home = definePage({
+  path: '/',
+  params: z.object({}),
+  query: z.object({}),
+  async show(context) {
+    const { pool, settings } = context;
+    const status = await statusOf(pool, settings);
+    const running = await Promise.all(status.running.map((run) => progressOf(context, run)));
+    const zones = zonesOf(settings);
+    const nights = await nightsOf(pool, zones, NIGHTS);
+    const isNew = (await pageOfRuns(pool, {}, { limit: 1, fold: false })).entries.length === 0;
+    return {
+      title: 'Home',
+      tab: 'home',
+      command: 'status',
+      head: <h1 class="unseen">Home</h1>,
+      isBusy: running.length > 0,
+      body: (
+        <>
+          {isNew ? <FirstSteps context={context} /> : <Needs needs={status.needs} hint={context.hint} />}
+          {running.length > 0 && (
+            <Section title="Running now">
+              <ul class="cards">
+                {running.map((one) => (
+                  <Running {...one} />
+                ))}
+              </ul>
+            </Section>
+          )}
+          <div class="columns">
+            <NextStarts status={status} settings={settings} />
+            <Budgets status={status} context={context} />
+          </div>
+          {Object.keys(zones).length > 0 && !isNew && (
+            <Section title={`Last ${NIGHTS} days`} side={<Legend />}>
+              <Nights zones={zones} nights={nights} />
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+function FirstSteps({ context: { settings, hint } }: { readonly context: PageContext }) {
+  const [sync] = Object.keys(settings.syncs);
+  const [account] = Object.keys(settings.accounts);
+  return (
+    <Empty title="Nothing has run yet">
+      <ol class="steps">
+        <li>
+          Check that the account answers. This only reads:
+          <Command line={hint(`doctor --account ${account}`)} />
+        </li>
+        {sync === undefined ? (
+          <li>
+            Add a sync to <code>{settings.file}</code>, or load a file of orders:
+            <Command line={hint(`orders load orders.csv --account ${account} --dry-run`)} />
+          </li>
+        ) : (
+          <li>
+            See what {sync} would write. A dry run writes nothing. Start it on the page <a href="/syncs">Syncs</a>, or
+            with:
+            <Command line={hint(`run ${sync} --dry-run`)} />
+          </li>
+        )}
+      </ol>
+    </Empty>
+  );
+}
+
+function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint: PageContext['hint'] }) {
+  if (needs.length === 0) {
+    return (
+      <p class="calm">
+        <span class="tick" aria-hidden="true" />
+        Nothing needs a person.
+      </p>
+    );
+  }
+  return (
+    <Section title="Needs attention" side={<span class="count">{formatCount(needs.length)}</span>}>
+      <ul class="needs">
+        {needs.map(({ what, title, why, since, command, about, inReview }) => (
+          <li>
+            <div class="need-words">
+              <p>
+                <NeedName what={what} about={about} title={title} />
+                {since && (
+                  <span class="dim">
+                    {' · '}
+                    <Time at={since} />
+                  </span>
+                )}
+              </p>
+              <p class="why">
+                <Foreign text={why} most={400} />
+                {inReview !== undefined && inReview > 0 && (
+                  <>
+                    {' · '}
+                    <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>
+                  </>
+                )}
+              </p>
+            </div>
+            <Command line={hint(command)} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>) {
+  if (about.kind === 'run') {
+    return (
+      <>
+        <a href={`/runs/${about.name}`}>
+          <Foreign text={title} most={80} />
+        </a>{' '}
+        <code class="id">{about.name}</code>
+      </>
+    );
+  }
+  if (about.kind === 'sync') return <a href="/syncs">{what}</a>;
+  if (about.kind === 'target') return <a href={addressOf('/deliveries', { target: about.name })}>{what}</a>;
+  return <a href="/accounts">{what}</a>;
+}
+
+interface RunningRun {
+  readonly run: StatusRun;
+  readonly words: string;
+  /** Undefined while the end is not known. */
+  readonly share: number | undefined;
+}
+
+async function progressOf({ pool }: PageContext, report: StatusRun): Promise<RunningRun> {
+  const run = await readRun(pool, report.run);
+  if (report.state !== 'running') return { run: report, words: report.stateWords, share: undefined };
+  const doing = phaseWords(run.phase);
+  if (kindOf(run) !== 'sending')
+    return { run: report, words: `${doing}: ${plural(run.rowsSeen, 'row')}`, share: undefined };
+  const { ready, intent } = await openRows(pool, run.id);
+  const all = run.rowsSettled + ready + intent;
+  const words = `${doing}: ${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+  return { run: report, words, share: all === 0 ? undefined : run.rowsSettled / all };
+}
+
+function Running({ run, words, share }: RunningRun) {
+  return (
+    <li class="card">
+      <div class="card-head">
+        <a id={`running-${run.run}`} href={`/runs/${run.run}`}>
+          <Foreign text={run.title} most={60} />
+        </a>
+        <State report={run} />
+        <span class="dim">{formatTook(run.durationMs)}</span>
+      </div>
+      {share === undefined ? <p class="dim">{words}</p> : <Progress share={share} words={words} />}
+      {run.counts.in > 0 && <Counts report={run} />}
+    </li>
+  );
+}
+
+function NextStarts({ status: { next, paused }, settings }: { readonly status: Status; readonly settings: Settings }) {
+  if (next.length + paused.size === 0) {
+    return (
+      <Section title="Next starts">
+        <p class="dim">
+          No sync has a schedule. Add <code>schedule</code> to a sync in the settings.
+        </p>
+      </Section>
+    );
+  }
+  return (
+    <Section title="Next starts">
+      <table class="list">
+        <tbody>
+          {next.map(({ sync, at }) => (
+            <tr>
+              <th scope="row">{sync}</th>
+              <td>
+                <Time at={at} />
+              </td>
+              <td class="dim">{wordsOf(settings, sync)}</td>
+            </tr>
+          ))}
+          {[...paused.values()].map(({ sync, pausedAt }) => (
+            <tr>
+              <th scope="row">{sync}</th>
+              <td colspan={2}>
+                paused since <Time at={pausedAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function wordsOf({ syncs }: Settings, name: string): string {
+  const schedule = syncs[name]?.schedule;
+  return schedule ? scheduleWords(schedule) : '';
+}
+
+function Budgets({ status, context }: { readonly status: Status; readonly context: PageContext }) {
+  const budgets = context.budgets();
+  return (
+    <Section title="Budgets">
+      <table class="list">
+        <tbody>
+          {status.accounts.map(({ account, allowed, suspended }) => {
+            const settings = context.settings.accounts[account];
+            const now = budgets.get(account)?.ratePerSecond;
+            const most = settings && budgetLimits(settings).ratePerSecond;
+            return (
+              <tr>
+                <th scope="row">{account}</th>
+                <td>{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
+                <td>
+                  {now !== undefined && most !== undefined && (
+                    <span class="gauge">
+                      <meter min="0" max={most} value={now} aria-label={`Rate of ${account} now`} />
+                      <small class="dim">{formatRate(now)} now</small>
+                    </span>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+const OUTCOMES: Readonly<Record<NightOutcome | 'none', string>> = {
+  good: 'all rows succeeded',
+  problems: 'some rows need a person',
+  failed: 'failed',
+  running: 'unfinished',
+  none: 'no run',
+};
+
+function Legend() {
+  return (
+    <span class="legend">
+      {(['good', 'problems', 'failed', 'running'] as const).map((outcome) => (
+        <span>
+          <i class={`night ${outcome}`} />
+          {OUTCOMES[outcome]}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Nights({ zones, nights }: { zones: Readonly<Record<string, string>>; nights: readonly Night[] }) {
+  const bySyncAndDay = new Map(nights.map((night) => [`${night.sync} ${night.day}`, night]));
+  return (
+    <table class="nights">
+      <tbody>
+        {Object.entries(zones).map(([sync, zone]) => (
+          <tr>
+            <th scope="row">{sync}</th>
+            <td>
+              <ol class="strip">
+                {lastDays(zone).map((day) => (
+                  <Square sync={sync} day={day} night={bySyncAndDay.get(`${sync} ${day}`)} />
+                ))}
+              </ol>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Square({ sync, day, night }: { sync: string; day: string; night: Night | undefined }) {
+  const outcome = night?.outcome ?? 'none';
+  const words = `${day}: ${OUTCOMES[outcome]}${night && night.runs > 1 ? `, ${plural(night.runs, 'run')}` : ''}`;
+  if (!night) {
+    return (
+      <li>
+        <span class="night none" title={words}>
+          <span class="unseen">{words}</span>
+        </span>
+      </li>
+    );
+  }
+  return (
+    <li>
+      <a class={`night ${outcome}`} href={addressOf('/runs', { sync, from: night.from, to: night.to })} title={words}>
+        <span class="unseen">{words}</span>
+      </a>
+    </li>
+  );
+}
+
+/** The days until today in a zone, such as 2026-11-22. */
+function lastDays(zone: string): readonly string[] {
+  const today = wallTimeAt(zone, Date.now());
+  return Array.from({ length: NIGHTS }, (_, i) =>
+    new Date(today - (NIGHTS - 1 - i) * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+/** The zone of each sync: of its schedule, or UTC. */
+function zonesOf({ syncs }: Settings): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.values(syncs).map(({ name, schedule }) => [name, schedule === undefined ? 'UTC' : zoneOf(schedule)]),
+  );
+}

@@ -1,0 +1,83 @@
+/** Which column of a file fills which field, each with its first cells; another column can be chosen. */
+import { visible } from '../../base/visible.ts';
+import { cellFrom } from '../../csv/cell-source.ts';
+import type { MappedColumn } from '../../csv/columns.ts';
+import { FIELDS, type Field } from '../../csv/fields.ts';
+import { columnWords, fitWords, howWords, missingNotes, unusedWords } from '../../operator/sheet-words.ts';
+import type { Preview } from '../../syncs/orders/preview-load.ts';
+import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../load-form.ts';
+import { Foreign, Head, Section, Words } from '../parts.tsx';
+
+const SHOWN_CELLS = 3;
+
+export function Columns({ preview, form }: { readonly preview: Preview; readonly form: LoadForm }) {
+  const mapping = preview.sheet?.mapping;
+  const unused = mapping?.unmapped ?? [];
+  return (
+    <Section title="Columns">
+      <table class="list load-columns">
+        <Head columns={['Field', 'Column', 'First cells', 'Found by']} />
+        <tbody>
+          {FIELDS.map((field) => (
+            <FieldRow
+              field={field}
+              column={mapping?.columns.find((one) => one.field === field)}
+              preview={preview}
+              chosen={form[columnOf(field)]}
+            />
+          ))}
+        </tbody>
+      </table>
+      {unused.length > 0 && (
+        <p class="dim">
+          Not used: <Foreign text={unused.map(unusedWords).join(', ')} most={400} />
+        </p>
+      )}
+      {mapping &&
+        missingNotes(mapping).map((note) => (
+          <p class="notice warn">
+            <Words text={`Note: ${note}`} />
+          </p>
+        ))}
+    </Section>
+  );
+}
+
+interface FieldRowProps {
+  readonly field: Field;
+  readonly column: MappedColumn | undefined;
+  readonly preview: Preview;
+  readonly chosen: string | undefined;
+}
+
+function FieldRow({ field, column, preview: { table, firstRows, sheet }, chosen }: FieldRowProps) {
+  const found = column ? `${columnWords(column, table.columns)}, found` : 'None found';
+  const cells = column ? firstRows.slice(0, SHOWN_CELLS).map((row) => cellFrom(row, column)) : [];
+  return (
+    <tr>
+      <th scope="row">{field}</th>
+      <td>
+        <select name={columnOf(field)} aria-label={`Column of ${field}`}>
+          <option value="">{chosen === undefined && sheet ? short(found) : 'Find it'}</option>
+          <option value={NO_COLUMN} selected={chosen === NO_COLUMN}>
+            No column
+          </option>
+          {table.columns.map((name, index) => (
+            <option value={columnValue(name, index)} selected={chosen === columnValue(name, index)}>
+              {short(table.format.hasHeader ? JSON.stringify(name) : `Column ${index + 1}`)}
+            </option>
+          ))}
+        </select>
+      </td>
+      <td>
+        <Foreign text={cells.filter((cell) => cell !== '').join(' · ')} most={90} />
+      </td>
+      <td class="dim">{column && `${howWords(column)}; ${fitWords(column.fits)}`}</td>
+    </tr>
+  );
+}
+
+function short(name: string): string {
+  const text = visible(name);
+  return text.length > 50 ? `${text.slice(0, 50)}…` : text;
+}

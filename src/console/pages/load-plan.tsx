@@ -1,0 +1,101 @@
+/** What a load would do, and the files of its results: parts of the page of its run. */
+import type { Run } from '../../engine/ledger/runs.ts';
+import { type LoadPlan, writesOf } from '../../operator/load-plan.ts';
+import type { RunReport } from '../../operator/run-result.ts';
+import { countsLine } from '../../operator/run-words.ts';
+import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import { Foreign, Head, Section } from '../parts.tsx';
+
+/** A plan with so many writes is approved by typing their number. */
+const MANY_WRITES = 1_000;
+
+export function isLarge(plan: LoadPlan): boolean {
+  return writesOf(plan) >= MANY_WRITES;
+}
+
+export function Plan({ plan }: { readonly plan: LoadPlan }) {
+  const { creates, updates, customers, calls, leastMs, counts, samples } = plan;
+  const writes = writesOf(plan);
+  const rest = counts.in - writes;
+  return (
+    <Section title="The plan">
+      <dl class="facts">
+        <dt>Create</dt>
+        <dd>
+          {plural(creates, 'order')}
+          {customers > 0 && `, and ${plural(customers, 'customer')} first`}
+        </dd>
+        {updates > 0 && (
+          <>
+            <dt>Update</dt>
+            <dd>{plural(updates, 'order')}</dd>
+          </>
+        )}
+        {rest > 0 && (
+          <>
+            <dt>Not written</dt>
+            <dd>
+              {plural(rest, 'row')}: {countsLine({ counts })}
+            </dd>
+          </>
+        )}
+        <dt>Calls</dt>
+        <dd>
+          about {formatCount(calls)}
+          {leastMs !== undefined && `, at least ${formatTook(leastMs)} under the budget`}
+        </dd>
+      </dl>
+      {samples.length > 0 && (
+        <table class="list narrow load-samples">
+          <caption>{samples.length < writes ? `The first ${samples.length} orders` : 'The orders'}</caption>
+          <Head columns={['Order', { title: 'Amount', as: 'number' }, 'Customer']} />
+          <tbody>
+            {samples.map(({ order, amount, customer }) => (
+              <tr>
+                <td>
+                  <Foreign text={order} most={60} />
+                </td>
+                <td class="number">{amount}</td>
+                <td>
+                  <Foreign text={customer ?? ''} most={60} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Section>
+  );
+}
+
+/** The lines of the file with their results: all of them, and those of each verdict. */
+export function Results({ run, report }: { readonly run: Run; readonly report: RunReport }) {
+  const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
+  const kinds = [
+    ['created', counts.created],
+    ['existing', counts.existing + counts.updated + counts.unchanged],
+    ['invalid', counts.invalid],
+    ['rejected', counts.rejected],
+    ['review', counts.review + unsettled.sent],
+    ['unprocessed', unsettled.neverSent],
+  ] as const;
+  return (
+    <Section title="Results as files">
+      <p class="dim">Correct the rows of a file and load it: the columns that were added are recognised.</p>
+      <ul class="inline">
+        <li>
+          <a href={`/runs/${run.id}/results/results`}>all lines with their results</a>
+        </li>
+        {kinds
+          .filter(([, count]) => count > 0)
+          .map(([kind, count]) => (
+            <li>
+              <a href={`/runs/${run.id}/results/${kind}`}>
+                {kind} ({formatCount(count)})
+              </a>
+            </li>
+          ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,257 @@
+/** Load a file, second step: how it is read, which column fills which field, and the options. */
+import { z } from 'zod';
+import { combineWords, decimalWords, delimiterWords, presetWords } from '../../operator/sheet-words.ts';
+import { formatBytes, formatCount, plural } from '../../operator/words.ts';
+import type { Preview } from '../../syncs/orders/preview-load.ts';
+import { type Failure, failureOf } from '../failures.ts';
+import { requireOperator } from '../guard.ts';
+import { commandOf, type LoadForm, loadForm } from '../load-form.ts';
+import type { LoadState } from '../loads.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { Foreign, Section, Words } from '../parts.tsx';
+import type { Checked, Upload } from '../uploads.ts';
+import { Columns } from './load-columns.tsx';
+import { Options, Reading } from './load-options.tsx';
+
+const SHOWN_ROWS = 5;
+const SHOWN_COLUMNS = 40;
+
+export const loadSheet = definePage({
+  path: '/load/:upload',
+  params: z.object({ upload: z.string() }),
+  query: loadForm,
+  async show(context, { params, query: form }) {
+    requireOperator(context.person);
+    const { loads } = context;
+    const upload = await loads.uploads.read(params.upload);
+    const page = { title: `Load ${upload.name}`, tab: 'load', command: commandOf(form, upload) } as const;
+    const { checked } = upload;
+    if (checked) return isPlain(checked) ? { path: `/runs/${checked.run}` } : { ...page, ...resultOf(upload, checked) };
+    const state = loads.stateOf(upload, form);
+    if (state?.status === 'checking')
+      return { ...page, isBusy: true, body: <Checking upload={upload} state={state} /> };
+    const preview = await previewOf(context, upload, form);
+    const failure = state?.failure ?? ('code' in preview ? preview : undefined);
+    return {
+      ...page,
+      isStill: true,
+      body: (
+        <>
+          <Heading upload={upload} preview={'code' in preview ? undefined : preview} />
+          {failure && <Problem failure={failure} />}
+          {'code' in preview ? <Unread form={form} /> : <Sheet upload={upload} preview={preview} form={form} />}
+        </>
+      ),
+    };
+  },
+});
+
+/** Why the file cannot be read is a part of the page, so that a person can read it in another way. */
+async function previewOf({ loads, database }: PageContext, upload: Upload, form: LoadForm): Promise<Preview | Failure> {
+  try {
+    return await loads.preview(upload, form);
+  } catch (error) {
+    const failure = failureOf(error, database);
+    if (failure.httpStatus !== 409) throw error;
+    return failure;
+  }
+}
+
+/** A new load without warnings: its run says everything else. */
+function isPlain({ status, warnings }: Checked): boolean {
+  return status === 'new' && warnings.length === 0;
+}
+
+function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
+  const body = (
+    <>
+      <h1>
+        <Foreign text={name} most={120} />
+      </h1>
+      {status === 'new' ? (
+        <p>Checked {plural(rows, 'row')}.</p>
+      ) : (
+        <p class="notice warn">
+          It was loaded before, as run <a href={`/runs/${run}`}>{run}</a>: nothing is created twice.
+        </p>
+      )}
+      {warnings.length > 0 && (
+        <Section title="Check these rows">
+          <ul class="notes">
+            {warnings.map((text) => (
+              <li>
+                <Words text={text} most={600} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <p class="more">
+        <a class="button" href={`/runs/${run}`}>
+          {status === 'new' ? 'See the plan' : 'See that run'}
+        </a>
+      </p>
+    </>
+  );
+  return { isStill: true, body };
+}
+
+function Checking({ upload, state }: { upload: Upload; state: Extract<LoadState, { status: 'checking' }> }) {
+  return (
+    <>
+      <h1>
+        <Foreign text={upload.name} most={120} />
+      </h1>
+      <p role="status">Checking: {plural(state.rows, 'row')} so far. You can close this page.</p>
+      <p class="more">
+        <a id="again" class="button" href={`/load/${upload.id}`}>
+          Look again
+        </a>
+      </p>
+    </>
+  );
+}
+
+function Heading({ upload, preview }: { upload: Upload; preview: Preview | undefined }) {
+  const size = preview && `${formatBytes(preview.file.sizeBytes)}${preview.file.isGzip ? ', gzip' : ''} · `;
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/load">Choose another file</a>
+      </p>
+      <h1>
+        <Foreign text={upload.name} most={120} />
+      </h1>
+      <p class="dim">
+        {size}account {upload.account} · nothing is sent yet
+      </p>
+    </>
+  );
+}
+
+function Problem({ failure: { code, message } }: { failure: Pick<Failure, 'code' | 'message'> }) {
+  return (
+    <p class="notice bad" role="alert">
+      <code>{code}</code> <Words text={message} most={2_000} />
+    </p>
+  );
+}
+
+/** The file is not a table as it is read now. */
+function Unread({ form }: { form: LoadForm }) {
+  return (
+    <form class="load" method="get">
+      <Reading form={form} presets={[]} isOpen />
+      <div class="acts">
+        <button type="submit" class="primary">
+          Read it again
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; form: LoadForm }) {
+  const { sheet, problem, earlier, presets } = preview;
+  return (
+    <form class="load" method="get" action={`/load/${upload.id}`}>
+      {problem && (
+        <>
+          <Problem failure={problem} />
+          <p class="dim">
+            Choose the columns below instead of using an option of the command line, and read the file again.
+          </p>
+        </>
+      )}
+      {earlier && (
+        <p class="notice warn">
+          Loaded before as run <a href={`/runs/${earlier.id}`}>{earlier.id}</a>: loading it again creates nothing twice.
+          To apply other options to its orders, check every row again.
+        </p>
+      )}
+      <Found preview={preview} />
+      <FirstRows preview={preview} />
+      <Columns preview={preview} form={form} />
+      <Reading form={form} presets={presets} />
+      <div class="acts">
+        <button type="submit">Read it again</button>
+      </div>
+      <Options form={form} wasLoaded={earlier !== undefined} />
+      <div class="acts">
+        <button type="submit" class="primary" formmethod="post" disabled={sheet === undefined}>
+          Check and plan
+        </button>
+        <span class="dim">Reads the service and writes nothing: the load then waits until you approve it.</span>
+      </div>
+    </form>
+  );
+}
+
+function Found({ preview: { table, sheet } }: { preview: Preview }) {
+  const { encoding, format, headerLine } = table;
+  return (
+    <Section title="How it is read">
+      <dl class="facts">
+        <dt>Encoding</dt>
+        <dd>
+          {encoding.encoding} <span class="dim">({encoding.why})</span>
+        </dd>
+        <dt>Columns</dt>
+        <dd>
+          by {delimiterWords(format.delimiter)}, quotes {format.quote}, lines by {format.lineEnd}
+        </dd>
+        <dt>Header</dt>
+        <dd>{format.hasHeader ? `line ${headerLine}` : 'none: columns have numbers'}</dd>
+        {sheet && (
+          <>
+            <dt>Amounts</dt>
+            <dd>
+              <Foreign text={decimalWords(sheet.decimal)} most={200} />
+            </dd>
+            <dt>Preset</dt>
+            <dd>{sheet.preset ? presetWords(sheet.preset) : 'none'}</dd>
+            {sheet.combine && (
+              <>
+                <dt>Lines</dt>
+                <dd>{combineWords(sheet.combine)}</dd>
+              </>
+            )}
+          </>
+        )}
+      </dl>
+    </Section>
+  );
+}
+
+function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
+  const names = table.columns.slice(0, SHOWN_COLUMNS);
+  const hidden = table.columns.length - names.length;
+  return (
+    <Section title="First rows" side={hidden > 0 && <span class="dim">{formatCount(hidden)} more columns</span>}>
+      <section class="wide load-rows" aria-label="First rows" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              {names.map((name) => (
+                <th scope="col">
+                  <Foreign text={name || '(no name)'} most={40} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {firstRows.slice(0, SHOWN_ROWS).map((row) => (
+              <tr>
+                {names.map((_, i) => (
+                  <td>
+                    <Foreign text={row[i] ?? ''} most={60} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Section>
+  );
+}

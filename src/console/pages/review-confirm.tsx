@@ -1,0 +1,90 @@
+/** Asks before all rows of a reason are ignored, or kept for later. */
+import { z } from 'zod';
+import { longId } from '../../operator/review.ts';
+import { plural } from '../../operator/words.ts';
+import { plainText } from '../api/review-query.ts';
+import { requireOperator } from '../guard.ts';
+import { definePage } from '../page.ts';
+import { addressOf, Empty, Foreign } from '../parts.tsx';
+import { readGroup } from '../review-actions.ts';
+import { itemAddress } from './review-parts.tsx';
+
+/** Rows that the page lists, at most. */
+const MOST_SHOWN = 100;
+
+const WORDS = {
+  ignore: {
+    button: 'Ignore',
+    means: 'They leave this list, and nothing is sent for them until their evidence changes. Each can be undone.',
+  },
+  later: { button: 'Keep for later', means: 'They stay in this list, marked as later.' },
+} as const;
+
+const text = plainText.optional();
+
+export const reviewConfirm = definePage({
+  path: '/review/confirm',
+  params: z.object({}),
+  query: z.object({ choice: z.enum(['ignore', 'later']), reason: text, account: text, sync: text }),
+  async show({ pool, person }, { query: { choice, ...group } }) {
+    requireOperator(person);
+    const { items, mark } = await readGroup(pool, group, choice);
+    const { button, means } = WORDS[choice];
+    const back = addressOf('/review', group);
+    if (items.length === 0) {
+      const body = (
+        <Empty title={choice === 'later' ? 'All of them are kept for later' : 'No row in review matches'}>
+          <p>
+            <a href="/review">Show all rows in review</a>
+          </p>
+        </Empty>
+      );
+      return { title: button, tab: 'review', body };
+    }
+    return {
+      title: button,
+      tab: 'review',
+      head: (
+        <>
+          <h1>
+            {button}: {plural(items.length, 'row')}
+            {group.reason !== undefined && ` with ${group.reason}`}?
+          </h1>
+          <p>{means}</p>
+          <form class="deciding" method="post" action="/review/confirm">
+            {Object.entries({ ...group, choice, mark }).map(
+              ([name, value]) => value !== undefined && <input type="hidden" name={name} value={value} />,
+            )}
+            <label>
+              Note, for others to read
+              <textarea name="note" rows={2} maxlength={1_000} />
+            </label>
+            <div class="acts">
+              <button type="submit" class="primary">
+                {button}
+              </button>
+              <a class="button" href={back}>
+                Back
+              </a>
+            </div>
+          </form>
+        </>
+      ),
+      body: (
+        <ul class="examples">
+          {items.slice(0, MOST_SHOWN).map((item) => (
+            <li>
+              <a id={`item-${longId(item)}`} href={itemAddress(longId(item))}>
+                <Foreign text={item.label === null || item.label === '' ? item.subject : item.label} most={80} />
+              </a>{' '}
+              <small class="id">
+                <Foreign text={longId(item)} most={60} />
+              </small>
+            </li>
+          ))}
+          {items.length > MOST_SHOWN && <li class="dim">and {plural(items.length - MOST_SHOWN, 'more row')}</li>}
+        </ul>
+      ),
+    };
+  },
+});

@@ -1,0 +1,42 @@
+/** The decisions about rows in review: who took them, and what became of them. */
+import { z } from 'zod';
+import { listDecisions } from '../../engine/ledger/decisions.ts';
+import { definePage } from '../page.ts';
+import { addressOf, Empty, More } from '../parts.tsx';
+import { DecisionTable } from './review-parts.tsx';
+
+const PER_PAGE = 50;
+
+export const reviewDecisions = definePage({
+  path: '/review/decisions',
+  params: z.object({}),
+  query: z.object({ after: z.coerce.number().int().optional() }),
+  async show({ pool, person }, { query: { after } }) {
+    const decisions = await listDecisions(pool, {}, { limit: PER_PAGE, after });
+    const last = decisions.at(-1);
+    return {
+      title: 'Decisions',
+      tab: 'review',
+      command: 'review --decided',
+      head: (
+        <>
+          <p class="crumbs">
+            <a href="/review">Review</a>
+          </p>
+          <h1>Decisions</h1>
+        </>
+      ),
+      body:
+        last === undefined ? (
+          <Empty title="There is no decision yet" />
+        ) : (
+          <>
+            <DecisionTable decisions={decisions} canUndo={person.role === 'operator'} />
+            <More
+              to={decisions.length < PER_PAGE ? undefined : addressOf('/review/decisions', { after: last.entry })}
+            />
+          </>
+        ),
+    };
+  },
+});

@@ -1,0 +1,243 @@
+/** One row in review: its evidence side by side, what can be decided, and what was decided before. */
+import { z } from 'zod';
+import { meaningOf } from '../../base/reasons/reasons.ts';
+import { shellWord } from '../../base/reasons/template.ts';
+import type { Keys, ReviewItem } from '../../engine/ledger/review-items.ts';
+import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
+import { nameOf } from '../../operator/review-decisions.ts';
+import { plainText } from '../api/review-query.ts';
+import { definePage } from '../page.ts';
+import { Chip, Empty, Foreign, Section, Words } from '../parts.tsx';
+import { markOf, type Reviewed, readReviewed } from '../review-actions.ts';
+import { DecisionTable, itemAddress } from './review-parts.tsx';
+
+/** Candidates with a key of their own. */
+const MOST_KEYS = 9;
+
+export const reviewItem = definePage({
+  path: '/review/items/:id',
+  params: z.object({ id: plainText }),
+  query: z.object({}),
+  async show({ pool, person, hint }, { params: { id } }) {
+    const reviewed = await readReviewed(pool, id);
+    const { item, decisions } = reviewed;
+    const named = item ?? decisions[0];
+    const canAct = person.role === 'operator';
+    return {
+      title: `Review of ${id.slice(0, 80)}`,
+      tab: 'review',
+      command: item ? `review decide ${shellWord(id)} --ignore` : 'review --decided',
+      head: (
+        <>
+          <p class="crumbs">
+            <a href="/review">Review</a> / <Foreign text={id} most={80} />
+          </p>
+          {named && (
+            <h1>
+              <Foreign text={nameOf(named)} most={200} />
+            </h1>
+          )}
+          {item && <Question item={item} reviewed={reviewed} hint={hint} canAct={canAct} />}
+        </>
+      ),
+      body: (
+        <>
+          {!item && <Settled reviewed={reviewed} />}
+          {decisions.length > 0 && (
+            <Section title="Decisions">
+              <DecisionTable decisions={decisions} canUndo={canAct} />
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+function Settled({ reviewed: { decisions } }: { readonly reviewed: Reviewed }) {
+  return (
+    <Empty title="It does not wait for a person">
+      <p>
+        {decisions.length > 0 && 'Undo its decision below to decide it otherwise, as long as no run has applied it.'}
+      </p>
+    </Empty>
+  );
+}
+
+interface QuestionProps {
+  readonly item: ReviewItem;
+  readonly reviewed: Reviewed;
+  readonly hint: (command: string) => string;
+  readonly canAct: boolean;
+}
+
+function Question({ item, reviewed: { decisions }, hint, canAct }: QuestionProps) {
+  const { reason, run, n, sync, isLater } = item;
+  const choices = choicesFor(item);
+  const statement = statementOf(item, hint);
+  return (
+    <>
+      <p class="why-review">
+        <code>{reason}</code> {isLater && <Chip tone="warn">later</Chip>} {meaningOf(reason)}
+      </p>
+      {statement !== meaningOf(reason) && (
+        <p>
+          <Words text={statement} most={1_000} />
+        </p>
+      )}
+      <p>
+        <a href={`/runs/${run}/rows/${n}`}>The row</a> of <Foreign text={sync} most={60} />
+      </p>
+      <form class="deciding" method="post" action={`${itemAddress(longId(item))}/decide`}>
+        {/* Enter in a field must not press the first button. */}
+        <button type="submit" disabled hidden>
+          Nothing
+        </button>
+        <input type="hidden" name="mark" value={markOf(item, decisions)} />
+        <Evidence item={item} canUse={canAct && choices.includes('use')} />
+        {canAct && <Choices item={item} choices={choices} />}
+      </form>
+    </>
+  );
+}
+
+/** The item, and below it each record that it may be, with its differences marked. */
+function Evidence({ item, canUse }: { readonly item: ReviewItem; readonly canUse: boolean }) {
+  const { kind, keys, customers } = item;
+  const records = recordsFor(item);
+  const columns = Object.entries(KEY_WORDS).filter(([key]) =>
+    [keys, ...Object.values(customers)].some((of) => of?.[key] !== undefined),
+  );
+  const what = item.reason === 'DIFFERS' && kind === 'order' ? 'Order' : 'Customer';
+  return (
+    <div class="wide">
+      <table class="list evidence">
+        <thead>
+          <tr>
+            <th scope="col">Record</th>
+            {columns.map(([, word]) => (
+              <th scope="col">{word}</th>
+            ))}
+            {canUse && (
+              <th scope="col">
+                <span class="unseen">Use</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          <tr class="own">
+            <th scope="row">This {kind}</th>
+            {columns.map(([key, word]) => (
+              <td data-label={word}>
+                <Value text={keys[key]} />
+              </td>
+            ))}
+            {canUse && <td />}
+          </tr>
+          {records.map((record, i) => (
+            <tr>
+              <th scope="row">
+                {what} <Foreign text={record} most={40} />
+              </th>
+              <Compared columns={columns} own={keys} other={customers[record]} />
+              {canUse && (
+                <td>
+                  <UseButton record={record} number={i + 1} />
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface ComparedProps {
+  readonly columns: readonly (readonly [key: string, word: string])[];
+  readonly own: Keys;
+  readonly other: Keys | null | undefined;
+}
+
+function Compared({ columns, own, other }: ComparedProps) {
+  if (!other) {
+    return columns.length === 0 ? null : (
+      <td class="dim" colspan={columns.length}>
+        only its id is known
+      </td>
+    );
+  }
+  return (
+    <>
+      {columns.map(([key, word]) => (
+        <td data-label={word}>
+          {isSame(own[key], other[key]) ? (
+            <Value text={other[key]} />
+          ) : (
+            <mark>
+              <span class="unseen">different: </span>
+              <Value text={other[key]} />
+            </mark>
+          )}
+        </td>
+      ))}
+    </>
+  );
+}
+
+const isSame = (one = '', other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
+
+function Value({ text }: { readonly text: string | undefined }) {
+  return text === undefined ? <span class="dim">none</span> : <Foreign text={text} most={200} />;
+}
+
+function UseButton({ record, number }: { readonly record: string; readonly number: number }) {
+  const key = number <= MOST_KEYS ? String(number) : undefined;
+  return (
+    <button type="submit" name="choice" value={`use:${record}`} data-key={key}>
+      Use{' '}
+      <span class="unseen">
+        <Foreign text={record} most={40} />
+      </span>{' '}
+      {key !== undefined && <kbd>{key}</kbd>}
+    </button>
+  );
+}
+
+function Choices({ item, choices }: { readonly item: ReviewItem; readonly choices: ReturnType<typeof choicesFor> }) {
+  const isOverwrite = item.kind === 'order' && item.reason === 'DIFFERS';
+  const create = item.kind === 'order' ? 'Send it again' : 'Create a customer';
+  return (
+    <>
+      <label>
+        Note, for others to read
+        <textarea name="note" rows={2} maxlength={1_000} />
+      </label>
+      <div class="acts">
+        {choices.includes('create') && (
+          <button type="submit" name="choice" value="create" data-key="c">
+            {create} <kbd>c</kbd>
+          </button>
+        )}
+        <button type="submit" name="choice" value="ignore" data-key="i">
+          Ignore <kbd>i</kbd>
+        </button>
+        <button type="submit" name="choice" value="later" data-key="l">
+          Later <kbd>l</kbd>
+        </button>
+        {choices.includes('use') && !isOverwrite && (
+          <span class="other">
+            <label>
+              Another customer
+              <input name="record" maxlength={200} autocomplete="off" placeholder="its id" />
+            </label>
+            <button type="submit" name="choice" value="use">
+              Use it
+            </button>
+          </span>
+        )}
+      </div>
+    </>
+  );
+}

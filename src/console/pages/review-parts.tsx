@@ -1,0 +1,72 @@
+/** What the pages about review share: addresses, and decisions as a table. */
+import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
+import { longId } from '../../operator/review.ts';
+import { isLive, stateOf } from '../../operator/review-decisions.ts';
+import { addressOf, Foreign, Head, Time } from '../parts.tsx';
+import type { Group, GroupChoice } from '../review-actions.ts';
+
+export function itemAddress(id: string): string {
+  return `/review/items/${encodeURIComponent(id)}`;
+}
+
+/** The page that asks before a group is decided. */
+export function groupAddress({ reason, account, sync }: Group, choice: GroupChoice): string {
+  return addressOf('/review/confirm', { choice, reason, account, sync });
+}
+
+export type Decisions = Awaited<ReturnType<typeof listDecisions>>;
+
+/** `canUndo`: whether the person is an operator. */
+export function DecisionTable({ decisions, canUndo }: { readonly decisions: Decisions; readonly canUndo: boolean }) {
+  return (
+    <div class="wide">
+      <table class="list">
+        <Head columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]} />
+        <tbody>
+          {decisions.map((decision) => (
+            <DecisionRow decision={decision} canUndo={canUndo} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function DecisionRow({ decision, canUndo }: { readonly decision: Decision; readonly canUndo: boolean }) {
+  const { entry, subject, label, choice, record, note, decidedBy, decidedAt, reason, appliedAt } = decision;
+  const id = longId(decision);
+  const isOpen = isLive(decision) && choice !== 'later' && (appliedAt === null || choice === 'ignore');
+  return (
+    <tr>
+      <td>
+        <a id={`decision-${entry}`} href={itemAddress(id)}>
+          <Foreign text={label === null || label === '' ? subject : label} most={60} />
+        </a>
+        <small class="id">
+          <Foreign text={id} most={60} /> · {reason}
+        </small>
+      </td>
+      <td>
+        {choice} {record !== null && <Foreign text={record} most={40} />}
+      </td>
+      <td>
+        <Foreign text={decidedBy} most={60} />
+      </td>
+      <td class="nowrap">
+        <Time at={decidedAt} />
+      </td>
+      <td>{stateOf(decision)}</td>
+      <td>{note !== null && <Foreign text={note} most={300} />}</td>
+      <td>
+        {isOpen && canUndo && (
+          <form method="post" action={`${itemAddress(id)}/undo`}>
+            <input type="hidden" name="entry" value={entry} />
+            <button type="submit" id={`undo-${entry}`} aria-label={`Undo the decision about ${id}`}>
+              Undo
+            </button>
+          </form>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,183 @@
+/** Review: the rows that wait for a person, by reason. */
+import { z } from 'zod';
+import { meaningOf } from '../../base/reasons/reasons.ts';
+import { shellWord } from '../../base/reasons/template.ts';
+import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
+import { longId, recordsFor, statementOf } from '../../operator/review.ts';
+import { formatCount, plural } from '../../operator/words.ts';
+import { reviewQuery } from '../api/review-query.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts.tsx';
+import { groupAddress, itemAddress } from './review-parts.tsx';
+
+const PER_PAGE = 50;
+
+type Query = z.output<typeof reviewQuery>;
+
+export const review = definePage({
+  path: '/review',
+  params: z.object({}),
+  query: reviewQuery,
+  async show(context, { query }) {
+    const { after, ...filter } = query;
+    const page = await reviewPage(context.pool, filter, { limit: PER_PAGE + 1, after });
+    const items = page.items.slice(0, PER_PAGE);
+    const last = page.items.length > PER_PAGE ? items.at(-1) : undefined;
+    const options = Object.entries(filter).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+    );
+    return {
+      title: 'Review',
+      tab: 'review',
+      command: ['review', ...options].join(' '),
+      head: (
+        <>
+          <div class="headline">
+            <h1>Review</h1>
+            <a href="/review/decisions">Decisions</a>
+          </div>
+          <Filters query={query} context={context} groups={page.groups} />
+        </>
+      ),
+      body:
+        items.length === 0 ? (
+          <Nothing isFiltered={options.length > 0 || after !== undefined} />
+        ) : (
+          <>
+            <p>{plural(page.total, 'row waits', 'rows wait')} for a person. A decision is applied by the next run.</p>
+            <Overview groups={page.groups} query={query} />
+            {Object.keys(page.groups)
+              .filter((reason) => items.some((item) => item.reason === reason))
+              .map((reason) => (
+                <ReasonGroup reason={reason} items={items} page={page} query={query} context={context} />
+              ))}
+            <More to={last && addressOf('/review', { ...filter, after: JSON.stringify(cursorOf(last)) })} />
+          </>
+        ),
+    };
+  },
+});
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No row in review matches">
+        <p>
+          <a href="/review">Show all rows in review</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Nothing waits for a person">
+      <p>Rows that Lockstep cannot decide alone are listed here, with the evidence side by side.</p>
+    </Empty>
+  );
+}
+
+/** Each reason with its number of rows, if there are several. */
+function Overview({ groups, query }: { readonly groups: ReviewPage['groups']; readonly query: Query }) {
+  const { account, sync } = query;
+  if (Object.keys(groups).length < 2) return null;
+  return (
+    <ul class="reasons">
+      {Object.entries(groups).map(([reason, count]) => (
+        <li>
+          <a id={`only-${reason}`} href={addressOf('/review', { account, sync, reason })}>
+            {reason}
+          </a>{' '}
+          {formatCount(count)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface GroupProps {
+  readonly reason: string;
+  readonly items: readonly ReviewItem[];
+  readonly page: ReviewPage;
+  readonly query: Query;
+  readonly context: PageContext;
+}
+
+function ReasonGroup({ reason, items, page, query: { account, sync }, context: { person, hint } }: GroupProps) {
+  const bulk = (['ignore', 'later'] as const).map((choice) => (
+    <a class="button" id={`${choice}-${reason}`} href={groupAddress({ reason, account, sync }, choice)}>
+      {choice === 'ignore' ? 'Ignore all' : 'All for later'}
+    </a>
+  ));
+  const title = (
+    <>
+      {reason} <span class="dim">{plural(page.groups[reason] ?? 0, 'row')}</span>
+    </>
+  );
+  return (
+    <Section title={title} side={person.role === 'operator' && <span class="acts">{bulk}</span>}>
+      <p class="dim">{meaningOf(reason)}</p>
+      <div class="wide">
+        <table class="list">
+          <tbody>
+            {items
+              .filter((item) => item.reason === reason)
+              .map((item) => (
+                <ItemRow item={item} hint={hint} />
+              ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+function ItemRow({ item, hint }: { readonly item: ReviewItem; readonly hint: PageContext['hint'] }) {
+  const { label, subject, isLater, sync, run } = item;
+  const id = longId(item);
+  return (
+    <tr>
+      <td>
+        <a id={`item-${id}`} href={itemAddress(id)}>
+          <Foreign text={label === null || label === '' ? subject : label} most={80} />
+        </a>
+        <small class="id">
+          <Foreign text={id} most={60} />
+        </small>
+      </td>
+      <td>
+        <Found item={item} hint={hint} />
+      </td>
+      <td class="nowrap">
+        <a id={`of-${id}`} href={`/runs/${run}`}>
+          <Foreign text={sync} most={40} />
+        </a>
+      </td>
+      <td>{isLater && <Chip tone="warn">later</Chip>}</td>
+    </tr>
+  );
+}
+
+/** What the run found; if that is what every row of the reason has, the records that it may be. */
+function Found({ item, hint }: { readonly item: ReviewItem; readonly hint: PageContext['hint'] }) {
+  const statement = statementOf(item, hint);
+  if (statement !== meaningOf(item.reason)) return <Words text={statement} most={200} />;
+  const records = recordsFor(item);
+  if (records.length === 0) return null;
+  return <Foreign text={`${plural(records.length, 'candidate')}: ${records.join(', ')}`} most={200} />;
+}
+
+type FilterProps = { readonly query: Query; readonly context: PageContext; readonly groups: ReviewPage['groups'] };
+
+function Filters({ query, context: { settings }, groups }: FilterProps) {
+  const reasons = [...new Set([...Object.keys(groups), ...(query.reason === undefined ? [] : [query.reason])])];
+  return (
+    <form class="filters" method="get" action="/review">
+      <Select label="Reason" name="reason" options={reasons} value={query.reason} />
+      <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
+      <label>
+        Sync or file
+        <input name="sync" value={query.sync ?? ''} autocomplete="off" />
+      </label>
+      <button type="submit">Filter</button>
+    </form>
+  );
+}

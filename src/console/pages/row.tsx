@@ -1,0 +1,182 @@
+/** One row: its input, what it was matched with, each attempt, and its verdict. */
+import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
+import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
+import { shellWord } from '../../base/reasons/template.ts';
+import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/row-story.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
+import { VERDICT_WORDS } from '../../operator/run-result.ts';
+import { formatTook } from '../../operator/words.ts';
+import { definePage } from '../page.ts';
+import { Foreign, Head, Section, Time, Words } from '../parts.tsx';
+
+export const row = definePage({
+  path: '/runs/:run/rows/:row',
+  params: z.object({ run: z.string(), row: z.string() }),
+  query: z.object({}),
+  async show({ pool, hint }, { params }) {
+    const run = await readRun(pool, params.run);
+    const story = await readRowStory(pool, run.id, params.row);
+    if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
+    const hints = hintsFor(hint, run);
+    return {
+      title: `Row ${story.n} of ${run.id}`,
+      tab: 'runs',
+      command: `runs show ${run.id} --row ${shellWord(story.sourceId)}`,
+      isBusy: story.state === 'intent',
+      head: (
+        <>
+          <p class="crumbs">
+            <a href="/runs">Runs</a> / <a href={`/runs/${run.id}`}>{run.id}</a> /{' '}
+            <a href={`/runs/${run.id}/rows`}>rows</a>
+          </p>
+          <h1>
+            <Foreign text={story.label === null || story.label === '' ? story.sourceId : story.label} most={200} />
+          </h1>
+          <p class="dim">
+            Row {story.n}
+            {story.sourceId !== String(story.n) && (
+              <>
+                {' · '}
+                <Foreign text={story.sourceId} most={80} />
+              </>
+            )}
+          </p>
+        </>
+      ),
+      body: <Story story={story} hints={hints} />,
+    };
+  },
+});
+
+function Story({ story, hints }: { readonly story: RowStory; readonly hints: Hints }) {
+  const { input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
+  const cells = (input.cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell] as const);
+  return (
+    <>
+      <Section title="Verdict">
+        {verdict === null ? <p>None yet: {STATE_WORDS[state]}.</p> : <Verdict of={verdict} hints={hints} />}
+      </Section>
+      <div class="columns">
+        {cells.length > 0 && <Pairs title="Cells of the file" pairs={cells} />}
+        <Pairs title={cells.length > 0 ? 'Read as' : 'Input'} pairs={textsOf(input.fields)} />
+        <Pairs title="Recognised by" pairs={textsOf(input.keys)} />
+        <Pairs title="Customer to create" pairs={textsOf(input.customer)} />
+        <Pairs
+          title="Matched with"
+          pairs={matches.map(({ kind, recordId, by }) => [`${kind} ${recordId}`, `by ${by}`])}
+        />
+        {plan !== null && (
+          <Pairs
+            title="Plan"
+            pairs={[[plan.action, plan.recordId === null ? '' : `record ${plan.recordId}`], ...textsOf(plan.fields)]}
+          />
+        )}
+      </div>
+      {attempts.length > 0 && (
+        <Section title="Attempts">
+          <div class="wide">
+            <table class="list">
+              <Head columns={['Time', 'Action', 'Outcome', 'Took', 'Answer']} />
+              <tbody>
+                {attempts.map((attempt) => (
+                  <Attempt of={attempt} hints={hints} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Section>
+      )}
+      {formerVerdicts.length > 0 && (
+        <Section title="Replaced verdicts">
+          {formerVerdicts.map((former) => (
+            <Verdict of={former} hints={hints} />
+          ))}
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Verdict({ of, hints }: { readonly of: RowVerdict; readonly hints: Hints }) {
+  const { at, verdict, reason, facts, recordId } = of;
+  const statement = statementFor(reason, facts, hints);
+  const remedy = remedyFor(reason, facts, hints);
+  return (
+    <div class="verdict">
+      <p>
+        <i class={`dot bg-${verdict}`} />
+        <strong>{VERDICT_WORDS[verdict]}</strong> {reason !== null && <code>{reason}</code>}
+        {recordId !== null && (
+          <>
+            {' · record '}
+            <Foreign text={recordId} most={80} />
+          </>
+        )}
+        {at !== null && (
+          <span class="dim">
+            {' · '}
+            <Time at={at} />
+          </span>
+        )}
+      </p>
+      {statement !== '' && (
+        <p>
+          <Words text={statement} />
+        </p>
+      )}
+      {remedy !== undefined && (
+        <p class="fix">
+          <b>Fix</b> <Words text={remedy} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Attempt({ of, hints }: { readonly of: RowAttempt; readonly hints: Hints }) {
+  const { at, action, outcome, httpStatus, reason, facts, tookMs } = of;
+  return (
+    <tr>
+      <td class="nowrap">
+        <Time at={at} />
+      </td>
+      <td>{action ?? ''}</td>
+      <td>{OUTCOME_WORDS[outcome]}</td>
+      <td class="nowrap">{tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs)}</td>
+      <td>
+        {httpStatus !== null && `HTTP ${httpStatus} `}
+        {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts, hints)} />
+      </td>
+    </tr>
+  );
+}
+
+function Pairs({ title, pairs }: { readonly title: string; readonly pairs: readonly (readonly [string, string])[] }) {
+  if (pairs.length === 0) return null;
+  return (
+    <Section title={title}>
+      <dl class="pairs">
+        {pairs.map(([name, value]) => (
+          <>
+            <dt>
+              <Foreign text={name} most={80} />
+            </dt>
+            <dd>
+              <Foreign text={value} />
+            </dd>
+          </>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function textsOf(values: Readonly<Record<string, unknown>> | null): readonly (readonly [string, string])[] {
+  return Object.entries(values ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
+  ]);
+}

@@ -1,0 +1,119 @@
+/** The rows of a run, searched and filtered. */
+
+import { z } from 'zod';
+import { statementFor } from '../../base/reasons/reasons.ts';
+import { shellWord } from '../../base/reasons/template.ts';
+import { type NumberedRow, pageOfRows } from '../../engine/ledger/row-pages.ts';
+import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { countsOf, VERDICT_WORDS } from '../../operator/run-result.ts';
+import { rowQuery, toRowFilter } from '../api/filters.ts';
+import { definePage } from '../page.ts';
+import { addressOf, Empty, Foreign, Head, More } from '../parts.tsx';
+
+const PER_PAGE = 100;
+
+export const rows = definePage({
+  path: '/runs/:run/rows',
+  params: z.object({ run: z.string() }),
+  query: rowQuery,
+  async show({ pool }, { params, query }) {
+    const run = await readRun(pool, params.run);
+    const page = await pageOfRows(pool, run.id, toRowFilter(query), { limit: PER_PAGE, after: query.after });
+    const { unknown } = await countsOf(pool, run);
+    const reasons = [...new Set((await reasonsOf(pool, run.id, unknown)).map(({ reason }) => reason))].sort();
+    const path = `/runs/${run.id}/rows`;
+    const verdict = query.verdict === undefined ? '' : ` --verdict ${query.verdict}`;
+    return {
+      title: `Rows of ${run.id}`,
+      tab: 'runs',
+      command: `runs export ${shellWord(run.id)}${verdict} --out -`,
+      head: (
+        <>
+          <p class="crumbs">
+            <a href="/runs">Runs</a> / <a href={`/runs/${run.id}`}>{run.id}</a>
+          </p>
+          <h1>
+            Rows of <Foreign text={run.title} most={80} />
+          </h1>
+          <form class="filters" method="get" action={path}>
+            <label class="grows">
+              Search
+              <input type="search" name="text" value={query.text ?? ''} placeholder="id, e-mail, name, any cell" />
+            </label>
+            <label>
+              Verdict
+              <select name="verdict">
+                <option value="">any</option>
+                {VERDICTS.map((one) => (
+                  <option value={one} selected={one === query.verdict}>
+                    {one}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label>
+              Reason
+              <input name="reason" list="reasons" value={query.reason ?? ''} autocomplete="off" />
+              <datalist id="reasons">
+                {reasons.map((one) => (
+                  <option value={one} />
+                ))}
+              </datalist>
+            </label>
+            <button type="submit">Filter</button>
+          </form>
+        </>
+      ),
+      body:
+        page.rows.length === 0 ? (
+          <Empty title="No row matches">
+            <p>
+              <a href={path}>Show all rows of the run</a>
+            </p>
+          </Empty>
+        ) : (
+          <>
+            <div class="wide">
+              <table class="list">
+                <Head columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]} />
+                <tbody>
+                  {page.rows.map((row) => (
+                    <Row run={run.id} row={row} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <More to={page.next === undefined ? undefined : addressOf(path, { ...query, after: page.next })} />
+          </>
+        ),
+    };
+  },
+});
+
+function Row({ run, row }: { readonly run: string; readonly row: NumberedRow }) {
+  const { n, sourceId, label, verdict, reason, facts, recordId, sends } = row;
+  return (
+    <tr>
+      <td>
+        <a href={`/runs/${run}/rows/${n}`}>
+          <Foreign text={label === null || label === '' ? sourceId : label} most={80} />
+        </a>
+        <small class="id">
+          <Foreign text={sourceId} most={40} />
+        </small>
+      </td>
+      <td class="nowrap">
+        <i class={`dot bg-${verdict}`} />
+        {VERDICT_WORDS[verdict]}
+      </td>
+      <td>
+        {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />
+      </td>
+      <td>{recordId === null ? '' : <Foreign text={recordId} most={40} />}</td>
+      <td class="number" data-unit={sends === 1 ? 'send' : 'sends'}>
+        {sends}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,300 @@
+/** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
+import { z } from 'zod';
+import { listActions } from '../../engine/ledger/console-actions.ts';
+import { openRows, reasonsOf } from '../../engine/ledger/rows.ts';
+import { throughputOf } from '../../engine/ledger/run-charts.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { waitsFor } from '../../engine/ledger/waiting.ts';
+import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
+import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { PROBLEMS, problemsIn, type RunReport, reportRun } from '../../operator/run-result.ts';
+import { SCAN_WORDS } from '../../operator/run-words.ts';
+import { formatCount, formatRate, formatShare, formatTook, plural, prunedNote } from '../../operator/words.ts';
+import { readLoad } from '../../syncs/orders/begin.ts';
+import type { RunAction } from '../actions.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { Act, addressOf, Command, Counts, CountsBar, Foreign, Section, State, Time, Words } from '../parts.tsx';
+import { Phases } from '../phases.tsx';
+import { ProblemGroups } from '../problem-groups.tsx';
+import { Sent } from '../sent-chart.tsx';
+import { ActionList } from './activity.tsx';
+import { isLarge, Plan, Results } from './load-plan.tsx';
+
+const SHOWN_ACTIONS = 10;
+/** The chart of a shorter run says nothing. */
+const LEAST_PARTS = 5;
+/** While a run is unfinished, a row without a verdict is no problem yet. */
+const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
+/** A worker takes a new run sooner. */
+const TAKEN_WITHIN_MS = 10_000;
+
+export const run = definePage({
+  path: '/runs/:run',
+  params: z.object({ run: z.string() }),
+  query: z.object({}),
+  async show(context, { params }) {
+    const { pool, settings, person, hint } = context;
+    const shown = await readRun(pool, params.run);
+    const report = await reportRun(pool, shown, settings);
+    const isUnfinished = shown.status === 'running' || shown.status === 'paused';
+    const [sections, reasons, throughput, actions] = [
+      await problemSections(pool, report, hintsFor(hint, shown), isUnfinished ? DECIDED : PROBLEMS),
+      (await reasonsOf(pool, shown.id, report.counts.unknown)).filter(({ verdict }) => !PROBLEMS.includes(verdict)),
+      await throughputOf(pool, shown.id),
+      await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
+    ];
+    const open = isUnfinished ? await openRows(pool, shown.id) : undefined;
+    const isLoad = (await readLoad(pool, shown.id)) !== undefined;
+    const plan = isLoad && report.state === 'awaiting-approval' ? await planOf(pool, shown, settings) : undefined;
+    return {
+      title: `${shown.title}, ${shown.id}`,
+      tab: 'runs',
+      command: `runs show ${shown.id}`,
+      isBusy: shown.status === 'running' || report.state === 'auditing',
+      body: (
+        <>
+          <Headline run={shown} report={report} plan={plan} canAct={person.role === 'operator'} />
+          <StateNotice run={shown} report={report} hint={hint} />
+          <Phases run={shown} report={report} open={open} throughput={throughput} />
+          {plan && <Plan plan={plan} />}
+          <Figures run={shown} report={report} />
+          {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && <Results run={shown} report={report} />}
+          {sections.length > 0 && <Problems report={report} sections={sections} hint={hint} />}
+          {reasons.length > 0 && (
+            <Section title="Other outcomes by reason">
+              <table class="list narrow">
+                <tbody>
+                  {reasons.map(({ verdict, reason, count }) => (
+                    <tr>
+                      <td class="number">{formatCount(count)}</td>
+                      <td>{verdict}</td>
+                      <td>
+                        <a href={addressOf(`/runs/${shown.id}/rows`, { verdict, reason })}>
+                          <code>{reason}</code>
+                        </a>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Section>
+          )}
+          {throughput && throughput.sent.length >= LEAST_PARTS && (
+            <Section title="Rows sent over time">
+              <Sent throughput={throughput} />
+            </Section>
+          )}
+          {shown.notes.length > 0 && (
+            <Section title="Notes">
+              <ul class="notes">
+                {shown.notes.map((note) => (
+                  <li>
+                    <Words text={note} />
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+          {actions.length > 0 && (
+            <Section title="Activity">
+              <ActionList actions={actions} />
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+interface OfRun {
+  readonly run: Run;
+  readonly report: RunReport;
+}
+
+interface HeadlineProps extends OfRun {
+  readonly plan: LoadPlan | undefined;
+  readonly canAct: boolean;
+}
+
+function Headline({ run, report, plan, canAct }: HeadlineProps) {
+  return (
+    <div class="headline">
+      <div>
+        <h1>
+          <Foreign text={run.title} most={120} />
+        </h1>
+        <p class="dim">
+          <code>{run.id}</code>
+          {run.dryRun && ' · dry run'} · account {run.account} · started <Time at={run.createdAt} /> ·{' '}
+          {formatTook(report.durationMs)}
+        </p>
+      </div>
+      <div class="acts">
+        <State report={report} />
+        {canAct &&
+          actionsFor(run, report).map(({ action, label, primary }) => (
+            <ActOn run={run.id} action={action} label={label} primary={primary} isAsked={plan && isLarge(plan)} />
+          ))}
+      </div>
+    </div>
+  );
+}
+
+interface ActOnProps extends Offered {
+  readonly run: string;
+  /** Whether a person types the number of writes first. */
+  readonly isAsked: boolean | undefined;
+}
+
+/** What cannot be undone is confirmed on a page of its own. */
+function ActOn({ run, action, label, primary, isAsked = false }: ActOnProps) {
+  if (action === 'resume' && !isAsked) return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} />;
+  const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
+  return (
+    <a class="button" href={path}>
+      {label}
+    </a>
+  );
+}
+
+interface Offered {
+  readonly action: RunAction;
+  readonly label: string;
+  readonly primary: boolean;
+}
+
+function actionsFor({ status, partOf, phase }: Run, { state, counts, dryRun }: RunReport): readonly Offered[] {
+  if (partOf !== undefined) return [];
+  if (state === 'awaiting-approval') {
+    return [
+      { action: 'resume', label: 'Approve', primary: true },
+      { action: 'cancel', label: 'Do not approve', primary: false },
+    ];
+  }
+  const resume: Offered = { action: 'resume', label: 'Resume', primary: true };
+  const stop: Offered = { action: 'cancel', label: 'Stop for good', primary: false };
+  const retry: Offered = { action: 'retry', label: 'Retry what failed', primary: false };
+  if (status === 'paused') return [resume, stop];
+  if (status === 'running') return [stop];
+  if (status === 'failed' && phase !== undefined) return [resume, retry];
+  return problemsIn(counts) > 0 && !dryRun ? [retry] : [];
+}
+
+function StateNotice({ run, report, hint }: OfRun & { readonly hint: PageContext['hint'] }) {
+  const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
+  const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
+  const isIdle = report.state === 'interrupted' || isForgotten;
+  return (
+    <>
+      {report.error && (
+        <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
+          <code>{report.error.code}</code> <Words text={report.error.message} />
+        </p>
+      )}
+      {other !== undefined && (
+        <p class="notice">
+          It waits for run <a href={`/runs/${other}`}>{other}</a>.
+        </p>
+      )}
+      {isIdle && (
+        <div class="notice warn">
+          No process works on it. Start a worker:
+          <Command line={hint('start')} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Figures({ run, report }: OfRun) {
+  const { counts, calls, budget, scan, audit } = report;
+  const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
+  return (
+    <Section
+      title={`${formatCount(counts.in)} ${counts.in === 1 ? 'row' : 'rows'}`}
+      side={
+        <span class="links">
+          <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
+          <a href={`/runs/${run.id}/rows.csv`} download={`${run.id}.csv`}>
+            Download as CSV
+          </a>
+        </span>
+      }
+    >
+      <div class="figures">
+        {counts.in > 0 && (
+          <>
+            <CountsBar report={report} />
+            <Counts report={report} />
+          </>
+        )}
+        {prunedNote(run).map((line) => (
+          <p class="dim">{line}</p>
+        ))}
+        <dl class="facts">
+          <dt>Calls</dt>
+          <dd>
+            {formatCount(calls)}
+            {isPartial && (
+              <span class="dim">
+                {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}
+              </span>
+            )}
+            {budget.limited > 0 && (
+              <span class="warn-words"> · the service said “slow down” {plural(budget.limited, 'time')}</span>
+            )}
+          </dd>
+          {scan !== null && (
+            <>
+              <dt>Scan</dt>
+              <dd>{SCAN_WORDS[scan]}</dd>
+            </>
+          )}
+          {audit !== undefined && audit.open > 0 && (
+            <>
+              <dt>Audit</dt>
+              <dd>
+                {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
+                {audit.dueAt ? <Time at={audit.dueAt} /> : 'later'}
+              </dd>
+            </>
+          )}
+          {audit !== undefined && audit.violations > 0 && (
+            <>
+              <dt>Audit</dt>
+              <dd class="bad-words">{plural(audit.violations, 'row')} found more than once, or not found any more</dd>
+            </>
+          )}
+        </dl>
+      </div>
+    </Section>
+  );
+}
+
+function Problems(given: { report: RunReport; sections: readonly ProblemSection[]; hint: PageContext['hint'] }) {
+  const { report, sections, hint } = given;
+  return (
+    <>
+      {sections.map((section) => (
+        <Section
+          title={`${plural(section.count, 'row')} ${section.words}`}
+          side={
+            <span class="links">
+              <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
+              <a
+                href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}
+                download={`${section.verdict}.csv`}
+              >
+                CSV
+              </a>
+            </span>
+          }
+        >
+          <ProblemGroups run={report.run} section={section} />
+          <Command line={exportCommand(report, section.verdict, hint)} />
+        </Section>
+      ))}
+    </>
+  );
+}

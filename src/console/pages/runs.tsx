@@ -1,0 +1,166 @@
+/** Runs: all of them, filtered, the newest first. */
+import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
+import { VERDICTS } from '../../engine/ledger/rows.ts';
+import type { ListedRun } from '../../engine/ledger/run-list.ts';
+import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
+import { type RunReport, reportRun } from '../../operator/run-result.ts';
+import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import { RUN_STATUSES, runQuery, toRunFilter } from '../api/filters.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { addressOf, Counts, CountsBar, Days, Empty, Foreign, Head, More, Select, State, Time } from '../parts.tsx';
+
+const PER_PAGE = 50;
+
+export const runs = definePage({
+  path: '/runs',
+  params: z.object({}),
+  query: runQuery,
+  async show(context, { query }) {
+    const { pool, settings, person } = context;
+    const filter = toRunFilter(query);
+    const { entries, next } = await pageOfRuns(pool, filter, { limit: PER_PAGE, after: query.after, fold: !query.all });
+    const reports = await Promise.all(
+      entries.map(async (entry) => ({ entry, report: await reportRun(pool, entry.run, settings) })),
+    );
+    const isFiltered = Object.values({ ...query, all: undefined, after: undefined }).some(
+      (value) => value !== undefined,
+    );
+    return {
+      title: 'Runs',
+      tab: 'runs',
+      command: commandOf(query),
+      isBusy: reports.some(({ report }) => report.state === 'running' || report.state === 'queued'),
+      head: (
+        <>
+          <h1>Runs</h1>
+          <Filters query={query} context={context} />
+        </>
+      ),
+      body:
+        reports.length === 0 ? (
+          <Empty title={isFiltered ? 'No run matches' : 'Nothing has run yet'}>
+            <p>{isFiltered ? <a href="/runs">Show all runs</a> : <a href="/syncs">Start a sync</a>}</p>
+          </Empty>
+        ) : (
+          <form method="get" action="/confirm">
+            {person.role === 'operator' && (
+              <div class="bulk">
+                <span class="dim">Of the selected runs:</span>
+                <button type="submit" name="action" value="retry">
+                  Retry
+                </button>
+                <button type="submit" name="action" value="cancel">
+                  Cancel
+                </button>
+              </div>
+            )}
+            <div class="wide">
+              <table class="list">
+                <Head
+                  columns={[
+                    person.role === 'operator' && { title: 'Selected', as: 'unseen' },
+                    'Run',
+                    'Started',
+                    'Took',
+                    'State',
+                    { title: 'Rows', as: 'number' },
+                    'Outcome',
+                  ]}
+                />
+                <tbody>
+                  {reports.map(({ entry, report }) => (
+                    <RunRow entry={entry} report={report} canSelect={person.role === 'operator'} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <More to={next && addressOf('/runs', { ...plain(query), after: next })} />
+          </form>
+        ),
+    };
+  },
+});
+
+function RunRow({ entry, report, canSelect }: { entry: ListedRun; report: RunReport; canSelect: boolean }) {
+  const { run, folded, since } = entry;
+  return (
+    <tr>
+      {canSelect && (
+        <td>
+          <input type="checkbox" id={`select-${run.id}`} name="run" value={run.id} aria-label={`Select ${run.id}`} />
+        </td>
+      )}
+      <td>
+        <a id={`run-${run.id}`} href={`/runs/${run.id}`}>
+          <Foreign text={run.title} most={60} />
+        </a>
+        <small class="id">
+          {run.id}
+          {run.dryRun && ' · dry run'}
+        </small>
+      </td>
+      <td class="nowrap">
+        <Time at={run.createdAt} />
+      </td>
+      <td class="nowrap">{formatTook(report.durationMs)}</td>
+      <td>
+        <State report={report} />
+      </td>
+      <td class="number" data-unit={report.counts.in === 1 ? 'row' : 'rows'}>
+        {formatCount(report.counts.in)}
+      </td>
+      <td>
+        {folded > 1 ? (
+          <span class="dim">
+            nothing new, nor in {plural(folded - 1, 'run')} before it since <Time at={since} />
+          </span>
+        ) : (
+          <>
+            <CountsBar report={report} />
+            <Counts report={report} />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+type RunQuery = z.output<typeof runQuery>;
+
+function Filters({ query, context: { settings } }: { readonly query: RunQuery; readonly context: PageContext }) {
+  return (
+    <form class="filters" method="get" action="/runs">
+      <label>
+        Sync or file
+        <input name="sync" list="syncs" value={query.sync ?? ''} autocomplete="off" />
+        <datalist id="syncs">
+          {Object.keys(settings.syncs).map((name) => (
+            <option value={name} />
+          ))}
+        </datalist>
+      </label>
+      <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
+      <Select label="Status" name="status" options={RUN_STATUSES} value={query.status} />
+      <Select label="With rows" name="verdict" options={VERDICTS} value={query.verdict} />
+      <Days from={query.from} to={query.to} />
+      <label class="check">
+        <input type="checkbox" name="all" value="1" checked={query.all} />
+        Each run, also those that found nothing new
+      </label>
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+function plain({ all, ...query }: RunQuery): Readonly<Record<string, string | undefined>> {
+  return { ...query, all: all ? '1' : undefined };
+}
+
+function commandOf({ sync, status, verdict, from, all }: RunQuery): string {
+  const options = { sync, status, verdict, since: from };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+  );
+  return ['runs', ...words, ...(all ? ['--all'] : [])].join(' ');
+}

@@ -1,0 +1,59 @@
+/** Settings: those in effect, with secrets masked, and what may be wrong with them. */
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { printable } from '../../base/visible.ts';
+import { maskSettings } from '../../settings/mask.ts';
+import { definePage } from '../page.ts';
+import { Foreign, Section } from '../parts.tsx';
+
+const WIDTH = 120;
+
+export const settings = definePage({
+  path: '/settings',
+  params: z.object({}),
+  query: z.object({}),
+  async show({ settings: inEffect, checkSettings, person }) {
+    const { problem, warnings } = await checkSettings();
+    return {
+      title: 'Settings',
+      tab: 'settings',
+      command: 'settings check',
+      head: (
+        <>
+          <h1>Settings</h1>
+          <p class="dim">
+            <Foreign text={inEffect.file} />
+          </p>
+        </>
+      ),
+      body: (
+        <>
+          {problem !== undefined && (
+            <Section title="Problems of the file">
+              <p>This process keeps the settings below until the file is fixed.</p>
+              {person.role === 'operator' ? (
+                <pre class="source">{printable(problem)}</pre>
+              ) : (
+                <p>An operator sees what is wrong.</p>
+              )}
+            </Section>
+          )}
+          {warnings.length > 0 && (
+            <Section title="Warnings">
+              <ul class="notes">
+                {warnings.map((warning) => (
+                  <li>
+                    <Foreign text={warning} />
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+          <Section title="In effect">
+            <pre class="source">{printable(stringify(maskSettings(inEffect), { lineWidth: WIDTH }).trimEnd())}</pre>
+          </Section>
+        </>
+      ),
+    };
+  },
+});

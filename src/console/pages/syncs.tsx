@@ -1,0 +1,155 @@
+/** Syncs: when each starts, how it ended, and starting or pausing it. */
+import { z } from 'zod';
+import { pausedSyncs } from '../../engine/ledger/schedules.ts';
+import { scheduleWords } from '../../operator/schedule-words.ts';
+import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { Act, addressOf, Chip, Command, Counts, Empty, Foreign, Section, State, Time } from '../parts.tsx';
+
+export const syncs = definePage({
+  path: '/syncs',
+  params: z.object({}),
+  query: z.object({}),
+  async show(context) {
+    const { pool, settings } = context;
+    const listed = await listSyncs(pool, settings);
+    const gone = [...(await pausedSyncs(pool)).keys()].filter((name) => settings.syncs[name] === undefined);
+    return {
+      title: 'Syncs',
+      tab: 'syncs',
+      command: 'syncs',
+      head: <h1>Syncs</h1>,
+      isBusy: listed.some(({ unfinished }) => unfinished?.status === 'running'),
+      body: (
+        <>
+          {listed.length === 0 && (
+            <Empty title="The settings have no sync">
+              <p>
+                Add one under <code>syncs</code> in <code>{settings.file}</code>.
+              </p>
+            </Empty>
+          )}
+          {listed.map((one) => (
+            <SyncCard listed={one} context={context} />
+          ))}
+          {gone.map((name) => (
+            <Section title={name}>
+              <p>It is paused, and not in the settings.</p>
+              {context.person.role === 'operator' && <Act path={`/syncs/${name}/resume`} label="Forget the pause" />}
+            </Section>
+          ))}
+        </>
+      ),
+    };
+  },
+});
+
+function SyncCard({
+  listed,
+  context: { person, hint },
+}: {
+  readonly listed: ListedSync;
+  readonly context: PageContext;
+}) {
+  const { sync, paused, next, overdueSince, unfinished, last } = listed;
+  const { name, type, account, schedule } = sync;
+  return (
+    <section class="card sync">
+      <div class="headline">
+        <div>
+          <h2>{name}</h2>
+          <p class="dim">
+            {type} · account {account} · {schedule ? scheduleWords(schedule) : 'no schedule'}
+          </p>
+        </div>
+        {person.role === 'operator' && (
+          <div class="acts">
+            <Act path={`/syncs/${name}/dry-run`} label="Dry run" />
+            <Act path={`/syncs/${name}/run`} label="Run now" primary />
+          </div>
+        )}
+      </div>
+      <dl class="facts">
+        {paused && (
+          <>
+            <dt>Schedule</dt>
+            <dd>
+              <Chip tone="warn">paused</Chip> since <Time at={paused.pausedAt} />
+              {paused.reason !== undefined && (
+                <>
+                  {': '}
+                  <Foreign text={paused.reason} most={300} />
+                </>
+              )}
+            </dd>
+          </>
+        )}
+        {overdueSince && (
+          <>
+            <dt>Overdue</dt>
+            <dd>
+              <Chip tone="bad">not started</Chip> since <Time at={overdueSince} />: no scheduler runs.
+              <Command line={hint('start')} />
+            </dd>
+          </>
+        )}
+        {next.length > 0 && (
+          <>
+            <dt>Next starts</dt>
+            <dd>
+              <ul class="inline">
+                {next.map((at) => (
+                  <li>
+                    <Time at={at} />
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
+        {unfinished && (
+          <>
+            <dt>Now</dt>
+            <dd>
+              <a href={`/runs/${unfinished.run}`}>{unfinished.run}</a> <State report={unfinished} />{' '}
+              <Counts report={unfinished} />
+            </dd>
+          </>
+        )}
+        <dt>Last run</dt>
+        <dd>
+          {last ? (
+            <>
+              <a href={`/runs/${last.run}`}>{last.run}</a> <State report={last} />{' '}
+              {last.endedAt && <Time at={last.endedAt} />} <Counts report={last} />
+            </>
+          ) : (
+            <span class="dim">none has ended yet</span>
+          )}
+        </dd>
+      </dl>
+      <div class="card-foot">
+        <a href={addressOf('/runs', { sync: name })}>All its runs</a>
+        {person.role === 'operator' &&
+          schedule &&
+          (paused ? <Act path={`/syncs/${name}/resume`} label="Resume the schedule" /> : <PauseForm name={name} />)}
+      </div>
+      <Command line={hint(`run ${name}`)} />
+    </section>
+  );
+}
+
+function PauseForm({ name }: { readonly name: string }) {
+  return (
+    <form class="pause" method="post" action={`/syncs/${name}/pause`}>
+      <input
+        id={`reason-${name}`}
+        name="reason"
+        maxlength={200}
+        placeholder="Reason (optional)"
+        aria-label={`Reason to pause ${name}`}
+      />
+      <button type="submit">Pause the schedule</button>
+    </form>
+  );
+}

@@ -1,0 +1,231 @@
+/** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
+import type { Child } from 'hono/jsx';
+import { visible } from '../base/visible.ts';
+import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import { PROBLEMS, type RunReport, VERDICT_WORDS } from '../operator/run-result.ts';
+import type { RunState } from '../operator/run-state.ts';
+import { STYLE_OF, type Tone } from '../operator/run-words.ts';
+import { formatCount } from '../operator/words.ts';
+
+/** UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip. A full minute has no seconds. */
+export function Time({ at }: { readonly at: Date | string }) {
+  const iso = new Date(at).toISOString();
+  const utc = `${iso.slice(0, 10)} ${iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19)} UTC`;
+  return (
+    <time datetime={iso} title={utc}>
+      {utc}
+    </time>
+  );
+}
+
+/** Text of another system: without marks that reverse the direction, and cut after `most` characters. */
+export function Foreign({ text, most }: { readonly text: string; readonly most?: number }) {
+  const isCut = most !== undefined && text.length > most;
+  return (
+    <bdi class="foreign" title={isCut ? visible(text.slice(0, 1_000)) : undefined}>
+      {visible(isCut ? `${text.slice(0, most)}…` : text)}
+    </bdi>
+  );
+}
+
+/** A sentence of Lockstep, with its commands in backticks. */
+export function Words({ text, most }: { readonly text: string; readonly most?: number }) {
+  const parts = (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`).split('`');
+  return (
+    <bdi class="foreign">{parts.map((part, i) => (i % 2 === 1 ? <code>{visible(part)}</code> : visible(part)))}</bdi>
+  );
+}
+
+/** The command that does the same, ready to copy. */
+export function Command({ line }: { readonly line: string }) {
+  return (
+    <div class="command">
+      <code>{line}</code>
+      <button type="button" class="copy" data-copy={line} aria-label={`Copy: ${line}`}>
+        Copy
+      </button>
+    </div>
+  );
+}
+
+export function Chip({ tone, children }: { readonly tone: Tone | 'busy'; readonly children: Child }) {
+  return <span class={`chip ${tone}`}>{children}</span>;
+}
+
+/** A run's state, such as `running`. */
+export function State({ report }: { readonly report: Pick<RunReport, 'state' | 'stateWords' | 'counts'> }) {
+  return <Chip tone={toneOf(report)}>{report.stateWords}</Chip>;
+}
+
+const BUSY: readonly RunState[] = ['running', 'auditing'];
+
+function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
+  return BUSY.includes(state) ? 'busy' : STYLE_OF[state];
+}
+
+type Counted = Pick<RunReport, 'counts' | 'status'>;
+
+interface Part {
+  readonly name: Verdict | 'open';
+  readonly words: string;
+  readonly count: number;
+  readonly isProblem: boolean;
+}
+
+/** While a run is unfinished, a row without a verdict is no problem yet. */
+function partsOf({ counts, status }: Counted): readonly Part[] {
+  const isUnfinished = status === 'running' || status === 'paused';
+  return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
+    isUnfinished && verdict === 'unknown'
+      ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
+      : { name: verdict, words: VERDICT_WORDS[verdict], count: counts[verdict], isProblem: PROBLEMS.includes(verdict) },
+  );
+}
+
+/** Rows by verdict as one bar; its parts and its words add up to all rows. */
+export function CountsBar({ report }: { readonly report: Counted }) {
+  let left = 0;
+  return (
+    <svg class="bar" role="presentation" aria-hidden="true">
+      {partsOf(report).map(({ name, count }) => {
+        const [x, share] = [left, (count / report.counts.in) * 100];
+        left += share;
+        return <rect class={`fill-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
+      })}
+    </svg>
+  );
+}
+
+/** `1,790 created, 3 rejected`, each with the colour of the bar. */
+export function Counts({ report }: { readonly report: Counted }) {
+  const parts = partsOf(report);
+  if (parts.length === 0) return <span class="dim">no rows</span>;
+  return (
+    <span class="counts">
+      {parts.map(({ name, words, count, isProblem }) => (
+        <span class={isProblem ? 'problem' : undefined}>
+          <i class={`dot bg-${name}`} />
+          {formatCount(count)} {words}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Progress of work whose end is known, 0 to 1. */
+export function Progress({ share, words }: { readonly share: number; readonly words: string }) {
+  return (
+    <div class="progress">
+      <progress max="100" value={Math.round(share * 100)} aria-label={words} />
+      <span>{words}</span>
+    </div>
+  );
+}
+
+/** What to do where there is nothing to show yet. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: Child }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function Section({ title, side, children }: { title: Child; side?: Child; children: Child }) {
+  return (
+    <section>
+      <div class="section-head">
+        <h2>{title}</h2>
+        {side}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** A button that posts at once; what cannot be undone goes through the page that confirms it. */
+export function Act({ path, label, primary }: { path: string; label: string; primary?: boolean }) {
+  return (
+    <form method="post" action={path}>
+      <button type="submit" class={primary ? 'primary' : undefined}>
+        {label}
+      </button>
+    </form>
+  );
+}
+
+/** The address of the same page with other values; undefined removes one. */
+export function addressOf(path: string, values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+type Column = string | { readonly title: string; readonly as: 'number' | 'unseen' };
+
+/** The titles of a table's columns. `unseen`: only read aloud. A column that is false is left out. */
+export function Head({ columns }: { readonly columns: readonly (Column | false)[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns
+          .filter((column) => column !== false)
+          .map((column) => {
+            const { title, as } = typeof column === 'string' ? { title: column, as: undefined } : column;
+            return (
+              <th scope="col" class={as === 'number' ? as : undefined}>
+                {as === 'unseen' ? <span class="unseen">{title}</span> : title}
+              </th>
+            );
+          })}
+      </tr>
+    </thead>
+  );
+}
+
+/** Filters by day: the first and the last. */
+export function Days({ from, to }: { readonly from: string | undefined; readonly to: string | undefined }) {
+  return (
+    <>
+      <label>
+        From
+        <input type="date" name="from" value={from ?? ''} />
+      </label>
+      <label>
+        To
+        <input type="date" name="to" value={to ?? ''} />
+      </label>
+    </>
+  );
+}
+
+/** A filter with a choice of values, or any. */
+export function Select(given: { label: string; name: string; options: readonly string[]; value: string | undefined }) {
+  const { label, name, options, value } = given;
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <option value="">any</option>
+        {options.map((option) => (
+          <option value={option} selected={option === value}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Link to the next page of a list. */
+export function More({ to }: { readonly to: string | undefined }) {
+  if (to === undefined) return null;
+  return (
+    <p class="more">
+      <a class="button" href={to} rel="next">
+        Older
+      </a>
+    </p>
+  );
+}

@@ -1,0 +1,80 @@
+/** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+
+import type { RowState } from '../engine/ledger/rows.ts';
+import type { Throughput } from '../engine/ledger/run-charts.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { kindOf, phasesOf, phaseWords } from '../operator/phases.ts';
+import type { RunReport } from '../operator/run-result.ts';
+import { formatCount, plural } from '../operator/words.ts';
+import { Progress, Time } from './parts.tsx';
+
+interface PhasesOf {
+  readonly run: Run;
+  readonly report: RunReport;
+  /** Undefined once the run has ended. */
+  readonly open: Readonly<Record<RowState, number>> | undefined;
+  readonly throughput: Throughput | undefined;
+}
+
+export function Phases({ run, report, open, throughput }: PhasesOf) {
+  const phases = phasesOf(run);
+  const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
+  const isOver = run.status === 'done';
+  const hasStopped = run.status === 'cancelled' && run.phase === undefined;
+  return (
+    <ol class="phases" aria-label="Phases">
+      {phases.map((phase, i) => {
+        const step = hasStopped ? 'unknown' : isOver || i < now ? 'over' : i === now ? 'now' : 'next';
+        return (
+          <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
+            <strong>{capital(phaseWords(phase))}</strong>
+            {step === 'now' && <NowWords run={run} report={report} open={open} />}
+            {step === 'next' && <span class="dim">not begun</span>}
+            {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
+            {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
+              <span class="dim">
+                from <Time at={throughput.startedAt} />
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function NowWords({ run, report, open }: Omit<PhasesOf, 'throughput'>) {
+  const waiting =
+    report.state !== 'running' ? (
+      <span class="wait">{report.stateWords}</span>
+    ) : run.failingSince === undefined ? null : (
+      <span class="wait">
+        the service is unavailable since <Time at={run.failingSince} />
+      </span>
+    );
+  return (
+    <>
+      <Doing run={run} open={open} />
+      {waiting}
+    </>
+  );
+}
+
+function Doing({ run, open }: Pick<PhasesOf, 'run' | 'open'>) {
+  if (open === undefined) return null;
+  switch (kindOf(run)) {
+    case 'sending': {
+      const all = run.rowsSettled + open.ready + open.intent;
+      const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+      return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
+    }
+    case 'settling':
+      return <span class="dim">{formatCount(open.acked + open.unknown)} to settle</span>;
+    default:
+      return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
+  }
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,115 @@
+/** The web server of the role console: its pages, its API, and calls from outside systems. */
+import cookie from '@fastify/cookie';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { serverUrl } from '../base/server-url.ts';
+import { addHookServer } from '../mirror/inbound/hook-server.ts';
+import { isLoopback } from '../settings/fields.ts';
+import { PREFIX } from './api/openapi.ts';
+import { addApi } from './api/routes.ts';
+import { addAssets } from './assets.ts';
+import { addGuard, addHeaders } from './guard.ts';
+import { addLoads, UPLOAD_TIMEOUT_MS } from './load-routes.ts';
+import { createLoads } from './loads.ts';
+import { addLogin } from './login.tsx';
+import type { ConsoleNeeds } from './needs.ts';
+import { createPeople } from './people.ts';
+import { addPages } from './routes.tsx';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The time in which a request must arrive whole. Default: 15 s. */
+    readonly bodyTimeoutMs?: number;
+  }
+}
+
+export interface Console {
+  readonly url: string;
+  /** Opens each target again before it reads another call. */
+  renew(): Promise<void>;
+  /** Finishes requests in flight. Idempotent. */
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** The time in which a request must arrive whole. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const CLOSING_GRACE_MS = 5_000;
+
+/** Throws LockstepError CONSOLE_NEEDS_PASSWORD, CONSOLE_TOKEN_SHORT, CONSOLE_PORT_IN_USE or CONSOLE_CANNOT_LISTEN. */
+export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
+  const { pool, settings, readSecret, log } = needs;
+  const { host, port, trustProxy, ...who } = settings().console;
+  const people = createPeople({ db: pool, settings: who, readSecret });
+  if (people.isOpen) requireLoopback(host);
+  await people.check();
+  const app: FastifyInstance = Fastify({
+    ...(log && { loggerInstance: log, logController: new LogController({ disableRequestLogging: true }) }),
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: UPLOAD_TIMEOUT_MS,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS },
+    forceCloseConnections: 'idle',
+    trustProxy: [...trustProxy],
+    routerOptions: { maxParamLength: 200 },
+  });
+  endLate(app);
+  app.get('/health', async () => ({ status: 'ok' }));
+  const hooks = await addHookServer(app, needs);
+  addHeaders(app);
+  addAssets(app);
+  await app.register(cookie);
+  const loads = createLoads(needs);
+  await loads.uploads.sweep();
+  await app.register(async (scope) => {
+    addGuard(scope, { people, host });
+    await addLogin(scope, { ...needs, people });
+    addPages(scope, { ...needs, people, loads });
+    await addLoads(scope, { ...needs, loads });
+  });
+  await app.register(
+    async (scope) => {
+      addGuard(scope, { people, host });
+      addApi(scope, needs);
+    },
+    { prefix: PREFIX },
+  );
+  await listen(app, host, port);
+
+  let closed: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    const grace = setTimeout(() => app.server.closeAllConnections(), CLOSING_GRACE_MS);
+    await app.close().finally(() => clearTimeout(grace));
+    await loads.close();
+    await hooks.renew();
+  }
+  return { url: serverUrl(app.server.address(), host), renew: hooks.renew, close: () => (closed ??= close()) };
+}
+
+/** Ends a request that did not arrive whole in time. */
+function endLate(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ raw, routeOptions }) => {
+    const allowedMs = routeOptions.config.bodyTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    const timer = setTimeout(() => raw.complete || raw.destroy(), allowedMs);
+    raw.once('close', () => clearTimeout(timer));
+  });
+}
+
+function requireLoopback(host: string): void {
+  if (isLoopback(host)) return;
+  const message = `the console listens on ${host}, where other machines can reach it, and has no password. Set console.password, or let console.listen be an address of this machine only, such as 127.0.0.1:4000`;
+  throw new LockstepError('CONSOLE_NEEDS_PASSWORD', message, { exitCode: 2 });
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    await app.close();
+    if (codeOf(cause) === 'EADDRINUSE') {
+      const message = `the console cannot listen on ${host}:${port}: the port is in use. Stop the other process, or set console.listen to another port`;
+      throw new LockstepError('CONSOLE_PORT_IN_USE', message, { cause, exitCode: 2 });
+    }
+    const message = `the console cannot listen on ${host}:${port}: ${messageOf(cause)}. Set console.listen to another address`;
+    throw new LockstepError('CONSOLE_CANNOT_LISTEN', message, { cause, exitCode: 2 });
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * What a person has seen of the writes that a run plans, as fingerprints: of the source of each row, and of its write with
+ * the record that it changes. A bound run compares its own writes with them and leaves out every other write.
+ */
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
+import { settleRows } from '../transitions.ts';
+import { CUSTOMER, ORDERS } from './staged-orders.ts';
+
+const HASH = (...parts: readonly string[]) =>
+  `sha256(convert_to(jsonb_build_array(${parts.join(', ')})::text, 'utf8'))`;
+
+/** SQL: the customer of row `i`, unless a part of the run created it: its id was not known when it was shown. */
+const KNOWN_CUSTOMER = `case when m.record_id in (select made.record_id from ledger.runs c
+    join ledger.verdicts made on made.run_id = c.id
+    where c.part_of = $1 and made.verdict = 'created' and made.record_id is not null) then null else ${CUSTOMER} end`;
+
+/**
+ * SQL: the writes of run `$1` that are not sent. An order that is not planned yet, because it waits for its customer or its
+ * key, counts as a creation.
+ */
+const WRITES = `
+  select i.n, coalesce(i.source_id, i.n::text) as source_id, p.n is not null or ${CUSTOMER} is null as is_decided,
+    ${HASH('i.label', 'i.hash', 'i.fields', 'i.client_id', 'i.email', 'i.customer')} as source,
+    ${HASH(`coalesce(p.action, 'create')`, 'p.record_id', KNOWN_CUSTOMER, 'p.fields', 'k.fields')} as write,
+    case when u.dry_run then k.fields end as was
+  from ledger.runs u join ${ORDERS} on i.run_id = u.id
+    left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+    left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
+    left join ledger.records k on p.action = 'update' and k.run_id = i.run_id and k.record_id = p.record_id
+      and k.kind = case u.job when 'orders' then 'order' else 'customer' end
+  where u.id = $1 and (v.n is null or v.reason = 'PLANNED')
+    and (p.n is null or p.n >= u.next_n or exists (select from ledger.again g where g.run_id = p.run_id and g.n = p.n))`;
+
+/** SQL: row `w` of the run was shown as `s`. */
+const SHOWN = 's.run_id = $1 and s.source_id = w.source_id';
+
+/** Stores what the run would write. Runs in the transaction of its decision, while the records that it read exist. */
+export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<void> {
+  await db.query('delete from ledger.shown where run_id = $1', [id]);
+  await db.query(
+    `insert into ledger.shown (run_id, n, source_id, source, write, was)
+     select $1, n, source_id, source, write, was from (${WRITES}) w order by n`,
+    [id],
+  );
+  await reopenDecisions(db, id, 'v.n is null');
+}
+
+/**
+ * Settles rows of a bound run whose write was not shown: their source or record has changed since, or they are new. Runs in
+ * the transaction of the decision. Returns how many.
+ */
+export async function leaveOutUnshown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<number> {
+  const leftOut = await settleRows(db, id, {
+    sql: `select w.n, 'rejected' as verdict, case when s.n is null then 'NOT_IN_PLAN' else 'PLAN_MOVED' end as reason,
+        case when s.n is not null then jsonb_build_object('ownContent', s.source <> w.source) end as facts, null::text as record_id
+      from (${WRITES}) w left join ledger.shown s on ${SHOWN}
+      where w.is_decided and (s.source, s.write) is distinct from (w.source, w.write)`,
+  });
+  if (leftOut > 0) await reopenDecisions(db, id, `v.reason in ('NOT_IN_PLAN', 'PLAN_MOVED')`);
+  return leftOut;
+}
+
+/** How many writes were shown that the run does not plan: their source is gone, or they are not needed any more. */
+export async function countNotNeeded(db: Queryable, { id }: Pick<Run, 'id'>): Promise<{ shown: number; left: number }> {
+  const counted = await db.query<{ shown: number; left: number }>(
+    `select count(*)::int as shown, (count(*) filter (where p.n is null))::int as left
+     from ledger.shown s left join ledger.inputs i on i.run_id = $1 and coalesce(i.source_id, i.n::text) = s.source_id
+       left join ledger.plans p on p.run_id = $1 and p.n = i.n
+     where s.run_id = $1`,
+    [id],
+  );
+  return counted.rows[0] ?? { shown: 0, left: 0 };
+}
+
+/** A decision of a person whose row is not sent now is in force again. `rows`: SQL over the row's verdict `v`. */
+async function reopenDecisions(db: Queryable, runId: string, rows: string): Promise<void> {
+  await db.query(
+    `update ledger.decisions d set applied_at = null, applied_by = null
+     from ledger.inputs i join ledger.plans p on p.run_id = i.run_id and p.n = i.n
+       left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+     where d.kind = 'contact' and d.applied_by = $1 and i.run_id = $1 and i.source_id = d.subject and ${rows}`,
+    [runId],
+  );
+}
+
+/** A write for people to read. */
+export interface ShownWrite {
+  readonly source: string;
+  readonly label: string | null;
+  readonly action: 'import' | 'create' | 'update';
+  /** The record to update. */
+  readonly record: string | null;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The present fields of the record to update. */
+  readonly was: Readonly<Record<string, unknown>> | null;
+  /** For an order: its customer, or the fields of the customer that is created first. */
+  readonly customer: string | Readonly<Record<string, unknown>> | null;
+}
+
+const PAGE = 1_000;
+
+/** The writes of a dry run that has stored them, in the order of its rows. */
+export async function* shownWrites(db: Queryable, runId: string): AsyncGenerator<ShownWrite> {
+  for (let after = -1; ; ) {
+    const found = await db.query<ShownWrite & { n: number }>(
+      `select s.n::float8 as n, s.source_id as source, i.label, coalesce(p.action, 'create') as action,
+         p.record_id as record, coalesce(p.fields, i.fields) as fields, s.was,
+         case when u.job = 'orders' then coalesce(to_jsonb(${CUSTOMER}), i.customer) end as customer
+       from ledger.runs u join ledger.shown s on s.run_id = u.id join ${ORDERS} on i.run_id = s.run_id and i.n = s.n
+         left join ledger.plans p on p.run_id = s.run_id and p.n = s.n
+       where u.id = $1 and s.n > $2 order by s.n limit ${PAGE}`,
+      [runId, after],
+    );
+    for (const { n, ...write } of found.rows) {
+      after = n;
+      yield write;
+    }
+    if (found.rows.length < PAGE) return;
+  }
+}

@@ -1,0 +1,89 @@
+/** Runs and schedules that may need a person. */
+import type { Queryable } from '../../storage/queryable.ts';
+import type { Verdict } from './rows.ts';
+import { type Run, runsWhere } from './runs.ts';
+
+/** How long an ended run counts as the latest of its sync or file. */
+const LATEST_DAYS = 7;
+/** A sync that found at least so many rows before should not find none. */
+const MANY_ROWS = 10;
+
+/** SQL: the latest run of each sync and loaded file with one of these statuses. */
+const LATEST = (statuses: string) => `select distinct on (sync, scope) id, status, counts from ledger.runs
+  where status in (${statuses}) and not dry_run and part_of is null
+    and (ended_at > clock_timestamp() - interval '${LATEST_DAYS} days' or id = any($2))
+  order by sync, scope, created_at desc`;
+
+/**
+ * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed, and the latest run that is done, if
+ * it has rows with one of these verdicts or an audit found a violation in it. A failed run says nothing about earlier rows. `kept`: runs that count however long ago they ended. The newest come first.
+ */
+export async function runsInNeed(
+  db: Queryable,
+  { verdicts, kept }: { readonly verdicts: readonly Verdict[]; readonly kept: readonly string[] },
+): Promise<readonly Run[]> {
+  const runs = await runsWhere(
+    db,
+    `part_of is null and (status in ('running', 'paused') or id in (
+       select u.id from (${LATEST(`'done', 'failed'`)}) u where u.status = 'failed'
+       union all select u.id from (${LATEST(`'done'`)}) u
+       where u.counts ?| $1 or exists (
+         select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
+         where d.violation is not null and (d.run_id = u.id or part.part_of = u.id))))`,
+    [verdicts, kept],
+  );
+  return runs.toReversed();
+}
+
+export interface EmptyRun {
+  readonly sync: string;
+  readonly run: string;
+  readonly scope: string;
+  readonly endedAt: Date;
+  /** How many rows the last run with rows had. */
+  readonly before: number;
+}
+
+/** Syncs of contacts whose latest run found no row, although an earlier one found many. */
+export async function emptyRuns(db: Queryable): Promise<readonly EmptyRun[]> {
+  const found = await db.query<EmptyRun>(
+    `select u.sync, u.id as run, u.scope, u.ended_at as "endedAt", earlier.n as before
+     from (select distinct on (sync, scope) * from ledger.runs
+         where job = 'contacts' and status = 'done' and not dry_run and part_of is null
+         order by sync, scope, created_at desc) u
+       cross join lateral (select ${ROWS('e')} as n from ledger.runs e
+         where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} > 0
+         order by e.created_at desc limit 1) earlier
+     where ${ROWS('u')} = 0 and earlier.n >= ${MANY_ROWS} order by u.sync`,
+  );
+  return found.rows;
+}
+
+/** SQL: how many rows a run that is done had. */
+function ROWS(run: string): string {
+  return `(select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(coalesce(${run}.counts, '{}')))`;
+}
+
+export interface LateSync {
+  readonly sync: string;
+  /** When it should have started. */
+  readonly dueAt: Date;
+}
+
+/**
+ * Syncs that were due longer than `graceMs` ago and have not started a run since. A sync that is paused, or has an
+ * unfinished run, is not late.
+ */
+export async function lateSyncs(db: Queryable, graceMs: number): Promise<readonly LateSync[]> {
+  const found = await db.query<LateSync>(
+    `select s.sync, d.at as "dueAt" from ledger.schedules s
+       cross join lateral (select max(at) as at from unnest(array[s.last_due_at, s.due_at]) at
+         where at < clock_timestamp() - $1 * interval '1 ms') d
+     where d.at is not null and not exists (select from ledger.paused_syncs p where p.sync = s.sync)
+       and not exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run
+         and (u.created_at >= d.at or u.status in ('running', 'paused')))
+     order by s.sync`,
+    [graceMs],
+  );
+  return found.rows;
+}

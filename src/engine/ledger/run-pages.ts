@@ -1,0 +1,81 @@
+/** Pages of runs, the newest first, with runs that changed nothing folded together. */
+import type { Queryable } from '../../storage/queryable.ts';
+import { IS_QUIET, type ListedRun, type RunFilter } from './run-list.ts';
+import { runsWhere } from './runs.ts';
+
+export interface RunPageFilter extends RunFilter {
+  readonly account?: string | undefined;
+  /** Started before this time. */
+  readonly until?: Date | undefined;
+}
+
+export interface RunPage {
+  readonly entries: readonly ListedRun[];
+  /** `after` of the next page; undefined on the last one. */
+  readonly next: string | undefined;
+}
+
+interface Found {
+  readonly id: string;
+  readonly sync: string;
+  readonly createdAt: Date;
+  readonly quiet: boolean;
+}
+
+/** Runs are read in batches until the page is full. */
+const BATCH = 250;
+
+/** `after`: the id of the last run of the page before. */
+export async function pageOfRuns(
+  db: Queryable,
+  filter: RunPageFilter,
+  { limit, after, fold }: { readonly limit: number; readonly after?: string | undefined; readonly fold: boolean },
+): Promise<RunPage> {
+  const entries: { id: string; folded: number; since: Date }[] = [];
+  const quietEntries = new Map<string, (typeof entries)[number]>();
+  let [last, next]: (string | undefined)[] = [after];
+  reading: for (;;) {
+    const batch = await readBatch(db, filter, last);
+    for (const { id, sync, createdAt, quiet } of batch) {
+      const entry = fold && quiet ? quietEntries.get(sync) : undefined;
+      if (entry) {
+        entry.folded += 1;
+        entry.since = createdAt;
+      } else {
+        if (entries.length === limit) {
+          next = last;
+          break reading;
+        }
+        const added = { id, folded: 1, since: createdAt };
+        entries.push(added);
+        if (quiet) quietEntries.set(sync, added);
+        else quietEntries.delete(sync);
+      }
+      last = id;
+    }
+    if (batch.length < BATCH) break;
+  }
+  const runs = await runsWhere(db, 'id = any($1)', [entries.map(({ id }) => id)]);
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  const listed = entries.flatMap(({ id, ...entry }) => {
+    const run = byId.get(id);
+    return run === undefined ? [] : [{ run, ...entry }]; // deleted in between
+  });
+  return { entries: listed, next };
+}
+
+async function readBatch(db: Queryable, filter: RunPageFilter, after: string | undefined): Promise<readonly Found[]> {
+  const { sync, status, verdict, since, until, account } = filter;
+  const found = await db.query<Found>(
+    `select id, sync, created_at as "createdAt", ${IS_QUIET} as quiet from ledger.runs u
+     where ($1::text is null or $1 in (sync, title)) and ($2::text is null or status = $2)
+       and ($3::text is null or counts ? $3 or status in ('running', 'paused')
+         and exists (select from ledger.verdicts v where v.run_id = u.id and v.verdict = $3))
+       and ($4::timestamptz is null or created_at >= $4) and ($5::timestamptz is null or created_at < $5)
+       and ($6::text is null or account = $6)
+       and ($7::text is null or (created_at, id) < (select created_at, id from ledger.runs where id = $7))
+     order by created_at desc, id desc limit ${BATCH}`,
+    [sync, status, verdict, since, until, account, after].map((value) => value ?? null),
+  );
+  return found.rows;
+}

@@ -1,0 +1,49 @@
+/** Templates of the settings, filled with a delivery. Pure. */
+import { messageOf } from '../../base/errors.ts';
+import type { Delivery, TargetFailure } from '../../contract/target.ts';
+import { type ChangeView, compileTemplate, type Place, type TemplateView } from '../../settings/template.ts';
+import { itemTextOf, titleOf } from './item-text.ts';
+import { markerOf } from './marker.ts';
+
+/** A template of a target. `where`: its setting, such as targets.hook.body. */
+interface Rendering {
+  readonly text: string;
+  readonly place: Place;
+  readonly where: string;
+}
+
+export type Rendered = { readonly status: 'ok'; readonly text: string } | Extract<TargetFailure, { status: 'refused' }>;
+export type Render = (view: TemplateView) => Rendered;
+
+/** Throws if the text is not a template, which the settings have checked. */
+export function renderer({ text, place, where }: Rendering): Render {
+  const render = compileTemplate(text, place);
+  return (view) => {
+    try {
+      const rendered = render(view);
+      if (place === 'json') JSON.parse(rendered);
+      return { status: 'ok', text: rendered };
+    } catch (error) {
+      const why = error instanceof SyntaxError ? 'does not yield JSON' : 'cannot be filled';
+      const what = 'task' in view ? view.task.kind : 'item';
+      const detail = `${where} ${why} for this ${what}: ${messageOf(error)}; correct the template, then replay`;
+      return { status: 'refused', reason: 'TEMPLATE_INVALID', detail };
+    }
+  };
+}
+
+export function viewOf(delivery: Delivery): ChangeView {
+  const { id, account, sequence, event, seenAt, task } = delivery;
+  const { startDate = null, endDate = null, parentId = null } = task;
+  return {
+    event,
+    account,
+    sequence,
+    delivery: id,
+    seenAt: seenAt.toISOString(),
+    title: titleOf(task),
+    text: itemTextOf(task),
+    marker: markerOf(delivery),
+    task: { ...task, startDate, endDate, parentId },
+  };
+}

@@ -1,0 +1,61 @@
+/** Addresses that are secrets: the caller for one that is read at each call, and what of it no answer may show. */
+import type { CallContext } from '../../contract/target.ts';
+import type { SecretRef } from '../../settings/fields.ts';
+import { type Answered, withoutSecrets } from './answers.ts';
+import type { TargetCaller, TargetRequest } from './caller.ts';
+import { secretUnread, type TargetNeeds } from './item-calls.ts';
+
+/** Shorter parts of an address are not secret; removing them would garble answers. */
+export const MIN_PART_LENGTH = 4;
+
+/** A caller for the address that the secret has at each call. Requests have an empty path. */
+export function callerAtSecret(
+  ref: SecretRef,
+  readSecret: TargetNeeds['readSecret'],
+  openAt: (baseUrl: string) => TargetCaller,
+): TargetCaller {
+  const closing: Promise<void>[] = [];
+  let current: { readonly url: string; readonly caller: TargetCaller } | undefined;
+
+  function retire(): void {
+    if (current) closing.push(current.caller.close());
+    current = undefined;
+  }
+
+  return {
+    async send(request: TargetRequest, context: CallContext): Promise<Answered> {
+      const url = await readSecret(ref).catch(secretUnread);
+      if (typeof url !== 'string') return { status: 'failed', failure: url };
+      if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+        const detail = `${ref.where} is not an address that starts with https://`;
+        return { status: 'failed', failure: { status: 'later', reason: 'URL_INVALID', detail } };
+      }
+      if (current?.url !== url) {
+        retire();
+        current = { url, caller: openAt(url) };
+      }
+      const answered = await current.caller.send(request, context);
+      if (answered.status !== 'answered') return answered;
+      return { ...answered, text: withoutSecrets(answered.text, partsOf(url), MIN_PART_LENGTH) };
+    },
+    async close() {
+      retire();
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** Every part of the URL that may be a secret: the contents of its path and its query, encoded and decoded. */
+export function partsOf(url: string): string[] {
+  const { pathname, search, searchParams } = new URL(url);
+  const encoded = [`${pathname}${search}`, ...pathname.split('/'), ...search.slice(1).split(/[&=]/)];
+  return [...encoded, ...pathname.split('/').map(decoded), ...searchParams.values()];
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // a lone % is allowed in a URL
+  }
+}

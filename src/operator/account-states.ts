@@ -1,0 +1,60 @@
+/** What an operator reads about accounts: which tenant each one is, whether it may be called, and what its settings say. */
+import { autoDialect, type Dialect } from '../client/call/dialect.ts';
+import { type ListedAccount, listAccounts } from '../engine/ledger/scopes.ts';
+import { downServices } from '../engine/ledger/service-states.ts';
+import { suspensionOf } from '../engine/ledger/suspensions.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { budgetWords } from './run-result.ts';
+
+export interface AccountState {
+  readonly account: string;
+  /** As in the settings; `embedded` for the embedded service, null if the account is not in the settings. */
+  readonly url: string | null;
+  /** Such as `20 a second`; null if the account is not in the settings. */
+  readonly allowed: string | null;
+  /** Null if it was never used. */
+  readonly identity: Pick<ListedAccount, 'scope' | 'tenant' | 'origins' | 'boundAt'> | null;
+  readonly suspended: { readonly message: string; readonly since: Date } | null;
+  readonly down: { readonly message: string; readonly since: Date } | null;
+  /** What the settings say about the dialect, by path; everything else is detected. */
+  readonly dialect: Readonly<Record<string, string>>;
+}
+
+/** The accounts of the settings, then those that were used before. */
+export async function accountStates(db: Queryable, { accounts }: Settings): Promise<readonly AccountState[]> {
+  const [known, down] = [await listAccounts(db), await downServices(db)];
+  const names = new Set([...Object.keys(accounts), ...known.map(({ name }) => name)]);
+  return Promise.all(
+    [...names].map(async (account) => {
+      const settings = accounts[account];
+      const identity = known.find(({ name }) => name === account);
+      const suspension = await suspensionOf(db, identity?.scope ?? account);
+      const service = down.find((one) => one.account === account);
+      return {
+        account,
+        url: settings ? (settings.url ?? 'embedded') : null,
+        allowed: settings ? budgetWords(settings) : null,
+        identity: identity ?? null,
+        suspended: suspension ? { message: suspension.message, since: suspension.since } : null,
+        down: service ? { message: service.message, since: service.since } : null,
+        dialect: settings ? chosen(settings.dialect, autoDialect) : {},
+      };
+    }),
+  );
+}
+
+/** The values that differ from the default, by path. */
+function chosen(value: Dialect, usual: Dialect): Readonly<Record<string, string>> {
+  const defaults = new Map(Object.entries(flat(usual)));
+  return Object.fromEntries(Object.entries(flat(value)).filter(([path, text]) => defaults.get(path) !== text));
+}
+
+function flat(value: object, prefix = ''): Readonly<Record<string, string>> {
+  const pairs = Object.entries(value).flatMap(([name, part]) =>
+    typeof part === 'object' && part !== null
+      ? Object.entries(flat(part, `${prefix}${name}.`))
+      : [[`${prefix}${name}`, String(part)] as const],
+  );
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,116 @@
+/** E-mail by SMTP. */
+import { lookup } from 'node:dns';
+import { once } from 'node:events';
+import { connect, isIP, type Socket } from 'node:net';
+import { createTransport } from 'nodemailer';
+import { codeOf, messageOf } from '../../../base/errors.ts';
+import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
+import { addressProblem, guardedLookup } from '../../../mirror/targets/address-guard.ts';
+import { addressRefused, excerpt, withoutSecrets } from '../../../mirror/targets/answers.ts';
+import { secretUnread } from '../../../mirror/targets/item-calls.ts';
+import type { ChannelOf } from '../../../settings/alert.ts';
+import { bodyLines, subjectLine } from '../message.ts';
+import type { Alert, Channel, ChannelNeeds } from './channel.ts';
+
+const IMPLICIT_TLS_PORT = 465;
+const MIN_SECRET_LENGTH = 4;
+
+export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelNeeds): Channel {
+  const { name, host, port, user, from, to, timeoutMs } = settings;
+  const { security = port === IMPLICIT_TLS_PORT ? 'tls' : 'starttls' } = settings;
+  const server = `${host}:${port}`;
+
+  async function send({ id, seenAt, message }: Alert, context: CallContext): Promise<DeliveryOutcome> {
+    const pass = settings.password && (await readSecret(settings.password).catch(secretUnread));
+    if (typeof pass === 'object') return pass;
+    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+    const reached = await reach(settings, signal);
+    if ('status' in reached) return context.signal.aborted ? aborted(server) : reached;
+    const transport = createTransport({
+      host,
+      port,
+      connection: reached,
+      secure: security === 'tls',
+      requireTLS: security === 'starttls',
+      ignoreTLS: security === 'none',
+      ...(user !== undefined && { auth: { user, pass: pass ?? '' }, forceAuth: true }),
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    try {
+      const sent = await transport.sendMail({
+        from,
+        to: [...to],
+        subject: subjectLine(message),
+        text: `${bodyLines(message).join('\n\n')}\n`,
+        // The same in all attempts, so a mailbox can recognise an e-mail that arrives twice.
+        messageId: `<${id}@${from.slice(from.indexOf('@') + 1)}>`,
+        date: seenAt,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        signal,
+      });
+      const { length } = sent.rejected;
+      return length === 0
+        ? { status: 'delivered' }
+        : { status: 'delivered', detail: `the mail server refused ${length} of ${to.length} addresses` };
+    } catch (error) {
+      if (context.signal.aborted) return aborted(server);
+      if (signal.aborted) return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time` };
+      return failureOf(error, [pass ?? '']);
+    } finally {
+      transport.close();
+      reached.destroy();
+    }
+  }
+
+  function failureOf(error: unknown, secrets: readonly string[]): TargetFailure {
+    const code = codeOf(error) ?? 'no code';
+    const { response, responseCode = 0 } = error as { response?: string; responseCode?: number }; // as Nodemailer documents
+    const said = excerpt(withoutSecrets(response ?? messageOf(error), secrets, MIN_SECRET_LENGTH));
+    const detail = `${server}: ${said}`;
+    if (code === 'EAUTH' || code === 'ENOAUTH') {
+      const remedy = `check alerts.${name}.user and alerts.${name}.password`;
+      return responseCode >= 400 && responseCode < 500
+        ? { status: 'later', reason: 'SERVER_ERROR', detail }
+        : { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}: ${remedy}` };
+    }
+    const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+    if (isAboutMail && responseCode >= 500) {
+      const remedy = `check alerts.${name}.from and alerts.${name}.to`;
+      return { status: 'refused', reason: 'REJECTED', detail: `${detail}: ${remedy}` };
+    }
+    if (isAboutMail) return { status: 'later', reason: 'SERVER_ERROR', detail };
+    const remedy = `check alerts.${name}.port and alerts.${name}.security`;
+    return { status: 'later', reason: 'UNREACHABLE', detail: `${detail} (${code}): ${remedy}` };
+  }
+
+  return { send, close: async () => undefined };
+}
+
+/** A connection to an address that may be called. */
+async function reach(
+  { name, host, port, allowPrivate }: ChannelOf<'email'>,
+  signal: AbortSignal,
+): Promise<Socket | TargetFailure> {
+  const server = `${host}:${port}`;
+  const problem = allowPrivate || isIP(host) === 0 ? undefined : addressProblem(host);
+  if (problem !== undefined) return addressRefused(server, `the address is ${problem}`);
+  const socket = connect({ host, port, lookup: allowPrivate ? lookup : guardedLookup(lookup) });
+  socket.on('error', () => undefined); // later errors are reported to the transport
+  try {
+    await once(socket, 'connect', { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    if (codeOf(error) === 'ADDRESS_REFUSED') return addressRefused(server, messageOf(error));
+    const why = signal.aborted ? 'no connection in time' : `the connection failed (${codeOf(error) ?? 'no code'})`;
+    const remedy = `check alerts.${name}.host and alerts.${name}.port`;
+    return { status: 'later', reason: 'UNREACHABLE', detail: `${server}: ${why}: ${remedy}` };
+  }
+}
+
+function aborted(server: string): TargetFailure {
+  return { status: 'later', reason: 'ABORTED', detail: `${server}: not sent: aborted` };
+}

@@ -1,0 +1,108 @@
+/** A message about a problem, as the outbox keeps it and channels send it, and its text. */
+import { z } from 'zod';
+import { ALERT_EVENTS, type AlertEvent } from '../../settings/alert.ts';
+import type { Problem } from './problem.ts';
+
+/** Stable, because receivers read it. */
+export const alertMessage = z.object({
+  state: z.enum(['opened', 'recovered', 'test']),
+  event: z.enum([...ALERT_EVENTS, 'test']),
+  /** One line, such as `nightly-contacts: run failed`. */
+  title: z.string(),
+  /** What happened, in sentences. */
+  text: z.string(),
+  /** The code of the reason. */
+  cause: z.string(),
+  /** ISO 8601, in UTC. */
+  since: z.string(),
+  /** The command to look or act, to copy; empty for a test. */
+  command: z.string(),
+  sync: z.string().optional(),
+  run: z.string().optional(),
+  account: z.string().optional(),
+  target: z.string().optional(),
+});
+export type AlertMessage = z.infer<typeof alertMessage>;
+
+export const EVENT_WORDS: Readonly<Record<AlertEvent, string>> = {
+  'run-failed': 'run failed',
+  'run-paused': 'run paused',
+  'awaits-approval': 'run awaits approval',
+  'needs-review': 'rows need a person',
+  'audit-violation': 'an audit found a violation',
+  'no-rows': 'no rows found',
+  'sync-late': 'did not start',
+  'account-suspended': 'suspended',
+  'service-down': 'the service does not work',
+  'target-failing': 'deliveries fail',
+  'target-disabled': 'disabled',
+};
+
+/** Adds to a command, without `lockstep`, what this process was started with. */
+export type Complete = (command: string) => string;
+
+const MAX_TEXT_LENGTH = 1_500;
+
+export async function messageOf(problem: Problem, since: Date, complete: Complete): Promise<AlertMessage> {
+  const { event, subject, what, why, cause, command, sync, run, account, target } = problem;
+  const detail = (await problem.detail?.()) ?? '';
+  return {
+    state: 'opened',
+    event,
+    title: `${subject}: ${EVENT_WORDS[event]}`,
+    text: plain(`${sentence(`${what}: ${why}`)} ${detail}`, complete),
+    cause,
+    since: since.toISOString(),
+    command: complete(command),
+    sync,
+    run,
+    account,
+    target,
+  };
+}
+
+/** The message that a reported problem is gone. */
+export function recoveredMessage(opened: AlertMessage, goneAt: Date): AlertMessage {
+  const lasted = `It lasted from ${timeWords(opened.since)} to ${timeWords(goneAt.toISOString())}.`;
+  return { ...opened, state: 'recovered', text: `${lasted} It was: ${opened.text}` };
+}
+
+export function testMessage(now: Date): AlertMessage {
+  const text = 'This is a test. Alerts of Lockstep arrive here.';
+  const since = now.toISOString();
+  return { state: 'test', event: 'test', title: 'Lockstep: test', text, cause: 'TEST', since, command: '' };
+}
+
+/** `nightly-contacts: run failed`, `Recovered: nightly-contacts: run failed`. */
+export function subjectLine({ state, title }: AlertMessage): string {
+  return state === 'recovered' ? `Recovered: ${title}` : title;
+}
+
+/** The lines below the subject. */
+export function bodyLines({ state, text, since, command }: AlertMessage): readonly string[] {
+  if (state !== 'opened') return [text];
+  return [text, `Since: ${timeWords(since)}`, `To look or act: ${command}`];
+}
+
+function timeWords(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function sentence(text: string): string {
+  const upper = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return /[.!?]$/.test(upper) ? upper : `${upper}.`;
+}
+
+/**
+ * On one line. What a service said may contain e-mail addresses and phone numbers of its records: they are left out. Commands
+ * get the options of this process.
+ */
+function plain(text: string, complete: Complete): string {
+  const line = text
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .replaceAll(/[^\s@"'<>(]+@[^\s@"'<>),;]+\.[\p{L}\d]{2,}/gu, '(address)')
+    .replaceAll(/\+\d[\d ()./-]{6,}\d/g, '(number)')
+    .replaceAll(/`lockstep ([^`]+)`/g, (_, command: string) => `\`${complete(command)}\``);
+  return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH - 1)}…` : line;
+}

@@ -1,0 +1,85 @@
+/**
+ * Looks for changes of problems again and again, and sends the messages about them. Several processes may do so: one at a time
+ * compares, and each message is sent by one of them.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { elapsedMs } from '../../base/clock.ts';
+import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
+import type { ChannelSettings } from '../../settings/alert.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import { asTarget, type ChannelNeeds, outboxName } from './channels/channel.ts';
+import { openChannel } from './channels/open-channel.ts';
+import type { Complete } from './message.ts';
+import type { Problem } from './problem.ts';
+import { openAlerts, reportChanges } from './report-changes.ts';
+
+const LOOK_MS = 2_000;
+/** The share of its time that a process spends on comparing, at most. */
+const MOST_SHARE = 0.05;
+
+export interface AlertingNeeds extends ChannelNeeds, Pick<DeliveringNeeds, 'worker' | 'onAttempt'> {
+  readonly pool: pg.Pool;
+  readonly channels: Readonly<Record<string, ChannelSettings>>;
+  /** `kept`: runs with an open alert; they count however old they are. */
+  readonly findProblems: (db: Queryable, kept: readonly string[]) => Promise<readonly Problem[]>;
+  readonly complete: Complete;
+  readonly log: Logger;
+}
+
+/** Without channels it does nothing. */
+export function startAlerting(needs: AlertingNeeds): { close(): Promise<void> } {
+  const { channels, log } = needs;
+  const byName = new Map(Object.values(channels).map((channel) => [outboxName(channel.name), channel]));
+  if (byName.size === 0) return { close: async () => undefined };
+  const closing = new AbortController();
+  const { signal } = closing;
+  const delivering = startDelivering({
+    ...needs,
+    names: [...byName.keys()],
+    targets: {
+      async open(name) {
+        const channel = byName.get(name);
+        if (channel === undefined) throw new Error('unreachable: only these names are opened');
+        return asTarget(await openChannel(channel, needs));
+      },
+      concurrencyOf: () => 1,
+    },
+  });
+
+  async function keepLooking(): Promise<void> {
+    while (!signal.aborted) {
+      const startedMs = elapsedMs();
+      await lookOnce(needs).catch((error: unknown) => log.warn({ err: error }, 'alerts could not be compared'));
+      const pauseMs = Math.max(LOOK_MS, (elapsedMs() - startedMs) / MOST_SHARE);
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  const looking = keepLooking();
+  return {
+    async close() {
+      closing.abort();
+      await Promise.all([looking, delivering.close()]);
+    },
+  };
+}
+
+/** Reports what has changed, unless another process does so now. */
+export async function lookOnce({
+  pool,
+  channels,
+  findProblems,
+  complete,
+}: Pick<AlertingNeeds, 'pool' | 'channels' | 'findProblems' | 'complete'>): Promise<void> {
+  await inTransaction(pool, async (db) => {
+    const locked = await db.query<{ mine: boolean }>(
+      `select pg_try_advisory_xact_lock(hashtextextended('ledger.alerts', 0)) as mine`,
+    );
+    if (locked.rows[0]?.mine !== true) return;
+    const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
+    await reportChanges(db, await findProblems(db, kept), { channels, complete });
+  });
+}

@@ -1,0 +1,72 @@
+/** What an operator reads about deliveries, and how deliveries are sent again. */
+import { LockstepError } from '../base/errors.ts';
+import { type DeliveryFilter, type ListedDelivery, type ShownDelivery, showDelivery } from '../mirror/outbox/list.ts';
+import { type Replayed, type ReplayHow, replay } from '../mirror/outbox/replay.ts';
+import { enableTargets } from '../mirror/outbox/target-states.ts';
+import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
+import { receivesEvents } from '../settings/target.ts';
+import { quote } from '../settings/words.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { channelIn, outboxName } from './alerts/channels/channel.ts';
+import { formatTime, plural } from './words.ts';
+
+/** @throws LockstepError DELIVERY_UNKNOWN */
+export async function readDelivery(
+  db: Queryable,
+  id: string,
+  hint: (command: string) => string,
+): Promise<ShownDelivery> {
+  const delivery = await showDelivery(db, id);
+  if (delivery) return delivery;
+  const message = `There is no delivery ${quote(id)}. List all with: ${hint('deliveries')}`;
+  throw new LockstepError('DELIVERY_UNKNOWN', message, { exitCode: 2 });
+}
+
+/** The names in the outbox of all targets and channels for alerts. */
+export function outboxNames({ targets, alerts }: Settings): readonly string[] {
+  return [...Object.keys(targets), ...Object.keys(alerts).map(outboxName)];
+}
+
+/** Targets that receive events, and channels, may receive old states again. */
+export function replayHow({ targets, alerts }: Settings): ReplayHow {
+  const telling = Object.values(targets).flatMap((target) => (receivesEvents(target) ? [target.name] : []));
+  return { tellsOldStates: [...telling, ...Object.keys(alerts).map(outboxName)] };
+}
+
+/** Makes ended deliveries wait again, and enables their targets. */
+export async function sendAgain(
+  db: Queryable,
+  filter: DeliveryFilter,
+  how: ReplayHow,
+): Promise<Replayed & { readonly enabled: readonly string[] }> {
+  const replayed = await replay(db, filter, how);
+  return { ...replayed, enabled: await enableTargets(db, replayed.targets) };
+}
+
+/** `2 deliveries to ops-hook to send again`. */
+export function planWords({ again, superseded, targets }: Replayed): string {
+  const where = targets.length === 0 ? '' : ` to ${targets.join(', ')}`;
+  const old =
+    superseded === 0 ? '' : `; ${plural(superseded, 'old state')} ${superseded === 1 ? 'is' : 'are'} not sent`;
+  return `${plural(again, 'delivery', 'deliveries')}${where} to send again${old}.`;
+}
+
+/** @throws LockstepError SETTINGS_NAME_UNKNOWN if it is neither a target nor a channel for alerts */
+export function requireTarget(settings: Settings, name: string): void {
+  const channel = channelIn(name);
+  if (channel === undefined) targetNamed(settings, name);
+  else channelNamed(settings, channel);
+}
+
+type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
+
+/** Such as `waiting, next try 2026-11-21 02:00:05`; times in the time of this machine. */
+export function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled: boolean): string {
+  const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
+  if (verdict !== null) return `${verdict}${why}`;
+  if (state !== 'waiting' || dueAt === null) return state;
+  if (isDisabled) return 'waiting: the target is disabled';
+  const isDue = dueAt.getTime() <= Date.now();
+  const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
+  return heldBy === null ? `waiting, ${next}${why}` : `waiting for ${heldBy}, ${next}`;
+}

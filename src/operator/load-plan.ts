@@ -1,0 +1,52 @@
+/** What a load would do, before a person approves it, and after a dry run. */
+import { countMissing } from '../engine/ledger/matching/missing-customers.ts';
+import { type SampleOrder, sampleOrders } from '../engine/ledger/matching/staged-orders.ts';
+import { type Counts, countRows } from '../engine/ledger/rows.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { checkpointOf } from '../syncs/orders/load-checkpoint.ts';
+import { allowedFor } from './run-result.ts';
+
+export interface LoadPlan {
+  /** Orders to create, and to update. */
+  readonly creates: number;
+  readonly updates: number;
+  /** Customers to create first. */
+  readonly customers: number;
+  /** An estimate. */
+  readonly calls: number;
+  /** The least time for the calls under the budget; undefined if the budget is not known. */
+  readonly leastMs: number | undefined;
+  /** Rows in all, and those that are not written, by verdict. */
+  readonly counts: Counts;
+  /** The first orders that it writes. */
+  readonly samples: readonly SampleOrder[];
+}
+
+/** Estimated reads of customers and orders, before the first write and after the last. */
+const READS = 3;
+const SAMPLES = 5;
+
+export function writesOf({ creates, updates }: Pick<LoadPlan, 'creates' | 'updates'>): number {
+  return creates + updates;
+}
+
+/** Of a load that awaits approval, or of a dry run that is done. Nothing is written yet. */
+export async function planOf(db: Queryable, run: Run, settings: Settings): Promise<LoadPlan> {
+  const all = await countRows(db, run.id);
+  const customers = await countMissing(db, run);
+  const updates = run.status === 'done' ? all.updated : (checkpointOf(run).updates ?? 0);
+  const creates = all.unknown + all.created + all.updated - updates;
+  const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
+  const allowed = allowedFor(run, settings);
+  return {
+    creates,
+    updates,
+    customers,
+    calls,
+    leastMs: allowed === undefined ? undefined : (calls / allowed) * 1_000,
+    counts: { ...all, created: 0, updated: 0, unknown: 0 },
+    samples: await sampleOrders(db, run.id, SAMPLES),
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * The problems that exist now, derived from the ledger: what `lockstep status` shows as "needs a person", and what alerts
+ * report.
+ */
+
+import { meaningOf } from '../base/reasons/reasons.ts';
+import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
+import { emptyRuns, lateSyncs, runsInNeed } from '../engine/ledger/needs.ts';
+import { groupRows } from '../engine/ledger/row-groups.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { scopeNamed } from '../engine/ledger/scopes.ts';
+import { downServices } from '../engine/ledger/service-states.ts';
+import { suspensionOf } from '../engine/ledger/suspensions.ts';
+import { splitUnsettled } from '../engine/ledger/unsettled.ts';
+import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { type ChannelState, channelStates } from './alerts/channel-states.ts';
+import { outboxName } from './alerts/channels/channel.ts';
+import type { Problem } from './alerts/problem.ts';
+import { PASSING_MS } from './alerts/report-changes.ts';
+import { countsOf, PROBLEMS, problemsIn } from './run-result.ts';
+import { stateOf, stateWords } from './run-state.ts';
+import { countsLine } from './run-words.ts';
+import { formatCount, plural } from './words.ts';
+
+/** Reasons that the detail of a message names. */
+const MOST_REASONS = 5;
+
+/** `kept`: runs that count although they ended long ago. The newest runs come first, then syncs, accounts and targets. */
+export async function findProblems(
+  db: Queryable,
+  settings: Settings,
+  kept: readonly string[] = [],
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
+  const audits = await auditsOf(
+    db,
+    runs.map(({ id }) => id),
+  );
+  for (const run of runs) problems.push(...(await ofRun(db, run, audits.get(run.id))));
+  for (const { sync, run, scope, endedAt, before } of await emptyRuns(db)) {
+    const why = `found no contacts; an earlier run found ${formatCount(before)}`;
+    const about = { event: 'no-rows', sync, run, since: endedAt, cause: 'NO_ROWS', why } as const;
+    problems.push(
+      lasting({ ...about, ...subjectOf(sync, sync, scope), what: whatRun(run, sync), command: `runs show ${run}` }),
+    );
+  }
+  for (const { sync, dueAt } of await lateSyncs(db, PASSING_MS)) {
+    const why = 'it was due and has not started: see the log of lockstep start';
+    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
+    problems.push(lasting({ ...about, what: `sync ${sync}`, command: 'syncs' }));
+  }
+  problems.push(...(await ofAccounts(db, settings)));
+  const states = await targetStates(db);
+  const reported = states.flatMap(ofTarget);
+  const stopped = new Set(reported.map(({ target }) => target));
+  const channels = Object.keys(settings.alerts).map(outboxName);
+  const refusing = (await channelStates(db, channels)).filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
+  return [...problems, ...reported, ...refusing];
+}
+
+async function ofRun(db: Queryable, run: Run, audit: Audit | undefined): Promise<readonly Problem[]> {
+  const state = await stateOf(db, run, audit);
+  const about = {
+    ...subjectOf(run.title, run.sync, run.scope),
+    what: whatRun(run.id, run.title),
+    sync: run.sync,
+    run: run.id,
+    account: run.account,
+    command: `runs show ${run.id}`,
+    cause: run.errorCode ?? state.toUpperCase(),
+  };
+  const detail = async () => run.error ?? meaningOf(run.errorCode ?? null) ?? '';
+  switch (state) {
+    case 'awaiting-approval': {
+      const why = 'awaits approval: nothing is sent yet';
+      return [lasting({ ...about, event: 'awaits-approval', why, since: run.attendedAt, detail })];
+    }
+    case 'interrupted': {
+      const since = run.attendedAt ?? run.createdAt;
+      const command = `runs resume ${run.id}`;
+      const why = 'interrupted: no process works on it';
+      return [{ ...about, event: 'run-paused', why, since, command, isPassing: true }];
+    }
+    case 'paused': {
+      const command = `runs resume ${run.id}`;
+      const why = stateWords(state, run, audit);
+      return [lasting({ ...about, event: 'run-paused', why, since: run.attendedAt, command, detail })];
+    }
+    case 'failed': {
+      const why = stateWords(state, run, audit);
+      return [lasting({ ...about, event: 'run-failed', why, since: run.endedAt, detail })];
+    }
+    case 'done':
+    case 'auditing': {
+      const counts = await countsOf(db, run);
+      const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown);
+      const violations = audit?.violations ?? 0;
+      const rows = lasting({
+        ...about,
+        event: 'needs-review',
+        why: countsLine({ counts, unsettled }),
+        since: run.endedAt,
+        cause: 'REVIEW',
+        inReview: counts.review,
+        ...(counts.review > 0 && run.job !== 'tasks' && { command: 'review' }),
+        detail: () => reasonsOf(db, run.id),
+      });
+      const found = lasting({
+        ...about,
+        event: 'audit-violation',
+        why: `its audit found ${plural(violations, 'violation')}: a record exists twice, or is gone`,
+        since: run.endedAt,
+        cause: 'VIOLATION',
+      });
+      return [...(problemsIn(counts) > 0 ? [rows] : []), ...(violations > 0 ? [found] : [])];
+    }
+    default:
+      return [];
+  }
+}
+
+/** `2 × SEVERAL_CUSTOMERS: meaning.` for each reason. It names no row, because messages hold no content of records. */
+async function reasonsOf(db: Queryable, run: string): Promise<string> {
+  const counts = new Map<string, number>();
+  for (const { reason, count } of await groupRows(db, run, PROBLEMS))
+    counts.set(reason ?? 'NO_REASON', (counts.get(reason ?? 'NO_REASON') ?? 0) + count);
+  const words = [...counts].map(([reason, n]) => `${formatCount(n)} × ${reason}: ${meaningOf(reason) ?? ''}`.trim());
+  const more = words.length > MOST_REASONS ? [`And ${words.length - MOST_REASONS} other reasons.`] : [];
+  return [...words.slice(0, MOST_REASONS), ...more].join(' ');
+}
+
+async function ofAccounts(db: Queryable, { accounts }: Settings): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  const down = new Map((await downServices(db)).map((service) => [service.account, service]));
+  for (const account of Object.keys(accounts)) {
+    const about = { subject: `account ${account}`, account, command: `doctor --account ${account}` };
+    const suspension = await suspensionOf(db, await scopeNamed(db, account));
+    if (suspension) {
+      const { message: why, since } = suspension;
+      problems.push(
+        lasting({ ...about, event: 'account-suspended', what: `account ${account}`, why, since, cause: 'KEY_REFUSED' }),
+      );
+    }
+    const service = down.get(account);
+    if (service) {
+      const { message: why, since } = service;
+      const what = `service of account ${account}`;
+      problems.push({ ...about, event: 'service-down', what, why, since, cause: 'SERVICE_DOWN', isPassing: true });
+    }
+  }
+  return problems;
+}
+
+function ofTarget({ target, disabled, failing }: TargetState): readonly Problem[] {
+  const what = `target ${target}`;
+  const about = { subject: what, what, target };
+  if (disabled) {
+    const { reason: cause, detail, at: since } = disabled;
+    const command = `deliveries enable ${target}`;
+    return [lasting({ ...about, event: 'target-disabled', why: `disabled: ${detail}`, since, cause, command })];
+  }
+  if (!failing) return [];
+  const { detail, since } = failing;
+  const command = `deliveries --target ${target}`;
+  const why = `failing: ${detail}`;
+  return [{ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true }];
+}
+
+/** A channel has few messages, so each that it does not accept counts. */
+function ofChannel({ target, refused }: ChannelState): readonly Problem[] {
+  if (refused === null) return [];
+  const { isDead, detail, since } = refused;
+  const what = `target ${target}`;
+  const command = `deliveries --target ${target}`;
+  const why = isDead ? `its newest alert is a dead letter: ${detail}` : `its newest alert is not sent yet: ${detail}`;
+  const cause = isDead ? 'DEAD' : 'FAILING';
+  return [{ event: 'target-failing', subject: what, what, target, why, since, cause, command, isPassing: !isDead }];
+}
+
+function lasting(problem: Omit<Problem, 'isPassing'>): Problem {
+  return { ...problem, isPassing: false };
+}
+
+/** A sync that worked on another tenant before has the problems of both. */
+function subjectOf(subject: string, sync: string, scope: string) {
+  return { subject, key: `${sync}:${scope}` };
+}
+
+function whatRun(run: string, title: string): string {
+  return `run ${run} of ${title}`;
+}

@@ -1,0 +1,38 @@
+/** The phases of runs, in words. */
+import type { Run } from '../engine/ledger/runs.ts';
+
+const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: 'reading' | 'sending' | 'settling' }>> =
+  {
+    'scan-contacts': { words: 'reading contacts', kind: 'reading' },
+    'import-customers': { words: 'sending', kind: 'sending' },
+    'settle-customers': { words: 'reading back what was sent', kind: 'settling' },
+    'watch-orders': { words: 'watching the folder', kind: 'reading' },
+    'load-orders': { words: 'reading customers and orders', kind: 'reading' },
+    'create-orders': { words: 'sending', kind: 'sending' },
+    'settle-orders': { words: 'reading back what was sent', kind: 'settling' },
+    'scan-tasks': { words: 'reading tasks', kind: 'reading' },
+    'read-items': { words: 'reading the items of targets', kind: 'reading' },
+    'deliver-status': { words: 'delivering', kind: 'settling' },
+    'audit-list': { words: 'checking rows that were sent again', kind: 'reading' },
+  };
+
+/** What a run in this phase does. */
+export function phaseWords(phase: string | undefined): string {
+  return phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
+}
+
+export function kindOf({ phase }: Pick<Run, 'phase'>): 'reading' | 'sending' | 'settling' {
+  return PHASES[phase ?? '']?.kind ?? 'reading';
+}
+
+const PHASES_OF: Readonly<Record<string, readonly string[]>> = {
+  contacts: ['scan-contacts', 'import-customers', 'settle-customers'],
+  orders: ['load-orders', 'create-orders', 'settle-orders'],
+  tasks: ['scan-tasks', 'deliver-status'],
+};
+
+/** The phases of a run in their order; its own phase is one of them while it is unfinished. */
+export function phasesOf({ job, phase }: Pick<Run, 'job' | 'phase'>): readonly string[] {
+  const usual = PHASES_OF[job] ?? [];
+  return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
+}

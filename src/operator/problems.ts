@@ -1,0 +1,89 @@
+/** The rows of a run that need a person, grouped by reason, with what to do about each group. */
+import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
+import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
+import type { Verdict } from '../engine/ledger/rows.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { PROBLEMS, problemsIn, type RunReport, VERDICT_WORDS } from './run-result.ts';
+import { formatCount } from './words.ts';
+
+export interface ProblemSection {
+  readonly verdict: Verdict;
+  /** What its rows have in common, such as `never sent`. */
+  readonly words: string;
+  readonly count: number;
+  /** The largest first. */
+  readonly groups: readonly ProblemGroup[];
+}
+
+export interface ProblemGroup extends RowGroup {
+  /** What is wrong with each example: one sentence if it is the same for all. */
+  readonly said: readonly string[];
+  readonly remedy: string | undefined;
+}
+
+/** Sections per verdict. `of`: which verdicts; default: all that need a person. */
+export async function problemSections(
+  db: Queryable,
+  report: RunReport,
+  hints: Hints,
+  of: readonly Verdict[] = PROBLEMS,
+): Promise<readonly ProblemSection[]> {
+  if (problemsIn(report.counts) === 0) return [];
+  const groups = await groupRows(
+    db,
+    report.run,
+    of.filter((verdict) => report.counts[verdict] > 0),
+  );
+  const sections = new Map<string, ProblemGroup[]>();
+  for (const group of groups) {
+    const words = wordsOf(group);
+    sections.set(words, [...(sections.get(words) ?? []), worded(group, hints)]);
+  }
+  return [...sections].map(([words, groups]) => ({
+    words,
+    groups,
+    verdict: groups[0]?.verdict ?? 'unknown',
+    count: groups.reduce((sum, { count }) => sum + count, 0),
+  }));
+}
+
+/** Rows without a verdict are either sent or not; the other verdicts have one name each. */
+function wordsOf({ verdict, reason }: RowGroup): string {
+  if (verdict !== 'unknown') return VERDICT_WORDS[verdict];
+  return reason === 'NEVER_SENT' ? 'never sent' : 'sent, not confirmed';
+}
+
+function worded(group: RowGroup, hints: Hints): ProblemGroup {
+  const { reason, column, examples } = group;
+  // About a cell, the column and the lines say all that differs.
+  const said = examples.map(({ facts }) =>
+    column === null ? statementFor(reason, facts, hints) : (meaningOf(reason) ?? ''),
+  );
+  return {
+    ...group,
+    said: new Set(said).size === 1 ? said.slice(0, 1) : said,
+    remedy: remedyFor(reason, examples[0]?.facts ?? null, hints),
+  };
+}
+
+export function exampleName({ sourceId, label }: GroupExample): string {
+  return label === null || label === '' ? sourceId : label;
+}
+
+/** `line 4`, `e.g. lines 4, 7, 9` */
+export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): string {
+  const isFile = examples.every(({ facts }) => facts?.line !== undefined);
+  const names = examples.map((one) => (isFile ? String(one.facts?.line) : exampleName(one)));
+  const words = isFile ? `${names.length === 1 ? 'line' : 'lines'} ` : '';
+  return `${count > examples.length ? 'e.g. ' : ''}${words}${names.join(', ')}`;
+}
+
+/** `… and 12 more`; nothing if all rows of the group are shown. */
+export function moreOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): readonly string[] {
+  return count > examples.length ? [`… and ${formatCount(count - examples.length)} more`] : [];
+}
+
+/** The command that writes all rows of a verdict to a file. */
+export function exportCommand(report: Pick<RunReport, 'run'>, verdict: string, hint: Hints['command']): string {
+  return hint(`runs export ${report.run} --verdict ${verdict} --out ${verdict}.csv`);
+}

@@ -1,0 +1,118 @@
+/** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
+import { LockstepError } from '../base/errors.ts';
+import {
+  type Choice,
+  chosenCustomers,
+  type Decision,
+  decide,
+  linkedCustomers,
+  type NewDecision,
+  undoDecision,
+} from '../engine/ledger/decisions.ts';
+import type { ReviewItem } from '../engine/ledger/review-items.ts';
+import { oneOf } from '../settings/words.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { choicesFor, optionsFor, recordsFor } from './review.ts';
+
+type Hint = (command: string) => string;
+
+export const nameOf = ({ kind, subject, label }: Pick<ReviewItem, 'kind' | 'subject' | 'label'>) =>
+  `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${shortened(label)})`}`;
+
+/** Characters of a label in a sentence, at most. */
+const MOST_LABEL = 80;
+const shortened = (label: string) => (label.length > MOST_LABEL ? `${label.slice(0, MOST_LABEL)}…` : label);
+
+/** What becomes of the item, for the person who decided. */
+export function wordsFor(item: ReviewItem, choice: Choice, record: string | undefined, hint: Hint): string {
+  const { kind, run, sync } = item;
+  if (choice === 'later') return 'stays in review.';
+  if (choice === 'ignore' && kind === 'order') return 'ignored.';
+  const then = kind === 'order' ? `Apply it with: ${hint(`runs retry ${run}`)}` : `The next run of ${sync} applies it.`;
+  if (choice === 'ignore') return `ignored until its evidence changes. ${then}`;
+  if (choice === 'create') return `${kind === 'order' ? 'sent again' : 'a customer is created for it'}. ${then}`;
+  if (item.reason === 'DIFFERS') return `order ${record} is overwritten. ${then}`;
+  const stranger = recordsFor(item).includes(record ?? '') ? '' : ', which was not among the candidates';
+  return `${kind === 'order' ? 'belongs to' : 'linked with'} customer ${record}${stranger}. ${then}`;
+}
+
+/**
+ * Stores decisions; `by`: who decides. Run it in one transaction, after `lockDecisions`.
+ * @throws LockstepError CHOICE_NOT_POSSIBLE for the first decision that cannot be taken
+ */
+export async function decideAll(db: Queryable, decisions: readonly NewDecision[], by: string): Promise<void> {
+  const [wrong] = await wrongDecisions(db, decisions);
+  if (wrong) throw new LockstepError('CHOICE_NOT_POSSIBLE', wrong.why, { exitCode: 2 });
+  await decide(db, decisions, by);
+}
+
+interface Wrong {
+  readonly at: number;
+  readonly column: 'choice' | 'record';
+  readonly why: string;
+}
+
+/** Decisions that cannot be taken, by their place in the list: a choice that is not possible, or a customer chosen twice. */
+export async function wrongDecisions(db: Queryable, decisions: readonly NewDecision[]): Promise<readonly Wrong[]> {
+  const chosen = new Map<string, Map<string, string>>();
+  const linked = new Map<string, ReadonlyMap<string, string>>();
+  for (const scope of new Set(decisions.map(({ item }) => item.scope))) {
+    const records = decisions.flatMap(({ item, record }) => (item.scope === scope && record ? [record] : []));
+    chosen.set(scope, new Map(await chosenCustomers(db, scope)));
+    linked.set(scope, await linkedCustomers(db, scope, records));
+  }
+  return decisions.flatMap(({ item, choice, record }, at): readonly Wrong[] => {
+    if (!choicesFor(item).includes(choice)) {
+      const why = `${nameOf(item)} is in review because of ${item.reason}: use ${oneOf(optionsFor(item))}.`;
+      return [{ at, column: 'choice', why }];
+    }
+    if (choice !== 'use' || record === undefined) return [];
+    if (item.reason === 'DIFFERS' && !recordsFor(item).includes(record)) {
+      const why = `${nameOf(item)} differs from order ${recordsFor(item)}: name that order to overwrite it.`;
+      return [{ at, column: 'record', why }];
+    }
+    if (item.kind === 'order') return [];
+    const owner = linked.get(item.scope)?.get(record);
+    if (owner !== undefined && owner !== item.subject) {
+      const why = `Customer ${record} belongs to contact ${owner}: a customer belongs to one contact.`;
+      return [{ at, column: 'record', why }];
+    }
+    const other = chosen.get(item.scope)?.get(record);
+    chosen.get(item.scope)?.set(record, item.subject);
+    if (other === undefined || other === item.subject) return [];
+    const why = `Customer ${record} was chosen for contact ${other} already: a customer belongs to one contact.`;
+    return [{ at, column: 'record', why }];
+  });
+}
+
+/** Run it after `lockDecisions`. @throws LockstepError DECISION_APPLIED */
+export async function undo(db: Queryable, decision: Decision): Promise<void> {
+  if (await undoDecision(db, decision)) return;
+  const { appliedBy, choice } = decision;
+  throw new LockstepError(
+    'DECISION_APPLIED',
+    `The decision to ${choice} was applied by run ${appliedBy}: it can no longer be undone.`,
+    { exitCode: 2 },
+  );
+}
+
+/** Whether it was neither undone nor has it lapsed. */
+export function isLive({ undoneAt, lapsedAt }: Decision): boolean {
+  return undoneAt === null && lapsedAt === null;
+}
+
+const LAPSED_WORDS: Readonly<Record<NonNullable<Decision['lapsedBecause']>, string>> = {
+  'not needed': 'no longer needed',
+  'evidence changed': 'lapsed: the evidence changed',
+  'record missing': 'lapsed: the customer is not in the list',
+  'record taken': 'lapsed: the customer belongs to another contact',
+};
+
+/** What became of a decision. */
+export function stateOf({ kind, run, choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
+  if (undoneAt !== null) return 'undone';
+  if (lapsedAt !== null) return LAPSED_WORDS[lapsedBecause ?? 'not needed'];
+  if (appliedBy !== null) return `applied by ${appliedBy}`;
+  if (choice === 'later') return 'still to decide';
+  return kind === 'order' ? `waits for: runs retry ${run}` : 'waits for the next run';
+}

@@ -1,0 +1,97 @@
+/** What waits for a person, as people see and name it: ids, and what can be decided. */
+import { LockstepError } from '../base/errors.ts';
+import { type Hints, statementFor } from '../base/reasons/reasons.ts';
+import type { Choice } from '../engine/ledger/decisions.ts';
+import type { ReviewItem, Subject } from '../engine/ledger/review-items.ts';
+import { didYouMean, quote } from '../settings/words.ts';
+
+/** Customers shown beside a contact on the command line, at most. */
+export const MOST_CUSTOMERS = 4;
+
+/** The keys of a record, as people call them. */
+export const KEY_WORDS = { name: 'name', email: 'e-mail', phone: 'phone', org: 'organization' };
+
+type Named = Pick<ReviewItem, 'kind' | 'subject' | 'account'>;
+
+/**
+ * The id that people type: `contact-14`, with contacts of several accounts `acme/contact-14`; of an order, its run and line.
+ * `accounts`: how many have contacts; default: those of the items.
+ */
+export function idsOf<T extends Named>(items: readonly T[], accounts = contactAccounts(items)): ReadonlyMap<string, T> {
+  return new Map(items.map((item) => [accounts < 2 ? shortId(item) : longId(item), item]));
+}
+
+function contactAccounts(items: readonly Named[]): number {
+  return new Set(items.filter(({ kind }) => kind === 'contact').map(({ account }) => account)).size;
+}
+
+const shortId = ({ kind, subject }: Subject | Named) => (kind === 'contact' ? `contact-${subject}` : subject);
+export const longId = (item: Named) => (item.kind === 'contact' ? `${item.account}/${shortId(item)}` : item.subject);
+
+/** The item of an id, in its short or its long form. @throws LockstepError REVIEW_UNKNOWN */
+export function itemNamed<T extends Named>(items: readonly T[], id: string, remedy: string): T {
+  const found = items.filter((item) => longId(item) === id || shortId(item) === id);
+  const [item] = found;
+  if (item && found.length === 1) return item;
+  if (item) {
+    const ids = found.map(longId).join(', ');
+    throw unknown(`${quote(id)} is an item of several accounts: name one of ${ids}.`);
+  }
+  const known = [...idsOf(items).keys()];
+  throw unknown(`There is no item ${quote(id)}${didYouMean(id, known) || '.'} ${remedy}`);
+}
+
+function unknown(message: string): LockstepError {
+  return new LockstepError('REVIEW_UNKNOWN', message, { exitCode: 2 });
+}
+
+const CONTACT_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
+  AMBIGUOUS_MATCH: ['use', 'create', 'ignore'],
+  CUSTOMER_GONE: ['use', 'create', 'ignore'],
+  NOT_RECOGNISED: ['use', 'create', 'ignore'],
+  NOT_IN_LIST: ['use', 'create', 'ignore'],
+  GAVE_UP: ['use', 'create', 'ignore'],
+  LOST: ['use', 'create', 'ignore'],
+  LIST_PARTIAL: ['use', 'create', 'ignore'],
+  LINK_DISAGREES: ['use', 'ignore'],
+  CONTACT_REPLACED: ['use', 'ignore'],
+  NO_KEY: ['use', 'ignore'],
+};
+
+const ORDER_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
+  AMBIGUOUS_CUSTOMER: ['use', 'ignore'],
+  DIFFERS: ['use', 'ignore'],
+  GAVE_UP: ['create', 'ignore'],
+  NOT_RECOGNISED: ['create', 'ignore'],
+  NOT_IN_LIST: ['create', 'ignore'],
+};
+
+/** What can be decided about an item. A duplicate can only be ignored, or removed at the service. */
+export function choicesFor({ kind, reason }: Pick<ReviewItem, 'kind' | 'reason'>): readonly Choice[] {
+  const own = (kind === 'contact' ? CONTACT_CHOICES : ORDER_CHOICES)[reason] ?? (['ignore'] as const);
+  return [...own, 'later'];
+}
+
+/** The records that an item may be: customers, or the order that differs. */
+export function recordsFor({ kind, reason, facts, customers }: ReviewItem): readonly string[] {
+  return kind === 'order' && reason === 'DIFFERS' ? [String(facts?.order)] : Object.keys(customers);
+}
+
+/** The options of `review decide` for an item, ready to type. */
+export function optionsFor(item: ReviewItem): readonly string[] {
+  const [first = 'RECORD', ...others] = recordsFor(item);
+  return choicesFor(item).flatMap((choice) =>
+    choice === 'use' ? [first, ...others].slice(0, MOST_CUSTOMERS).map((id) => `--use ${id}`) : [`--${choice}`],
+  );
+}
+
+/** An item for programs: without its hash, with what the run found and what can be decided. */
+export function itemResult(id: string, item: ReviewItem, hint: Hints['command']) {
+  const { hash: _, isLater, ...rest } = item;
+  return { id, ...rest, statement: statementOf(item, hint), choices: choicesFor(item), later: isLater };
+}
+
+/** What the run found about an item. */
+export function statementOf({ reason, facts, run, account }: ReviewItem, hint: Hints['command']): string {
+  return statementFor(reason, facts, { command: hint, about: { run, account } });
+}

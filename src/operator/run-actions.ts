@@ -1,0 +1,93 @@
+/**
+ * What an operator does with runs: cancel, resume, approve, retry. A worker continues what is opened here. Each function
+ * throws a LockstepError that says why it cannot be done, and what to do instead; `hint` completes the commands in it.
+ */
+import type pg from 'pg';
+import { LockstepError } from '../base/errors.ts';
+import { approveRun, awaitsApproval, declineRun } from '../engine/ledger/approval.ts';
+import { endRun, resumeRun } from '../engine/ledger/run-status.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { readLoad } from '../syncs/orders/begin.ts';
+import { reopenLoad } from '../syncs/orders/reopen.ts';
+
+type Hint = (command: string) => string;
+
+/** Ends an unfinished run for good, also one that awaits approval. `by`: who does it. @throws LockstepError RUN_ENDED */
+export async function cancelRun(db: Queryable, run: Run, by: string): Promise<void> {
+  const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled'));
+  if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
+}
+
+/** Whether the run can be resumed. @throws LockstepError RUN_ENDED, LOAD_NOT_RECEIVED */
+export async function requireResumable(db: Queryable, run: Run, hint: Hint): Promise<void> {
+  const { id, status, account } = run;
+  if (status === 'done' || status === 'cancelled')
+    throw alreadyEnded(run, `Start a new run of its sync with: ${hint(`runs retry ${id}`)}`);
+  const load = await readLoad(db, id);
+  if (load?.isReceived !== false) return;
+  const message = `The file ${load.fileName} of run ${id} was not read to its end, so nothing was sent. Load it again with the same command: ${hint(`orders load FILE --account ${account}`)}`;
+  throw new LockstepError('LOAD_NOT_RECEIVED', message, { exitCode: 3 });
+}
+
+/**
+ * Resumes a failed or paused run; a run that awaits approval is approved. A running one stays as it is. `by`: who does it.
+ * @throws also RUN_IN_THE_WAY
+ */
+export async function reopenRun(db: Queryable, run: Run, by: string, hint: Hint): Promise<void> {
+  await requireResumable(db, run, hint);
+  const { id, status, resource } = run;
+  const resumed = () => (awaitsApproval(run) ? approveRun(db, id, by) : resumeRun(db, id));
+  if (status === 'running' || (await resumed())) return;
+  const message = `Run ${id} cannot be resumed: a newer run of the same sync, or one that writes the same ${resource}, is unfinished. See: ${hint('runs')}`;
+  throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: 3 });
+}
+
+/**
+ * Opens a load again for the rows that failed; returns how many. For a run of a sync `undefined`: a new run of the sync
+ * retries them. @throws LockstepError RUN_IS_PART, RUN_APPLIED_PLAN, RUN_UNFINISHED, RUN_WAS_DRY, ROWS_DELETED, NOTHING_FAILED, LOAD_STOPPING
+ */
+export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<number | undefined> {
+  const { id, status, dryRun, partOf, rowsPruned, options } = run;
+  if (partOf !== undefined) {
+    throw new LockstepError(
+      'RUN_IS_PART',
+      `Run ${id} is a part of run ${partOf}. Retry that run: ${hint(`runs retry ${partOf}`)}`,
+      { exitCode: 2 },
+    );
+  }
+  if ((await readLoad(pool, id)) === undefined) {
+    if (options.plan === undefined) return undefined;
+    const message = `Run ${id} applied a plan. Apply it again for the rows that failed: ${hint('apply FILE')}`;
+    throw new LockstepError('RUN_APPLIED_PLAN', message, { exitCode: 2 });
+  }
+  if (status === 'running' || status === 'paused')
+    throw new LockstepError('RUN_UNFINISHED', `Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, {
+      exitCode: 2,
+    });
+  if (dryRun)
+    throw new LockstepError('RUN_WAS_DRY', `Run ${id} was a dry run: nothing was sent, so nothing has failed.`, {
+      exitCode: 2,
+    });
+  const rows = await reopenLoad(pool, id);
+  if (rows === 0 && rowsPruned > 0) {
+    const message = `The rows of run ${id} were deleted because of their age. Load its file again with --again: orders that exist are found, not created twice`;
+    throw new LockstepError('ROWS_DELETED', message, { exitCode: 2 });
+  }
+  if (rows === 0)
+    throw new LockstepError('NOTHING_FAILED', `Nothing failed in run ${id}: there is nothing to retry.`, {
+      exitCode: 2,
+    });
+  return rows;
+}
+
+function alreadyEnded(run: Run, remedy: string): Error {
+  const words = {
+    done: 'is done',
+    failed: 'has failed',
+    cancelled: 'was cancelled',
+    running: 'is running',
+    paused: 'is paused',
+  };
+  return new LockstepError('RUN_ENDED', `Run ${run.id} ${words[run.status]}. ${remedy}`, { exitCode: 2 });
+}

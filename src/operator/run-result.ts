@@ -1,0 +1,166 @@
+/** The report of a run: the object that --json prints. */
+import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
+import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
+import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
+import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { type RunState, stateOf, stateWords } from './run-state.ts';
+import { formatRate } from './words.ts';
+
+/** Stable, because scripts read it. */
+export interface RunReport {
+  readonly run: string;
+  readonly sync: string;
+  readonly status: RunStatus;
+  /** What the status means for people now, such as `interrupted`. */
+  readonly state: RunState;
+  /** The same in words, such as `waiting for run-1`. */
+  readonly stateWords: string;
+  readonly dryRun: boolean;
+  /** `in` is the sum of the others. For a dry run: what would happen. */
+  readonly counts: Counts;
+  /** Of the rows counted as `unknown`: how many may have arrived at the service. */
+  readonly unsettled?: Unsettled;
+  readonly calls: number;
+  /** While a process worked on it. Waiting for a person or a worker is not included. */
+  readonly durationMs: number;
+  readonly budget: {
+    /** Null if the settings no longer name the account, or if its limit is discovered. */
+    readonly allowedPerSecond: number | null;
+    /** The share of the calls allowed in this time that was used, 0 to 1. */
+    readonly used: number | null;
+    /** Answers that said "slow down". */
+    readonly limited: number;
+  };
+  /** Null until the scan has ended. */
+  readonly scan: ScanProof | null;
+  /** Contacts that the filter of the sync left out. They are not in `counts`. Only if the sync has a filter. */
+  readonly leftOut?: LeftOut;
+  readonly results: Readonly<Record<string, string>>;
+  /** About rows that were sent again after an unknown outcome: what is still to be checked, and what was wrong. */
+  readonly audit?: Audit;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Rows with these verdicts need a person. */
+export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
+
+export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
+  const audits = await auditsOf(db, [run.id]);
+  return report(db, run, settings, audits.get(run.id));
+}
+
+/** These runs, each with its report. */
+export async function reportRuns(
+  db: Queryable,
+  runs: readonly Run[],
+  settings: Settings,
+): Promise<readonly { readonly run: Run; readonly report: RunReport }[]> {
+  const audits = await auditsOf(
+    db,
+    runs.map(({ id }) => id),
+  );
+  const reports: { readonly run: Run; readonly report: RunReport }[] = [];
+  for (const run of runs) reports.push({ run, report: await report(db, run, settings, audits.get(run.id)) });
+  return reports;
+}
+
+async function report(db: Queryable, run: Run, settings: Settings, audit: Audit | undefined): Promise<RunReport> {
+  const counts = await countsOf(db, run);
+  const allowedPerSecond = allowedFor(run, settings);
+  const state = await stateOf(db, run, audit);
+  const durationMs = workedMs(run, state);
+  return {
+    run: run.id,
+    sync: run.sync,
+    status: run.status,
+    state,
+    stateWords: stateWords(state, run, audit),
+    dryRun: run.dryRun,
+    counts,
+    unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
+    calls: run.calls,
+    durationMs,
+    budget: {
+      allowedPerSecond: allowedPerSecond ?? null,
+      used: allowedPerSecond === undefined ? null : shareUsed(run.calls, allowedPerSecond, durationMs),
+      limited: run.limited,
+    },
+    scan: run.scan ?? null,
+    leftOut: run.leftOut,
+    results: {},
+    audit,
+    error: run.error === undefined ? undefined : { code: run.errorCode ?? 'RUN_FAILED', message: run.error },
+  };
+}
+
+/** What became of rows, as people read it. */
+export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  created: 'created',
+  updated: 'updated',
+  unchanged: 'unchanged',
+  existing: 'exist already',
+  invalid: 'not valid, never sent',
+  rejected: 'rejected',
+  review: 'for a person to decide',
+  unknown: 'not settled',
+};
+
+/** While a process works on the run, until now. */
+function workedMs(run: Run, state: RunState): number {
+  const isNow = run.status === 'running' && (state === 'running' || state === 'waiting');
+  const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
+  return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
+}
+
+/**
+ * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
+ * run the rows are counted.
+ */
+export async function countsOf(db: Queryable, run: Run): Promise<Counts> {
+  if (run.status === 'running' || run.status === 'paused') return countRows(db, run.id);
+  const byVerdict = Object.fromEntries(VERDICTS.map((verdict) => [verdict, run.counts?.[verdict] ?? 0]));
+  const total = Object.values(byVerdict).reduce((sum, n) => sum + n, 0);
+  return { in: total, ...byVerdict } as Counts; // safe: every verdict was put in above
+}
+
+/** Calls a second that the account of a run is allowed; undefined if the settings do not say, or if it is discovered. */
+export function allowedFor(run: Run, settings: Settings): number | undefined {
+  const account = settings.accounts[run.account];
+  return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
+}
+
+/** `20 calls a second`, or that the rate is discovered. */
+export function budgetWords(account: AccountSettings): string {
+  const { ratePerSecond } = budgetLimits(account);
+  const rate = formatRate(ratePerSecond);
+  return account.budget.mode === 'discover' ? `discovered, at most ${rate}` : rate;
+}
+
+/** At most 1: a burst after a pause may exceed the rate. */
+function shareUsed(calls: number, allowedPerSecond: number, durationMs: number): number {
+  const allowed = (allowedPerSecond * durationMs) / 1_000;
+  return allowed === 0 ? 0 : Math.min(1, Math.round((calls / allowed) * 1_000) / 1_000);
+}
+
+/** How many rows need a person. */
+export function problemsIn(counts: Counts): number {
+  return PROBLEMS.reduce((sum, verdict) => sum + counts[verdict], 0);
+}
+
+/** The first rows of a run, or the first ones with the given verdict. */
+export async function firstRows(
+  db: Queryable,
+  runId: string,
+  limit: number,
+  verdict?: Verdict,
+): Promise<readonly ReportedRow[]> {
+  const rows: ReportedRow[] = [];
+  if (limit <= 0) return rows;
+  for await (const row of reportRows(db, runId, verdict)) {
+    rows.push(row);
+    if (rows.length === limit) break;
+  }
+  return rows;
+}

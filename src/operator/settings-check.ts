@@ -1,0 +1,76 @@
+/** What may be wrong with the settings: problems of the file, and warnings about settings that work. */
+import { LockstepError, messageOf } from '../base/errors.ts';
+import { readPresets } from '../csv/presets.ts';
+import { isSecretRef, type SecretRef } from '../settings/fields.ts';
+import { loadSettings } from '../settings/load.ts';
+import { readSecret } from '../settings/secrets.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type SharedAccounts, sharedAccounts } from '../settings/shared-accounts.ts';
+
+type Env = Parameters<typeof readSecret>[1];
+
+export interface SettingsCheck {
+  /** Why the file could not be taken now; undefined if it has no problem. */
+  readonly problem: string | undefined;
+  /** About the settings in effect. */
+  readonly warnings: readonly string[];
+}
+
+/** Checks the settings in effect, and reads their file again. */
+export async function checkSettings(settings: Settings, env: Env): Promise<SettingsCheck> {
+  return { problem: await problemOf(settings, env), warnings: await warningsOf(settings, env) };
+}
+
+async function problemOf({ file }: Settings, env: Env): Promise<string | undefined> {
+  try {
+    const { presets } = await loadSettings({ configFile: file, env, cwd: process.cwd() });
+    await readPresets(presets);
+    return undefined;
+  } catch (error) {
+    if (error instanceof LockstepError) return error.message;
+    throw error;
+  }
+}
+
+/** Settings that work and may be a mistake. */
+export async function warningsOf(settings: Settings, env: Env): Promise<readonly string[]> {
+  return [
+    ...settings.warnings,
+    ...(await unreadableSecrets(settings, env)),
+    ...sharedWarnings(await sharedAccounts(settings, env)),
+  ];
+}
+
+/** Unreadable secrets are only warnings: they may be meant for another machine. */
+async function unreadableSecrets(settings: Settings, env: Env): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const secret of secretsIn(settings)) {
+    await readSecret(secret, env).catch((error: unknown) => problems.push(messageOf(error)));
+  }
+  return problems;
+}
+
+function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
+  return [
+    ...same.map(
+      (names) =>
+        `accounts ${names.join(' and ')} have the same address and key, so they are one tenant: they share links, runs and ` +
+        'budget, and the strictest of their budgets applies to all of them',
+    ),
+    ...sameKey.map(
+      (names) =>
+        `accounts ${names.join(' and ')} have the same key at different addresses: if that is one service, give them one address`,
+    ),
+  ];
+}
+
+function secretsIn({ accounts, targets, alerts, console: { users, tokens } }: Settings): readonly SecretRef[] {
+  const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
+  const outside = [...Object.values(targets), ...Object.values(alerts)];
+  const ofOutside = outside.flatMap((one) => Object.values(one).filter(isSecretRef));
+  const ofConsole = [
+    ...Object.values(users).map(({ password }) => password),
+    ...Object.values(tokens).map(({ token }) => token),
+  ];
+  return [...ofAccounts, ...ofOutside, ...ofConsole].filter((ref) => ref !== undefined);
+}

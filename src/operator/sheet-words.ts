@@ -1,0 +1,70 @@
+/** How a file was read, in words for people: the command line and the console show the same. */
+import type { ColumnMapping, MappedColumn, UnusedColumn } from '../csv/columns.ts';
+import type { CombineLines } from '../csv/combine.ts';
+import type { Fits } from '../csv/fits.ts';
+import type { DetectedDecimal } from '../csv/format.ts';
+import type { Preset } from '../csv/presets.ts';
+import { formatCount, formatShare, plural } from './words.ts';
+
+const DELIMITER_WORDS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+const PARTS = { email: 'e-mail', name: 'name' } as const;
+const HOW: Readonly<Record<Exclude<MappedColumn['how'], 'fuzzy'>, string>> = {
+  told: 'as you said',
+  remembered: 'as you said before',
+  preset: 'preset',
+  exact: 'same name',
+  synonym: 'synonym',
+  shared: 'shared',
+};
+
+export function delimiterWords(delimiter: string): string {
+  return DELIMITER_WORDS[delimiter] ?? JSON.stringify(delimiter);
+}
+
+export function decimalWords({ sign, why }: DetectedDecimal): string {
+  return `${sign === 'unsure' ? 'decimal sign not clear' : `decimal sign ${JSON.stringify(sign)}`} (${why})`;
+}
+
+export function presetWords({ name, title, header }: Preset): string {
+  return `${name} (${title}), because the header has ${header.join(', ')}`;
+}
+
+/** The columns that fill a field, in quotes. `names`: all columns of the file. */
+export function columnWords({ name, also = [], take }: MappedColumn, names: readonly string[]): string {
+  const columns = [name, ...also.map((index) => names[index] ?? '')].map((one) => JSON.stringify(one)).join(' and ');
+  return take === undefined ? columns : `${columns}, its ${PARTS[take]}`;
+}
+
+export function howWords({ how, confidence }: MappedColumn): string {
+  return how === 'fuzzy' ? `similar name, ${formatShare(confidence)}` : HOW[how];
+}
+
+export function fitWords({ fit, of }: Fits): string {
+  return of === 0 ? 'its cells are empty' : `${formatCount(fit)} of ${plural(of, 'cell')} fit`;
+}
+
+export function combineWords({ amount, description }: CombineLines): string {
+  const amounts = amount === 'sum' ? 'amounts are added' : 'the first amount counts';
+  const texts = description === 'join' ? 'descriptions are joined' : 'the first description counts';
+  return `neighbouring lines with the same order_id become one order: ${amounts}, ${texts}`;
+}
+
+export function unusedWords({ name, unfit }: UnusedColumn): string {
+  const why = unfit ? ` (not ${unfit.field}: ${fitWords(unfit.fits)})` : '';
+  return `${JSON.stringify(name)}${why}`;
+}
+
+/** What follows if no column fills the order's number or its amount. */
+export function missingNotes({ columns }: ColumnMapping): readonly string[] {
+  return MISSING.flatMap(([field, note]) => (columns.some((column) => column.field === field) ? [] : [note]));
+}
+
+/** Labels distinguish the rows of this file, but not the same order in another file. */
+const NO_ORDER_ID =
+  'no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
+  'file is not recognised as the same order. If a column has their numbers, add --map order_id=Column.';
+const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it, add --map amount=Column.';
+const MISSING = [
+  ['order_id', NO_ORDER_ID],
+  ['amount', NO_AMOUNT],
+] as const;

@@ -1,0 +1,80 @@
+/** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
+
+import { unfinishedAndLatest } from '../engine/ledger/run-list.ts';
+import { type PausedSync, pausedSyncs } from '../engine/ledger/schedules.ts';
+import { scopeNamed } from '../engine/ledger/scopes.ts';
+import { suspensionOf } from '../engine/ledger/suspensions.ts';
+import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
+import { nextStarts } from '../settings/next-start.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import type { Problem } from './alerts/problem.ts';
+import { findProblems } from './needs.ts';
+import { budgetWords, type RunReport, reportRuns } from './run-result.ts';
+import type { RunState } from './run-state.ts';
+import { startWords, zoneOf } from './schedule-words.ts';
+
+export interface Status {
+  readonly needs: readonly Need[];
+  readonly running: readonly StatusRun[];
+  /** The next start of each scheduled sync that is not paused, the earliest first. */
+  readonly next: readonly { readonly sync: string; readonly at: Date; readonly words: string }[];
+  readonly paused: ReadonlyMap<string, PausedSync>;
+  readonly accounts: readonly StatusAccount[];
+  readonly targets: readonly TargetState[];
+}
+
+export interface StatusRun extends RunReport {
+  readonly title: string;
+}
+
+export interface StatusAccount {
+  readonly account: string;
+  readonly allowed: string;
+  /** Why nothing is sent to it; null if it is not suspended. */
+  readonly suspended: string | null;
+}
+
+/** Something that needs a person. */
+export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command' | 'inReview'> {
+  /** The name that people know: of the sync, file, account or target. */
+  readonly title: string;
+  /** Since when it is so; null if that is not known. */
+  readonly since: Date | null;
+  readonly about: { readonly kind: 'run' | 'account' | 'target' | 'sync'; readonly name: string };
+}
+
+/** Reads the ledger only, and calls no service. */
+export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
+  const reported = await reportRuns(db, await unfinishedAndLatest(db), settings);
+  const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
+  const needs = (await findProblems(db, settings)).map(needOf);
+  const [accounts, targets, paused] = [await accountsOf(db, settings), await targetStates(db), await pausedSyncs(db)];
+  const now = new Date();
+  const next = Object.values(settings.syncs).flatMap(({ name, schedule }) => {
+    const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
+    return at && schedule ? [{ sync: name, at, words: startWords([at], zoneOf(schedule)) }] : [];
+  });
+  next.sort((a, b) => a.at.getTime() - b.at.getTime());
+  return { needs, running: runs.filter(({ state }) => WORKING.includes(state)), next, paused, accounts, targets };
+}
+
+const WORKING: readonly RunState[] = ['queued', 'running', 'waiting', 'auditing'];
+
+function needOf({ event, subject, what, why, command, since, run, account, target, inReview }: Problem): Need {
+  const need = { event, what, why, command, since: since ?? null, ...(inReview !== undefined && { inReview }) };
+  if (run !== undefined) return { ...need, title: subject, about: { kind: 'run', name: run } };
+  if (target !== undefined) return { ...need, title: target, about: { kind: 'target', name: target } };
+  if (account !== undefined) return { ...need, title: account, about: { kind: 'account', name: account } };
+  return { ...need, title: subject, about: { kind: 'sync', name: subject } };
+}
+
+async function accountsOf(db: Queryable, settings: Settings): Promise<readonly StatusAccount[]> {
+  return Promise.all(
+    Object.entries(settings.accounts).map(async ([account, of]) => ({
+      account,
+      allowed: budgetWords(of),
+      suspended: (await suspensionOf(db, await scopeNamed(db, account)))?.message ?? null,
+    })),
+  );
+}

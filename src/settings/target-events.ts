@@ -1,0 +1,73 @@
+/** Keys of targets that receive changes over HTTP: which changes, and the headers of each call. */
+import { z } from 'zod';
+import { envName, exactlyOneOf, type SecretSource, secretFile, toSource, unlessKeysAreUnknown } from './fields.ts';
+import { explainType } from './issues.ts';
+
+/** Which changes a target receives. A change that does not match is skipped. */
+export const filterKeys = {
+  events: z
+    .array(z.enum(['created', 'completed', 'reopened', 'changed', 'gone']))
+    .min(1)
+    .optional()
+    .describe('Deliver only these events: created, completed, reopened, changed, gone. Default: all.'),
+  fields: z
+    .partialRecord(
+      z.enum(['kind', 'id', 'title', 'status', 'isCompleted', 'isGone', 'parentId']),
+      z.array(z.union([z.string(), z.boolean()])).min(1),
+    )
+    .prefault({})
+    .describe(
+      'Deliver only tasks that have one of these values in each field, such as { kind: [card] }. Default: all.',
+    ),
+};
+
+/** Sent as the value of a header, after the scheme if there is one. */
+export type HeaderSecret = SecretSource & { readonly scheme?: string };
+
+/** For a header that carries a secret, a text in the settings would be shown by `settings print`. */
+const SECRET_NAME = /authorization|token|secret|password|cookie|api-?key/i;
+const OWN_NAME = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*|ce-.*)$/i;
+
+const headerSecret = z
+  .strictObject({
+    scheme: z
+      .string()
+      .regex(/^[A-Za-z][\w-]*$/, 'expected one word, such as Bearer')
+      .optional()
+      .describe('The word before the secret, such as Bearer. Default: none.'),
+    env: envName.optional(),
+    file: secretFile.optional(),
+  })
+  .check(exactlyOneOf(['env', 'file']))
+  .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }] })
+  .transform(({ scheme, ...source }): HeaderSecret => {
+    return { ...(toSource(source) ?? z.NEVER), ...(scheme !== undefined && { scheme }) };
+  });
+
+export const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^|~-]{1,100}$/, 'expected the name of a header, such as X-Team')
+  .refine((name) => !OWN_NAME.test(name), { error: 'Lockstep sets this header itself: remove it' });
+
+export const headers = z
+  .record(
+    headerName,
+    z.union([z.string().regex(/^[\x20-\x7e]{1,2000}$/, 'expected one line of printable ASCII'), headerSecret], {
+      error: ({ input }) => explainType('text, { env: NAME } or { file: PATH }', input),
+    }),
+  )
+  .check(
+    z.superRefine(
+      (given, context) => {
+        for (const [name, value] of Object.entries(given)) {
+          if (typeof value !== 'string' || !SECRET_NAME.test(name)) continue;
+          const message =
+            'this header carries a secret: write { env: NAME } or { file: PATH }, with a scheme if needed';
+          context.addIssue({ code: 'custom', path: [name], message });
+        }
+      },
+      { when: unlessKeysAreUnknown },
+    ),
+  )
+  .prefault({})
+  .describe('Headers of every call: text, or { scheme: Bearer, env: NAME } for a secret. Default: none.');

@@ -1,0 +1,169 @@
+/** The settings of a target of the type http: the calls of any system with an HTTP API, as templates. */
+import { z } from 'zod';
+import { duration } from './durations.ts';
+import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
+import { filterKeys, headerName, headers } from './target-events.ts';
+import { columns, httpKeys, vendorUrl } from './target-keys.ts';
+import { type About, template } from './template.ts';
+
+const pointer = z
+  .string()
+  .regex(/^(\/([^~]|~[01])*)?$/, 'expected a JSON pointer, such as /data/id, or "" for the whole answer');
+
+/** A regular expression, as a part of one that Lockstep puts together. */
+const pattern = z
+  .string()
+  .min(1)
+  .max(500)
+  .superRefine((text, context) => {
+    try {
+      if (new RegExp(`^(?<id>${text})$`).test(''))
+        context.addIssue({ code: 'custom', message: 'must not match an empty text' });
+    } catch {
+      context.addIssue({ code: 'custom', message: 'not a valid regular expression' });
+    }
+  });
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+function requestKeys(method: 'GET' | 'POST', about: About) {
+  return {
+    method: z
+      .enum(['GET', 'POST', 'PUT', 'PATCH'])
+      .prefault(method)
+      .describe(`Method of the call. Default: ${method}.`),
+    path: template('path', about)
+      .refine(
+        (text) => text === '' || text.startsWith('/'),
+        'expected a path that starts with /, such as /tasks/{{ item }}',
+      )
+      .refine(
+        (text) => !/[?#\s]/.test(text.replaceAll(/\{\{.*?\}\}|\{%.*?%\}/gs, '')),
+        'expected a path without spaces, ? and #; put parameters under query',
+      )
+      .prefault('')
+      .describe('Template of the path after the url. Default: none.'),
+    query: z
+      .record(z.string().min(1), template('text', about))
+      .prefault({})
+      .describe('Templates of the parameters in the address. Default: none.'),
+    headers: z
+      .record(headerName, template('header', about))
+      .prefault({})
+      .describe('Templates of headers of this call, such as { Idempotency-Key: "{{ delivery }}" }. Default: none.'),
+    body: template('json', about).optional().describe('Template of the body; it must yield JSON. Default: no body.'),
+  };
+}
+
+const items = z
+  .strictObject({
+    noun: z
+      .string()
+      .min(1)
+      .max(60)
+      .prefault('item')
+      .describe('What an item is called in messages, such as Trello card. Default: item.'),
+    sign: z
+      .string()
+      .regex(/^[A-Z][A-Z\d_]{1,29}$/, 'expected a word in capitals, such as TRELLO')
+      .describe('Word before an id in the text of a task, as in TRELLO: 5f2b. No default.'),
+    id: pattern.prefault('[\\w-]{1,64}').describe('Regular expression of an id. Default: [\\w-]{1,64}.'),
+    address: pattern
+      .optional()
+      .describe(
+        'Regular expression of the address of an item up to its id, such as https://trello\\.com/c/. Default: none.',
+      ),
+    state: z
+      .strictObject({
+        at: pointer.describe('JSON pointer to the state in the record of an item. No default.'),
+        completed: z.array(scalar).min(1).describe('Values of the state that mean completed. No default.'),
+      })
+      .describe('How an item shows whether it is completed.'),
+    read: z
+      .strictObject({
+        ...requestKeys('GET', 'item'),
+        record: pointer
+          .prefault('')
+          .describe('JSON pointer to the record of the item in the answer. Default: the whole answer.'),
+      })
+      .describe('The call that reads an item.'),
+    complete: z.strictObject(requestKeys('POST', 'both')).describe('The call that completes an item.'),
+    reopen: z.strictObject(requestKeys('POST', 'both')).describe('The call that reopens an item.'),
+    create: z
+      .strictObject({
+        ...requestKeys('POST', 'change'),
+        newId: pointer.describe('JSON pointer to the id of the new item in the answer. No default.'),
+        isIdempotent: z
+          .boolean()
+          .prefault(false)
+          .describe(
+            'Whether a repeated call creates nothing and answers the same id. Default: false, which needs find.',
+          ),
+      })
+      .optional()
+      .describe('The call that creates an item for a task without one. Default: none, the task is skipped.'),
+    find: z
+      .strictObject({
+        ...requestKeys('GET', 'change'),
+        list: pointer.describe('JSON pointer to the list of items in the answer. No default.'),
+        itemId: pointer.describe('JSON pointer to the id in the record of an item. No default.'),
+        marker: pointer.describe(
+          'JSON pointer to the text or the list in the record that holds the marker. No default.',
+        ),
+        settle: duration({ maxMs: 3_600_000 })
+          .prefault('1m')
+          .describe('How long an item may exist before this call shows it. Default: 1m.'),
+      })
+      .transform(({ settle: settleMs, ...find }) => ({ ...find, settleMs }))
+      .optional()
+      .describe('The call that finds the item that was created for a task, by its marker. Default: none.'),
+  })
+  .refine(({ create, find }) => create === undefined || create.isIdempotent || find !== undefined, {
+    error: 'missing: create needs find, so that no item is created twice; or set isIdempotent: true for create',
+    path: ['find'],
+    when: unlessKeysAreUnknown,
+  })
+  .describe('Items whose state follows the task. Instead of send.');
+
+/** HTTP statuses, and codes of the system as `code` finds them. */
+const cases = z.array(z.union([z.int().min(100).max(599), z.string().min(1)])).prefault([]);
+
+const answers = z
+  .strictObject({
+    error: pointer
+      .optional()
+      .describe('JSON pointer to a member that only answers about errors have, also with status 200. Default: none.'),
+    success: pointer
+      .optional()
+      .describe('JSON pointer to a member that is false in answers about errors. Default: none.'),
+    code: pointer.optional().describe('JSON pointer to the code of an error. Default: none.'),
+    message: pointer.optional().describe('JSON pointer to the explanation of an error. Default: none.'),
+    applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx.'),
+    missing: cases.describe('Statuses and codes that mean that the item does not exist. Default: 404, 410.'),
+    limited: cases.describe('Statuses and codes that ask to slow down. Default: 429.'),
+    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 5xx.'),
+    refused: cases.describe('Statuses and codes that a retry does not change. Default: the other 4xx.'),
+  })
+  .prefault({})
+  .describe('What the answers of the system mean.');
+
+export const http = z
+  .strictObject({
+    type: z.literal('http').describe('Any system with an HTTP API, by templates of its calls.'),
+    url: vendorUrl.describe('Base address of the API. No default.'),
+    headers,
+    send: z
+      .strictObject(requestKeys('POST', 'change'))
+      .optional()
+      .describe('The call for each change. Instead of items.'),
+    items: items.optional(),
+    answers,
+    columns,
+    ...filterKeys,
+    ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
+  })
+  .check(exactlyOneOf(['send', 'items']));
+
+export type HttpRequest = NonNullable<z.output<typeof http>['send']>;
+export type HttpItems = NonNullable<z.output<typeof http>['items']>;
+export type HttpAnswers = z.output<typeof answers>;

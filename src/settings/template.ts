@@ -1,0 +1,172 @@
+/**
+ * Templates in the settings, in the language Liquid: of targets, and of the fields of customers. What a value may contain never
+ * changes the form of the result: each value is escaped for the place where it is written. Pure.
+ */
+import { Liquid } from 'liquidjs';
+import { z } from 'zod';
+import { messageOf } from '../base/errors.ts';
+import { didYouMean, quote } from './words.ts';
+
+/** Where a template is used: in JSON, as a part of a path, in a header, or where every text is allowed. */
+export type Place = 'json' | 'path' | 'header' | 'text';
+
+/** What a template may use. Members are null where the task has none. */
+export interface ChangeView {
+  /** created, completed, reopened, changed or gone. */
+  readonly event: string;
+  readonly account: string;
+  readonly sequence: number;
+  /** The id of the delivery: the same in all attempts. */
+  readonly delivery: string;
+  /** When Lockstep saw the change: an ISO time in UTC. */
+  readonly seenAt: string;
+  /** The title on one line, without markup; never empty. */
+  readonly title: string;
+  /** The description without markup. */
+  readonly text: string;
+  /** The same for all deliveries of one task: `lockstep-` and 12 hexadecimal digits. */
+  readonly marker: string;
+  readonly task: {
+    readonly kind: string;
+    readonly id: string;
+    readonly title: string;
+    readonly description: string;
+    readonly status: string;
+    readonly isCompleted: boolean;
+    readonly isGone: boolean;
+    readonly startDate: string | null;
+    readonly endDate: string | null;
+    readonly parentId: string | null;
+  };
+}
+
+/** In the call that reads an item there is only its id, and in calls that change it the task too. */
+export interface ItemView {
+  /** The id of the outside item. */
+  readonly item: string;
+}
+
+export type TemplateView = ChangeView | ItemView | (ChangeView & ItemView);
+export type Template<View extends object> = (view: View) => string;
+
+/** A template is rendered with these when the settings are checked: with all values, and with as few as possible. */
+const FULL = {
+  event: 'completed',
+  account: 'demo',
+  sequence: 2,
+  delivery: 'msg_5f2b',
+  seenAt: '2026-03-01T12:00:00.000Z',
+  title: 'Call "Lee"',
+  text: 'first\nsecond',
+  marker: 'lockstep-0123456789ab',
+  item: 'item-12',
+  task: {
+    kind: 'task',
+    id: '12',
+    title: 'Call "Lee"',
+    description: 'first\nsecond',
+    status: 'completed',
+    isCompleted: true,
+    isGone: false,
+    startDate: '2026-03-01T09:00:00',
+    endDate: '2026-03-02T09:00:00',
+    parentId: '7',
+  },
+} as const satisfies ChangeView & ItemView;
+const SCANT: ChangeView & ItemView = {
+  ...FULL,
+  event: 'created',
+  text: '',
+  task: { ...FULL.task, description: '', isCompleted: false, startDate: null, endDate: null, parentId: null },
+};
+
+const ITEM = 'item';
+const OF_ITEM: readonly string[] = [ITEM];
+const OF_CHANGE = Object.keys(FULL).flatMap((name) => {
+  if (name === 'task') return Object.keys(FULL.task).map((member) => `task.${member}`);
+  return name === ITEM ? [] : [name];
+});
+
+/** What a template is about: a change, an item, or both. */
+const NAMES = { change: OF_CHANGE, item: OF_ITEM, both: [...OF_CHANGE, ...OF_ITEM] } as const;
+export type About = keyof typeof NAMES;
+
+const ENGINES: Readonly<Record<Place, Liquid>> = {
+  json: engineFor((value) => JSON.stringify(plain(value)).slice(1, -1)),
+  path: engineFor((value) => encodeURIComponent(plain(value))),
+  // A header is one line of printable ASCII.
+  header: engineFor((value) => plain(value).replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)),
+  text: engineFor(plain),
+};
+
+/** Throws if the text is not a template, or if rendering it fails or needs too much. */
+export function compileTemplate<View extends object = TemplateView>(text: string, place: Place): Template<View> {
+  const engine = ENGINES[place];
+  const parsed = engine.parse(text);
+  return (view) => engine.renderSync(parsed, view);
+}
+
+/** The variables that a template uses. Throws if the text is not a template. */
+export function variablesOf(text: string, place: Place): readonly string[] {
+  const engine = ENGINES[place];
+  return engine.globalFullVariablesSync(engine.parse(text));
+}
+
+/** A template of a target as a setting. */
+export function template(place: Place, about: About = 'change') {
+  return z.string().superRefine((text, context) => {
+    const message = problemOf(text, place, NAMES[about]);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+}
+
+function problemOf(text: string, place: Place, names: readonly string[]): string | undefined {
+  try {
+    const unknown = variablesOf(text, place).find((name) => !names.includes(name));
+    if (unknown !== undefined) return `unknown variable ${quote(unknown)}${didYouMean(unknown, names) || known(names)}`;
+    const render = compileTemplate(text, place);
+    const results = [FULL, SCANT].map(render);
+    return place === 'json' ? jsonProblem(results) : undefined;
+  } catch (error) {
+    return notATemplate(error);
+  }
+}
+
+export function notATemplate(error: unknown): string {
+  return `not a valid template: ${messageOf(error)}`;
+}
+
+function known(names: readonly string[]): string {
+  return ` (known: ${names.join(', ')})`;
+}
+
+function jsonProblem(results: readonly string[]): string | undefined {
+  for (const [index, result] of results.entries()) {
+    try {
+      JSON.parse(result);
+    } catch (error) {
+      const when = index === 0 ? '' : ' for a task without dates and description';
+      return `does not yield JSON${when}: ${messageOf(error)}; write texts as "{{ title }}", and values that may be missing as {{ task.endDate | json }}`;
+    }
+  }
+  return undefined;
+}
+
+function engineFor(outputEscape: (value: unknown) => string): Liquid {
+  const engine = new Liquid({
+    strictVariables: true,
+    strictFilters: true,
+    templates: {}, // no template reads a file
+    outputEscape,
+    renderLimit: 1_000,
+    memoryLimit: 10_000_000,
+  });
+  engine.registerFilter('json', { raw: true, handler: (value: unknown) => JSON.stringify(value ?? null) });
+  return engine;
+}
+
+/** Half of a surrogate pair is not text, and could not be encoded. */
+function plain(value: unknown): string {
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
+  return text.replaceAll(/\p{Cs}/gu, '\ufffd');
+}

@@ -1,0 +1,48 @@
+/**
+ * Guards: a run that would write more than they allow pauses until a person approves it. Then it reads and decides again,
+ * and writes only what the person has seen (engine/ledger/approval.ts).
+ */
+import { z } from 'zod';
+import type { Run } from '../engine/ledger/runs.ts';
+
+/** Options of syncs whose runs may pause for approval, or save or apply a plan. */
+export const approvalOptions = z.object({
+  approveAbove: z.number().optional(),
+  approveAboveShare: z.number().optional(),
+  /** A dry run that stores what it would write, for a plan file. */
+  savePlan: z.boolean().optional(),
+  /** The dry run whose plan the run applies. */
+  plan: z.string().optional(),
+});
+
+type Guards = Pick<z.infer<typeof approvalOptions>, 'approveAbove' | 'approveAboveShare'>;
+
+export interface Extent {
+  /** Rows that the run would send. */
+  readonly writes: number;
+  /** All its rows, with the unchanged ones. */
+  readonly of: number;
+}
+
+/** Whether a run with these guards may have to wait for approval. */
+export function isGuarded({ approveAbove, approveAboveShare }: Guards): boolean {
+  return approveAbove !== undefined || approveAboveShare !== undefined;
+}
+
+export function exceeds({ approveAbove, approveAboveShare }: Guards, { writes, of }: Extent): boolean {
+  const most = Math.min(
+    approveAbove ?? Number.POSITIVE_INFINITY,
+    approveAboveShare === undefined ? Number.POSITIVE_INFINITY : approveAboveShare * of,
+  );
+  return writes > most;
+}
+
+/** What a paused run tells the person who approves it. `what`: the name of its rows. */
+export function exceedsMessage({ id }: Run, what: 'contacts' | 'rows', { writes, of }: Extent): string {
+  const share = `${Math.round((writes / of) * 100)}%`;
+  return (
+    `It would write ${writes} of ${of} ${what} (${share}), more than the settings allow without approval. Nothing is ` +
+    `sent. See what it would write: \`lockstep runs export ${id} --out plan.csv\`. Approve it: ` +
+    `\`lockstep runs resume ${id}\`. Drop it: \`lockstep runs cancel ${id}\``
+  );
+}

@@ -1,0 +1,36 @@
+/** A load that a person has to approve: because the person is at a terminal, or because of its guards. */
+import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
+import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
+import { keepShown } from '../../engine/ledger/matching/shown.ts';
+import { countRows } from '../../engine/ledger/rows.ts';
+import { pauseRun } from '../../engine/ledger/run-status.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { JobContext, JobResult } from '../../engine/worker/job.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { exceeds, exceedsMessage } from '../approval.ts';
+import type { LoadCheckpoint } from './load-checkpoint.ts';
+import type { OrdersOptions } from './options.ts';
+
+/** The message that asks a person for approval; undefined if the load needs none, or has it. */
+export async function whyApproval(
+  db: Queryable,
+  { run, options }: Pick<JobContext<OrdersOptions>, 'run' | 'options'>,
+  { isRetried }: LoadCheckpoint,
+  writes: number,
+): Promise<string | undefined> {
+  if (run.isBound || isRetried) return undefined;
+  if (options.confirm) return `Nothing is written yet. Approve with: \`lockstep runs resume ${run.id}\``;
+  const extent = { writes, of: (await countRows(db, run.id)).in };
+  return exceeds(options, extent) ? exceedsMessage(run, 'rows', extent) : undefined;
+}
+
+/**
+ * Runs in the transaction that planned the load: the load continues only after the operator approves it, and then
+ * decides again from the current data.
+ */
+export async function askFirst(db: Queryable, run: Run, message: string): Promise<JobResult> {
+  await keepShown(db, run);
+  await undecide(db, run);
+  await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
+  return { status: 'idle' };
+}

@@ -1,0 +1,51 @@
+/** Shows how a file would be loaded, before anything of it is stored. */
+import type pg from 'pg';
+import { LockstepError } from '../../base/errors.ts';
+import { readPresets } from '../../csv/presets.ts';
+import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
+import { examineSheet, type Sheet } from '../../csv/sheet.ts';
+import { examineTable, type Table } from '../../csv/table.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import { findLoad } from './begin.ts';
+import { fingerprintOf, type LoadIdentity, loadIdOf } from './load-spec.ts';
+import type { FileLoad } from './receive-load.ts';
+import { rememberedColumns } from './remembered-columns.ts';
+
+export interface Preview {
+  readonly file: Pick<Received, 'sizeBytes' | 'isGzip'>;
+  readonly table: Table;
+  /** The first rows, as many as were looked at. */
+  readonly firstRows: readonly (readonly string[])[];
+  /** Undefined if its columns cannot be used yet: `problem` says why. */
+  readonly sheet: Sheet | undefined;
+  readonly problem: LockstepError | undefined;
+  /** The load of the same file, read in the same way. */
+  readonly earlier: Run | undefined;
+  /** Names of the presets that there are. */
+  readonly presets: readonly string[];
+}
+
+type Previewed = LoadIdentity & Pick<FileLoad, 'choices' | 'presetsDir' | 'spoolDir' | 'signal'>;
+
+/** Closes the file. @throws LockstepError like receiving a file, and like reading it as a table */
+export async function previewLoad(pool: pg.Pool, opened: OpenedFile, load: Previewed): Promise<Preview> {
+  const received = await receive(opened, { spoolDir: load.spoolDir, signal: load.signal });
+  try {
+    const { firstRows, ...table } = examineTable(received, load.choices);
+    const recalled = await rememberedColumns(pool, load.account.scope);
+    const recall = (signature: string) => recalled.get(signature);
+    const presets = await readPresets(load.presetsDir);
+    const read = { file: received, table, firstRows, presets: presets.map(({ name }) => name) };
+    try {
+      const sheet = examineSheet(received, { ...load.choices, presets, recall });
+      const loadId = loadIdOf(load, sheet, await fingerprintOf(pool, load, received));
+      const earlier = await findLoad(pool, { scope: load.account.scope, loadId });
+      return { ...read, sheet, problem: undefined, earlier };
+    } catch (problem) {
+      if (!(problem instanceof LockstepError)) throw problem;
+      return { ...read, sheet: undefined, problem, earlier: undefined };
+    }
+  } finally {
+    await received.close();
+  }
+}

@@ -1,0 +1,84 @@
+/** `settings check --live`, and what a dry run shows of a mapping, over the embedded service. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { command, databaseUrl, scratchFolders } from './command.ts';
+
+const settings = (options: string, url = 'embedded') => `
+accounts:
+  demo: { url: "${url}", budget: { requests: 2000, per: 1s, settle: 2s, timeout: 2s }, apiKey: { env: DEMO_KEY } }
+syncs:
+  nightly: { type: contacts, account: demo, options: { ${options} } }
+`;
+const MAPPED =
+  'where: { country: { not: US } }, map: { full_name: { template: "{{ last_name }}, {{ first_name }}" }, email: { from: email, required: true }, phone_number: { from: phone, transform: { phone: DE } }, organization: { from: industry } }';
+
+const folder = scratchFolders();
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await emptyDatabase();
+});
+afterAll(() => database.close());
+
+async function lockstep(text: string, ...args: readonly string[]) {
+  const cwd = await folder();
+  await writeFile(path.join(cwd, 'lockstep.yaml'), text);
+  const env = { DATABASE_URL: databaseUrl(database.connection), DEMO_KEY: 'the-key-of-the-demo-account' };
+  return command([...args, '--config', 'lockstep.yaml'], { cwd, env });
+}
+
+test('shows each field as source and result, and each problem, of ten contacts', async () => {
+  const contacts = [
+    { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '030 5550001' },
+    { first_name: 'Ben', last_name: 'Óg', phone: 'ask Eve' },
+    { first_name: 'Cho', country: 'US' },
+  ];
+  for (const contact of contacts)
+    await lockstep(settings(''), 'call', 'contacts.create', '--account', 'demo', '--body', JSON.stringify(contact));
+  const before = await lockstep(settings(''), 'run', 'nightly', '--json');
+  expect(before.json.counts).toMatchObject({ in: 3, created: 3 });
+
+  const checked = await lockstep(settings(MAPPED), 'settings', 'check', '--live');
+  expect(checked.code).toBe(1);
+  const lines = checked.stdout.split('\n').map((line) => line.trim());
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'nightly: 3 contacts of account demo, of which where selects 2',
+      'full_name: last_name "Lee" first_name "Ann" → "Lee, Ann"',
+      'phone_number: phone "030 5550001" → "+49305550001"',
+      'Problem: The mapping requires email, and it is empty. The contact would not be sent.',
+      'Problem: phone_number: "ask Eve" is not a phone number of DE or with a country code. It would be sent as it is.',
+      'Warning: none of these contacts has a value in industry',
+    ]),
+  );
+  expect(checked.stdout).toMatch(/contact 3, .*: left out by where/);
+  const { code, json } = await lockstep(
+    settings('where: { last_name: { present: true } }'),
+    'settings',
+    'check',
+    '--live',
+    '--json',
+  );
+  expect([code, json.live[0].contacts.map(({ isSelected }: { isSelected: boolean }) => isSelected)]).toEqual([
+    0,
+    [true, true, false],
+  ]);
+
+  const planned = await lockstep(settings(MAPPED), 'run', 'nightly', '--dry-run');
+  expect(planned.stdout).toMatch(
+    /It would write:\n {2}update {2}Lee, Ann .*\n {4}full_name: "Ann Lee" → "Lee, Ann"\n {4}phone_number: "030 5550001" → "\+49305550001"\n/,
+  );
+  expect(planned.stdout).toContain(
+    'The filter (where) leaves out 1 more contact; 1 of them was imported before, and its customer stays as it is.',
+  );
+  expect(planned.stdout).toContain('1 × MAP_EMPTY');
+});
+
+test('says so if the contacts cannot be read', async () => {
+  const { code, json } = await lockstep(settings('', 'http://127.0.0.1:9'), 'settings', 'check', '--live', '--json');
+  expect([code, json.error]).toEqual([
+    3,
+    { code: 'CHECK_UNREAD', message: expect.stringContaining('The contacts of account "demo" could not be read: ') },
+  ]);
+});

@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { type RoleOptions, startRoles } from '../../src/cli/roles.ts';
+import { freshDatabase } from '../support/database.ts';
+import { testWorkspace } from '../support/harness/test-workspace.ts';
+
+test('a console that no one chose is left out if its port is in use', async () => {
+  const [taken, database] = [createServer(), await freshDatabase()];
+  taken.listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = Object(taken.address()) as { port: number }; // safe: it listens on a port
+  const text = `{ accounts: { acme: { url: "https://sales.example", apiKey: { env: KEY } } }, console: { listen: "127.0.0.1:${port}" } }`;
+  const workspace = await testWorkspace({ text, dataDir: os.tmpdir(), env: {}, database });
+  onTestFinished(async () => {
+    await workspace.close();
+    await database.close();
+    taken.close();
+  });
+  const how: RoleOptions = { port: 0, listen: '127.0.0.1', log: pino({ level: 'silent' }), say: () => undefined };
+  const roles = new Set(['console'] as const);
+  expect(await startRoles(workspace, roles, { ...how, isChosen: false })).toEqual({ consoleUrl: undefined });
+  await expect(startRoles(workspace, roles, how)).rejects.toMatchObject({ code: 'CONSOLE_PORT_IN_USE' });
+});

@@ -1,0 +1,211 @@
+/** Who may look and act: signing in, roles, tokens, and requests from elsewhere. */
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { hashPassword, isPassword } from '../../src/console/passwords.ts';
+import type { Console } from '../../src/console/server.ts';
+import { listActions } from '../../src/engine/ledger/console-actions.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
+
+const [PASSWORD, TOKEN] = ['correct horse battery', 'a-token-that-is-long-enough'];
+const PEOPLE = `${SETTINGS.replace(
+  'listen: "127.0.0.1:0"',
+  `listen: "127.0.0.1:0", password: { env: PW }, users: { ann: { password: { env: PW }, role: viewer } },
+   tokens: { reader: { token: { env: TOKEN }, role: viewer }, ci: { token: { env: TOKEN2 } } }`,
+)}
+syncs: { nightly: { type: contacts, account: acme } }
+`;
+const ENV = { PW: PASSWORD, TOKEN, TOKEN2: `${TOKEN}-2` };
+
+let database: FreshDatabase;
+let web: Console;
+beforeAll(async () => {
+  database = await freshDatabase();
+  web = await openConsole({ database, text: PEOPLE, env: { ...ENV, PW: await hashPassword(PASSWORD) } });
+});
+afterEach(() => database.pool.query('truncate ledger.runs, ledger.console_actions, ledger.console_sessions cascade'));
+afterAll(async () => {
+  await web.close();
+  await database.close();
+});
+
+interface Asking {
+  readonly cookie?: string;
+  readonly origin?: string | undefined;
+  readonly form?: Record<string, string>;
+  readonly to?: Console;
+}
+
+function post(path: string, { cookie, form = {}, to = web, origin = to.url }: Asking = {}): Promise<Response> {
+  const headers = { ...(origin && { origin }), ...(cookie && { cookie }) };
+  return fetch(to.url + path, { method: 'POST', headers, body: new URLSearchParams(form), redirect: 'manual' });
+}
+
+function get(path: string, cookie = ''): Promise<Response> {
+  return fetch(web.url + path, { headers: { cookie }, redirect: 'manual' });
+}
+
+async function signIn(name: string, password = PASSWORD, to = web): Promise<string> {
+  const answer = await post('/login', { form: { name, password, to: '/runs' }, to });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/runs']);
+  const [cookie = ''] = answer.headers.getSetCookie();
+  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+  return cookie.split(';')[0] ?? '';
+}
+
+const api = (path: string, token: string, method = 'GET'): Promise<Response> =>
+  fetch(`${web.url}/api/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+
+async function aRun(): Promise<string> {
+  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  return (await startRun(database.pool, { ...about, sync: 'nightly', resource: 'customers', phase: 'scan-contacts' }))
+    .run.id;
+}
+
+test('a password is the text or its hash', async () => {
+  const hash = await hashPassword('ünïcode');
+  expect(hash).toMatch(/^scrypt:/);
+  const tries = [
+    ['ünïcode', hash],
+    ['ünïcode', 'ünïcode'],
+    ['other', hash],
+    ['other', 'ünïcode'],
+    [hash, hash],
+    ['', ''],
+  ];
+  expect(await Promise.all(tries.map(([given = '', kept = '']) => isPassword(given, kept)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    true,
+  ]);
+});
+
+test('shows nothing without signing in, and returns to the page that was asked for', async () => {
+  const paths = ['/', '/runs', '/runs/x/rows.csv', '/syncs', '/activity'];
+  for (const path of paths) expect((await get(path)).headers.get('location')).toMatch(/^\/login/);
+  expect((await get('/runs?sync=a')).headers.get('location')).toBe('/login?to=%2Fruns%3Fsync%3Da');
+  expect((await get('/health')).status).toBe(200);
+  expect((await post('/runs/x/cancel')).headers.get('location')).toBe('/login');
+  expect((await fetch(`${web.url}/api/v1/runs`)).status).toBe(401);
+});
+
+test('a person signs in, looks, acts and signs out', async () => {
+  const run = await aRun();
+  const cookie = await signIn('operator');
+  expect(await (await get('/runs', cookie)).text()).toContain(run);
+  expect((await post(`/runs/${run}/cancel`, { cookie })).headers.get('location')).toBe(`/runs/${run}`);
+  await post('/logout', { cookie });
+  expect((await get('/runs', cookie)).status).toBe(303);
+  const actions = await listActions(database.pool, { limit: 10 });
+  expect(actions.map(({ who, action, about }) => [who, action, about])).toEqual([
+    ['operator', 'cancel-run', run],
+    ['operator', 'sign-in', '127.0.0.1'],
+  ]);
+});
+
+test('a viewer looks and changes nothing; each try is kept', async () => {
+  const run = await aRun();
+  const cookie = await signIn('ann');
+  expect((await get(`/runs/${run}`, cookie)).status).toBe(200);
+  expect(await (await get(`/runs/${run}`, cookie)).text()).not.toContain('Stop for good');
+  for (const path of [
+    `/runs/${run}/cancel`,
+    '/syncs/nightly/run',
+    '/load',
+    `/load/${randomUUID()}`,
+    `/runs/${run}/approve`,
+  ])
+    expect((await post(path, { cookie })).status).toBe(403);
+  for (const path of [`/confirm?action=cancel&run=${run}`, '/load', `/load/${randomUUID()}`, `/runs/${run}/approve`])
+    expect((await get(path, cookie)).status).toBe(403);
+  expect((await api(`/runs/${run}/cancel`, TOKEN, 'POST')).status).toBe(403);
+  const [last] = await listActions(database.pool, { limit: 1 });
+  expect(last).toMatchObject({ who: 'reader', via: 'api', action: 'cancel-run', refused: 'CONSOLE_NOT_ALLOWED' });
+  const left = await database.pool.query('select status from ledger.runs');
+  expect(left.rows).toEqual([{ status: 'running' }]);
+});
+
+test('a wrong password, a wrong name, a forged and an expired session are refused', async () => {
+  for (const form of [
+    { name: 'operator', password: 'guess' },
+    { name: 'stranger', password: PASSWORD },
+  ]) {
+    const answer = await post('/login', { form });
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
+    expect(await answer.text()).toContain('The name or the password is wrong.');
+  }
+  expect((await get('/runs', 'lockstep-session=forged')).status).toBe(303);
+  const cookie = await signIn('operator');
+  await database.pool.query(`update ledger.console_sessions set expires_at = now() - interval '1 s'`);
+  expect((await get('/runs', cookie)).status).toBe(303);
+});
+
+test('a changed password ends the sessions that it opened', async () => {
+  const cookie = await signIn('operator');
+  const changed = await openConsole({ database, text: PEOPLE, env: { ...ENV, PW: 'another password' } });
+  const asking = (to: Console) => fetch(`${to.url}/runs`, { headers: { cookie }, redirect: 'manual' });
+  expect([(await asking(web)).status, (await asking(changed)).status]).toEqual([200, 303]);
+  await changed.close();
+});
+
+test('after ten tries an address has to wait', async () => {
+  const own = await openConsole({ database, text: PEOPLE, env: ENV });
+  const tries = [];
+  for (let n = 0; n < 11; n++) tries.push((await post('/login', { form: { password: `guess ${n}` }, to: own })).status);
+  expect(tries).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+  await own.close();
+});
+
+test('a write without the origin of the console is refused', async () => {
+  const [run, cookie] = [await aRun(), await signIn('operator')];
+  for (const origin of ['https://evil.example', '', 'null'])
+    expect((await post(`/runs/${run}/cancel`, { cookie, origin })).status).toBe(403);
+  const fromPage = await fetch(`${web.url}/api/v1/runs/${run}/cancel`, { method: 'POST', headers: { cookie } });
+  expect([fromPage.status, await fromPage.json()]).toMatchObject([403, { error: { code: 'CONSOLE_ORIGIN_REFUSED' } }]);
+});
+
+test('signing in leads to pages of the console only', async () => {
+  const own = await openConsole({ database, text: PEOPLE, env: ENV });
+  for (const to of ['//evil.example', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)']) {
+    const answer = await post('/login', { form: { password: PASSWORD, to }, to: own });
+    expect(answer.headers.get('location')).toBe('/');
+  }
+  await own.close();
+});
+
+test('without a password only this machine is answered, under its own names', async () => {
+  const open = await openConsole({ database });
+  const { port } = new URL(open.url);
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve) => {
+      request({ port, host: '127.0.0.1', path: '/', headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).end();
+    });
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, `evil.example:${port}`, 'evil.example'];
+  expect(await Promise.all(hosts.map(statusFor))).toEqual([200, 200, 200, 403, 403]);
+  await open.close();
+});
+
+test('refuses to serve other machines without a password, and tokens that can be guessed', async () => {
+  const beyond = openConsole({ database, text: SETTINGS.replace('127.0.0.1:0', '0.0.0.0:0') });
+  await expect(beyond).rejects.toMatchObject({ code: 'CONSOLE_NEEDS_PASSWORD', exitCode: 2 });
+  const short = openConsole({ database, text: PEOPLE, env: { ...ENV, TOKEN: 'short' } });
+  await expect(short).rejects.toMatchObject({ code: 'CONSOLE_TOKEN_SHORT', exitCode: 2 });
+  const unset = openConsole({ database, text: PEOPLE });
+  await expect(unset).rejects.toMatchObject({ code: 'SECRET_MISSING' });
+});
+
+test('every answer forbids what a page of the console does not need', async () => {
+  for (const path of ['/login', '/nothing', '/assets/console.css', '/api/v1/nothing']) {
+    const { headers } = await fetch(web.url + path);
+    expect(headers.get('content-security-policy')).toContain(`default-src 'none'; script-src 'self'; style-src 'self'`);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  }
+});

@@ -1,0 +1,109 @@
+/** The JSON API: it does what the pages do. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
+
+let database: FreshDatabase;
+let web: Console;
+beforeAll(async () => {
+  database = await freshDatabase();
+  web = await openConsole({ database, text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }` });
+});
+beforeEach(() => database.pool.query('truncate ledger.runs, ledger.paused_syncs, ledger.console_actions cascade'));
+afterAll(async () => {
+  await web.close();
+  await database.close();
+});
+
+/** Loosely typed: the assertions check the shape. */
+async function call(path: string, body?: object) {
+  const how = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await fetch(`${web.url}/api/v1${path}`, how);
+  return { status: answer.status, json: JSON.parse(await answer.text()) };
+}
+
+async function aRun(sync: string, verdicts: readonly ('rejected' | 'unchanged')[]): Promise<string> {
+  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const { run } = await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' });
+  const rows = verdicts.map((verdict, n) => ({ n, sourceId: `c${n}`, label: `Ann ${n}%`, verdict, reason: 'REFUSED' }));
+  await addRows(database.pool, run.id, rows);
+  await endRun(database.pool, run.id, 'done');
+  return run.id;
+}
+
+test('lists runs by page, with runs that found nothing new folded together', async () => {
+  const quiet = [
+    await aRun('poll', ['unchanged']),
+    await aRun('poll', ['unchanged']),
+    await aRun('poll', ['unchanged']),
+  ];
+  const other = await aRun('nightly', ['rejected']);
+  const { json } = await call('/runs');
+  expect(json.runs.map(({ run, folded }: { run: string; folded: number }) => [run, folded])).toEqual([
+    [other, 1],
+    [quiet[2], 3],
+  ]);
+  const first = await call('/runs?all=true&limit=2');
+  const second = await call(`/runs?all=true&limit=2&after=${first.json.next}`);
+  const ids = [...first.json.runs, ...second.json.runs].map(({ run }: { run: string }) => run);
+  expect(ids).toEqual([other, ...quiet.toReversed()]);
+  expect(second.json.next).toBeNull();
+  expect((await call('/runs?verdict=rejected&account=acme&status=done')).json.runs).toHaveLength(1);
+  expect((await call('/runs?from=2030-01-01')).json.runs).toEqual([]);
+});
+
+test('shows a run, its rows by page and filter, and one row', async () => {
+  const run = await aRun('nightly', ['rejected', 'unchanged', 'rejected']);
+  const shown = (await call(`/runs/${run}`)).json;
+  expect(shown).toMatchObject({ run, counts: { in: 3, rejected: 2, unchanged: 1 }, problems: [{ count: 2 }] });
+  const rowsOf = async (query: string) => (await call(`/runs/${run}/rows?${query}`)).json;
+  const first = await rowsOf('limit=2');
+  const rest = await rowsOf(`limit=2&after=${first.next}`);
+  const ids = [...first.rows, ...rest.rows].map(({ sourceId }: { sourceId: string }) => sourceId);
+  expect([ids, rest.next]).toEqual([['c0', 'c1', 'c2'], null]);
+  expect((await rowsOf('verdict=rejected&text=ann')).rows).toHaveLength(2);
+  expect((await rowsOf('reason=REFUSED&text=2%25')).rows).toHaveLength(1);
+  expect((await rowsOf('text=A%25')).rows).toEqual([]); // a percent sign is no wildcard
+  expect((await rowsOf('text=c1')).rows).toHaveLength(1);
+  expect((await call(`/runs/${run}/rows/c2`)).json).toMatchObject({ n: 2, state: 'settled' });
+});
+
+test('acts on runs and syncs, and lists what was done', async () => {
+  const started = (await call('/syncs/nightly/run', {})).json;
+  expect(started.said).toContain('has begun');
+  expect((await call(`/runs/${started.run}/cancel`, {})).status).toBe(200);
+  expect((await call(`/runs/${started.run}/cancel`, {})).json.error.code).toBe('RUN_ENDED');
+  await call('/syncs/nightly/pause', { reason: 'moving' });
+  const { syncs } = (await call('/syncs')).json;
+  expect(syncs).toMatchObject([{ sync: 'nightly', paused: { reason: 'moving' } }]);
+  expect((await call('/status')).json).toMatchObject({ needs: [], paused: [{ sync: 'nightly' }] });
+  const { actions } = (await call('/activity')).json;
+  expect(actions.map(({ action, refused }: { action: string; refused?: string }) => [action, refused])).toEqual([
+    ['pause-sync', undefined],
+    ['cancel-run', 'RUN_ENDED'],
+    ['cancel-run', undefined],
+    ['run', undefined],
+  ]);
+});
+
+test('says what is wrong with a request', async () => {
+  expect(await call('/runs/run-1')).toMatchObject({ status: 404, json: { error: { code: 'RUN_UNKNOWN' } } });
+  expect(await call('/syncs/other/run', {})).toMatchObject({
+    status: 404,
+    json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
+  });
+  expect(await call('/runs?verdict=bad')).toMatchObject({ status: 400, json: { error: { code: 'REQUEST_INVALID' } } });
+  expect(await call('/nothing')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } });
+  expect(await call('/runs/x/explode', {})).toMatchObject({ status: 400 });
+});
+
+test('is described by an OpenAPI document', async () => {
+  const { json } = await call('/openapi.json');
+  expect(json.openapi).toBe('3.1.0');
+  expect(Object.keys(json.paths)).toContain('/runs/{run}/{action}');
+  expect(json.paths['/runs'].get.parameters.map(({ name }: { name: string }) => name)).toContain('verdict');
+});

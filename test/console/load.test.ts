@@ -1,0 +1,186 @@
+/** A file that is loaded in a real browser: read, planned against the service, approved, and its results. */
+import { readdir, readFile, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { CHROMIUM, launch } from '../support/chromium.ts';
+import { type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { openConsole } from './open-console.ts';
+
+const HOSTILE = [
+  `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
+  `=HYPERLINK("https://evil.example","x")`,
+  `"><svg onload=alert(3)>' \u202egpj.exe`,
+];
+
+const DESK = { width: 1280, height: 720 };
+
+/** As a program writes it for a German spreadsheet: the column of the customer has a name that says nothing. */
+const MIXED = ['Bestellnummer;Wer;Betrag', 'A-1;1;10,50', 'A-2;2;1.200,00', 'A-3;99;3,00', 'A-4;2;viel'].join('\r\n');
+
+describe.runIf(CHROMIUM)('a file', () => {
+  let harness: OrdersHarness;
+  let browser: Browser;
+  let web: Console;
+  beforeAll(async () => {
+    harness = await openOrdersHarness();
+    browser = await launch();
+    web = await harness.workspace.serveConsole();
+    await harness.workspace.work();
+  });
+  beforeEach(async () => {
+    await harness.reset();
+    await harness.addNumberedCustomers(3);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await harness?.close();
+  });
+
+  async function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
+    await page.goto(`${web.url}/load`);
+    await page
+      .getByLabel('choose it or drop it here')
+      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+    await page.getByRole('button', { name: 'Look at it' }).click();
+  }
+  async function restart(): Promise<void> {
+    await web.close();
+    web = await harness.workspace.serveConsole();
+  }
+  const uploaded = () => readdir(path.join(harness.dataDir, 'uploads'));
+  const said = (page: Page) => page.textContent('main :is(.said, .notice).bad');
+
+  test('is mapped, planned, approved and created, and its results are downloaded by verdict', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const body = new FormData();
+    body.set('account', 'test');
+    body.set('file', new File([MIXED], '../../x.csv'));
+    const sent = await fetch(`${web.url}/load`, {
+      method: 'POST',
+      body,
+      headers: { origin: web.url },
+      redirect: 'manual',
+    });
+    await page.goto(web.url + sent.headers.get('location'));
+    expect(await page.textContent('h1')).toBe('x.csv');
+    expect(await said(page)).toContain('CSV_NO_CUSTOMER_COLUMN');
+    await restart();
+    await page.goto(web.url + new URL(page.url()).pathname);
+    expect(await page.getByRole('button', { name: 'Check and plan' }).isDisabled()).toBe(true);
+    await page.getByLabel('Column of client_id').selectOption('Wer');
+    await page.getByRole('button', { name: 'Read it again' }).click();
+    expect(await page.textContent('footer')).toContain('orders load x.csv --account test --map client_id=Wer');
+    expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    expect(await page.textContent('#live')).toMatch(/2 orders.*2 rows: 1 invalid, 1 rejected/);
+    expect(await harness.orders()).toEqual([]);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('created (2)').waitFor();
+    expect((await harness.orders()).map(({ amount }) => amount)).toEqual([10.5, 1200]);
+    const [invalid] = await Promise.all([page.waitForEvent('download'), page.getByText('invalid (1)').click()]);
+    expect(invalid.suggestedFilename()).toBe('x.invalid.csv');
+    expect(await readFile(await invalid.path(), 'utf8')).toMatch(
+      /^lockstep_line;.*\r\n5;invalid;AMOUNT_.*;A-4;2;viel\r\n$/,
+    );
+
+    await page.goto(`${web.url}/activity`);
+    expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
+      'resume-run',
+      'load-file',
+      'upload-file',
+    ]);
+    expect(await page.textContent('main')).toContain('x.csv for test');
+    expect((await uploaded()).filter((name) => name.endsWith('.csv'))).toEqual([]);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('that is not a CSV, is cut off or too large is refused with the reason, and nothing is kept of it', async () => {
+    const { page, close } = await openPage(browser);
+    await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));
+    expect(await said(page)).toContain('CSV_BINARY');
+    await choose(page, 'orders.csv.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]));
+    expect(await said(page)).toContain('CSV_GZIP_BROKEN');
+    await choose(page, 'orders.csv', 'client_id;amount\n1;1\n2;"2');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    expect(await page.textContent('#live')).toContain('1 row: 1 invalid');
+    for (const name of await uploaded()) await utimes(path.join(harness.dataDir, 'uploads', name), 0, 0);
+    await choose(page, 'empty.csv', '');
+    expect(await said(page)).toContain('the file is empty');
+    const { database, dataDir } = harness;
+    const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
+    await page.goto(`${small.url}/load`);
+    const buffer = Buffer.alloc(3 * 1024 * 1024, 'a,b\n');
+    await page.getByLabel('drop it here').setInputFiles({ name: 'big.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    expect(await said(page)).toContain('has more than 1 MiB');
+    expect(await uploaded()).toEqual([]); // what was abandoned is deleted with the next upload
+    await small.close();
+    await close();
+  });
+
+  test('that was loaded before is recognised at once, and loading it again creates nothing twice', async () => {
+    const run = await harness.load(ordersCsv(3));
+    const { page, close } = await openPage(browser);
+    await choose(page, 'orders-1.csv', ordersCsv(3));
+    expect(await page.textContent('.notice')).toContain(`Loaded before as run ${run.id}`);
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByText('nothing is created twice').waitFor();
+    await page.getByRole('link', { name: 'See that run' }).click();
+    expect(page.url()).toBe(`${web.url}/runs/${run.id}`);
+    await choose(page, 'orders-1.csv', ordersCsv(3));
+    await page.getByLabel('Check every row again').check();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByText('existing (3)').waitFor();
+    expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
+    await close();
+  });
+
+  test('of many rows is pasted and approved without scripts, by typing the number of orders', async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/load`);
+    await page.getByLabel('Or paste its lines').fill(ordersCsv(1_000));
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    const approve = page.getByRole('link', { name: 'Approve', exact: true });
+    const isPlanned = () => page.reload().then(() => approve.isVisible());
+    await expect.poll(isPlanned, { timeout: 25_000, interval: 250 }).toBe(true);
+    await approve.click();
+    await page.getByLabel('Type 1,000').fill('100');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    expect(await said(page)).toContain('nothing is approved');
+    await page.getByLabel('Type 1,000').fill('1,000');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    expect(await page.textContent('.said.good')).toContain('continues');
+    await close();
+  });
+
+  test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const expectSound = async () => {
+      for (const { colorScheme = 'light', viewport = DESK } of Object.values(LOOKS)) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize(viewport ?? DESK);
+        expect(await violations(page)).toEqual([]);
+        await expectNoSideways(page);
+      }
+    };
+    const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    const header = ['order_id', 'client_id', 'description', ...HOSTILE].map(cell).join(',');
+    await page.goto(`${web.url}/load`);
+    await expectSound();
+    await choose(page, `${HOSTILE[0]}.csv`, `${header}\nA,1,${HOSTILE.map(cell).join(',')},x\nB,7,b,c,d,e\n`);
+    await page.getByText('Read it differently').click();
+    await expectSound();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    await expectSound();
+    expect(wrong).toEqual([]);
+    await close();
+  });
+});

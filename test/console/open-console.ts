@@ -1,0 +1,49 @@
+/** A console on a test's own database, with the settings as YAML. */
+import os from 'node:os';
+import path from 'node:path';
+import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
+import type { ConsoleNeeds } from '../../src/console/needs.ts';
+import { type Console, startConsole } from '../../src/console/server.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
+import { warningsOf } from '../../src/operator/settings-check.ts';
+import { parseSettings } from '../../src/settings/parse.ts';
+import { readSecret } from '../../src/settings/secrets.ts';
+import { syncNamed } from '../../src/settings/settings.ts';
+import type { FreshDatabase } from '../support/database.ts';
+
+export const SETTINGS = `
+accounts: { acme: { url: "https://sales.example", apiKey: { env: KEY }, budget: { requests: 30, per: 1m } } }
+console: { listen: "127.0.0.1:0" }
+`;
+
+export interface ConsoleOptions
+  extends Partial<Pick<ConsoleNeeds, 'names' | 'targets' | 'log' | 'checkSettings' | 'dataDir' | 'maxUploadBytes'>> {
+  readonly database: FreshDatabase;
+  readonly text?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function openConsole({ database, text = SETTINGS, env = {}, ...needs }: ConsoleOptions): Promise<Console> {
+  const parsed = parseSettings({ text, file: 'lockstep.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
+  const { pool, connection } = database;
+  const { settings } = parsed;
+  return startConsole({
+    pool,
+    database: `Postgres at ${connection.host}:${connection.port}`,
+    names: () => Object.keys(settings.targets),
+    targets: { open: async (name) => Promise.reject(new Error(`no target ${name} here`)) },
+    settings: () => settings,
+    checkSettings: async () => ({ problem: undefined, warnings: await warningsOf(settings, env) }),
+    startSync: async (sync, how) => {
+      const { type: job, account } = syncNamed(settings, sync);
+      return startRun(pool, { sync, job, account, resource: sync, options: {}, phase: 'scan-contacts', ...how });
+    },
+    budgets: () => new Map(),
+    openAccount: async (name) => Promise.reject(new Error(`no account ${name} here`)),
+    dataDir: path.join(os.tmpdir(), 'lockstep-test-no-uploads'),
+    readSecret: (ref) => readSecret(ref, env),
+    hint: PLAIN_HINTS.command,
+    ...needs,
+  });
+}

@@ -1,0 +1,166 @@
+/** Deliveries, accounts and settings in a real browser. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
+import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { CHROMIUM, launch } from '../support/chromium.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
+
+const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
+const TEXT = `${SETTINGS.replace('budget:', 'dialect: { idField: { contacts: nr } }, budget:')}
+targets:
+  hook: { type: webhook, url: "https://hook.example/in", secret: { env: HOOK } }
+`;
+
+let database: FreshDatabase;
+let web: Console;
+beforeAll(async () => {
+  database = await freshDatabase();
+  web = await openConsole({ database, text: TEXT });
+});
+beforeEach(() =>
+  database.pool.query('truncate ledger.suspensions, ledger.deliveries, ledger.target_states, ledger.console_actions'),
+);
+afterAll(async () => {
+  await web.close();
+  await database.close();
+});
+
+/** Deliveries of different tasks, the first the newest: dead ones with a hostile answer. */
+async function deliver(verdicts: readonly ('dead' | 'delivered' | null)[]): Promise<void> {
+  for (const [i, verdict] of verdicts.entries()) {
+    const state = verdict === null ? 'waiting' : 'ended';
+    await database.pool.query(
+      `insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state, verdict,
+         reason, detail, answer, attempts, created_at, ended_at)
+       values ($1, 'hook', 'acme', 'tasks', 'task', $1, 1, 'changed', $2, now(), $3, $4, $5, $6, $7, 3,
+         now() - $8 * interval '1 minute', case when $4::text is null then null else now() end)`,
+      [
+        `msg_${i}`,
+        { title: HOSTILE },
+        state,
+        verdict,
+        verdict === 'dead' ? 'REFUSED' : null,
+        verdict === 'dead' ? HOSTILE : null,
+        verdict === 'dead' ? { httpStatus: 500, text: HOSTILE } : null,
+        i,
+      ],
+    );
+  }
+}
+
+const states = async () => {
+  const found = await database.pool.query('select state from ledger.deliveries order by id');
+  return found.rows.map(({ state }) => state);
+};
+
+/** Loosely typed: the assertions check the shape. */
+async function call(path: string, body?: object) {
+  const how = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await fetch(`${web.url}/api/v1${path}`, how);
+  return { status: answer.status, json: JSON.parse(await answer.text()) };
+}
+
+test('the API lists deliveries by page, sends one again, and enables a target', async () => {
+  await deliver(['dead', 'delivered', null]);
+  await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  const first = (await call('/deliveries?limit=2')).json;
+  const rest = (await call(`/deliveries?limit=2&after=${first.next}`)).json;
+  const ids = [...first.deliveries, ...rest.deliveries].map(({ id }: { id: string }) => id);
+  expect([ids, rest.next]).toEqual([['msg_0', 'msg_1', 'msg_2'], null]);
+  expect((await call('/targets')).json.targets).toMatchObject([{ target: 'hook', open: 1, dead: 1, disabled: {} }]);
+  expect((await call('/deliveries/msg_0/replay', {})).json.said).toContain(
+    '1 delivery waits to be sent again. Enabled: hook.',
+  );
+  expect((await call('/deliveries/msg_0/replay', {})).json.refused).toBe('NOTHING_ENDED');
+  expect((await call('/deliveries/msg_9/replay', {})).json.error.code).toBe('DELIVERY_UNKNOWN');
+  expect((await call('/targets/hook/enable', {})).json.refused).toBe('NOT_DISABLED');
+  expect((await call('/targets/other/enable', {})).json.error.code).toBe('SETTINGS_NAME_UNKNOWN');
+  expect(await states()).toEqual(['waiting', 'ended', 'waiting']);
+});
+
+test('the API shows accounts with their tenant, what suspends them, and the dialect of the settings', async () => {
+  await suspendAccount(database.pool, 'acme', { operation: 'contacts', message: 'the key is refused' });
+  expect((await call('/accounts')).json.accounts).toMatchObject([
+    {
+      account: 'acme',
+      url: 'https://sales.example',
+      allowed: '30 a minute',
+      identity: null,
+      suspended: { message: 'the key is refused' },
+      dialect: { 'idField.contacts': 'nr' },
+    },
+  ]);
+});
+
+test('the settings are shown without secrets, with warnings; problems of the file only to operators', async () => {
+  const own = await openConsole({
+    database,
+    text: `${TEXT.replace('{ env: KEY }', 'very-secret-key').replace('listen:', 'tokens: { dash: { token: { env: TOKEN }, role: viewer } }, listen:')}`,
+    env: { TOKEN: 'a-token-that-is-long-enough' },
+    checkSettings: async () => ({ problem: 'line 3 is wrong', warnings: ['a warning'] }),
+  });
+  const html = await (await fetch(`${own.url}/settings`)).text();
+  expect(html).toContain('sales.example');
+  expect(html).toContain('line 3 is wrong');
+  expect(html).toContain('a warning');
+  expect(html).not.toContain('very-secret-key');
+  const viewed = await fetch(`${own.url}/settings`, {
+    headers: { authorization: 'Bearer a-token-that-is-long-enough' },
+  });
+  const text = await viewed.text();
+  expect([viewed.status, text.includes('line 3'), text.includes('An operator sees')]).toEqual([200, false, true]);
+  await own.close();
+});
+
+describe.runIf(CHROMIUM)('in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  test.each(Object.keys(LOOKS))('the pages are sound with hostile texts: %s', async (look) => {
+    await deliver(['dead', 'delivered', null]);
+    await suspendAccount(database.pool, 'acme', { operation: 'x', message: HOSTILE });
+    await noteFailing(database.pool, 'hook', { detail: HOSTILE, now: undefined });
+    await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: HOSTILE, now: undefined });
+    const { page, wrong, close } = await openPage(browser, LOOKS[look]);
+    for (const path of [
+      '/deliveries',
+      '/deliveries?verdict=dead',
+      '/deliveries/msg_0',
+      '/deliveries/confirm?verdict=dead',
+      '/accounts',
+      '/settings',
+    ]) {
+      await page.goto(web.url + path);
+      expect([path, await violations(page)]).toEqual([path, []]);
+      await expectNoSideways(page);
+    }
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('dead letters are sent again after a question, without scripts; what is queued later is not', async () => {
+    await deliver(['dead', 'dead', 'delivered']);
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/deliveries`);
+    await page.getByRole('link', { name: '2', exact: true }).click();
+    await page.getByRole('link', { name: 'Send all of these again' }).click();
+    expect(await page.textContent('main')).toContain('2 deliveries to hook to send again.');
+    await database.pool.query(
+      `update ledger.deliveries set created_at = now() + interval '1 minute' where id = 'msg_1'`,
+    );
+    await page.getByRole('button', { name: 'Send again' }).click();
+    expect(await page.textContent('[role=status]')).toContain('1 delivery waits to be sent again.');
+    expect(await states()).toEqual(['waiting', 'ended', 'ended']);
+    await page.goto(`${web.url}/deliveries/msg_1`);
+    await page.getByRole('button', { name: 'Send again' }).click();
+    expect(await states()).toEqual(['waiting', 'waiting', 'ended']);
+    await close();
+  });
+});

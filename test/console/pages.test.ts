@@ -1,0 +1,187 @@
+/** The pages in a real browser. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { noteAttended } from '../../src/engine/ledger/attended.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
+import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
+import { addNote, recordProgress, startRun } from '../../src/engine/ledger/runs.ts';
+import { keepSchedules } from '../../src/engine/ledger/schedules.ts';
+import { makePool } from '../../src/storage/pool.ts';
+import { CHROMIUM, launch } from '../support/chromium.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
+import { startProxy } from './tcp-proxy.ts';
+
+const SYNCS = `${SETTINGS}
+syncs:
+  nightly: { type: contacts, account: acme, schedule: { cron: "0 2 * * *", timezone: Europe/Berlin } }
+  by-hand: { type: contacts, account: acme }
+`;
+
+const HOSTILE = [
+  `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
+  `=HYPERLINK("https://evil.example","x")`,
+  `"><svg onload=alert(3)>' &amp; \\u0000 \u001b[31m \u202egpj.exe`,
+  'x'.repeat(10_000),
+  'مرحبا بالعالم',
+];
+
+const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+
+describe.runIf(CHROMIUM)('pages', () => {
+  let database: FreshDatabase;
+  let browser: Browser;
+  let web: Console;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    browser = await launch();
+    web = await openConsole({ database, text: SYNCS });
+  });
+  beforeEach(() =>
+    database.pool.query('truncate ledger.runs, ledger.schedules, ledger.paused_syncs, ledger.console_actions cascade'),
+  );
+  afterAll(async () => {
+    await browser?.close();
+    await web?.close();
+    await database.close();
+  });
+
+  const begin = async (sync: string, title?: string): Promise<string> => {
+    const begun = await startRun(database.pool, {
+      ...about,
+      sync,
+      resource: sync,
+      phase: 'import-customers',
+      ...(title && { title }),
+    });
+    return begun.run.id;
+  };
+
+  /** A run of each kind; each text that comes from outside is hostile. */
+  async function fill(): Promise<string> {
+    const { pool } = database;
+    const old = new Date('2026-01-01T00:00Z');
+    await keepSchedules(
+      pool,
+      [{ sync: 'nightly', schedule: { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } }],
+      old,
+    );
+    const failed = await begin('failed', HOSTILE[0]);
+    await endRun(pool, failed, 'failed', { code: 'SERVICE_AWAY', message: HOSTILE[2] ?? '' });
+    await pauseRun(pool, await begin('waits'), { code: 'AWAITS_CONFIRMATION', message: 'Look at it.' });
+    await noteAttended(pool, [await begin('works')]);
+    const run = await begin('nightly');
+    const rows = HOSTILE.map((text, n) => ({
+      n,
+      sourceId: `row-${n}`,
+      label: text,
+      fields: { name: text },
+      verdict: n % 2 === 0 ? ('rejected' as const) : ('review' as const),
+      reason: n % 2 === 0 ? 'REFUSED' : 'AMBIGUOUS_MATCH',
+      facts: { said: text },
+    }));
+    await addRows(pool, run, rows);
+    for (const text of HOSTILE) await addNote(pool, run, text);
+    await endRun(pool, run, 'done');
+    return run;
+  }
+
+  test.each(Object.keys(LOOKS))('are sound with hostile cells: %s', async (look) => {
+    const run = await fill();
+    const { page, wrong, close } = await openPage(browser, LOOKS[look]);
+    const paths = [
+      '/',
+      '/runs',
+      `/runs/${run}`,
+      `/runs/${run}/rows`,
+      `/runs/${run}/rows/row-0`,
+      `/runs/${run}/rows/row-3`,
+    ];
+    for (const path of [...paths, '/syncs', '/activity', `/confirm?action=cancel&run=${run}`]) {
+      await page.goto(web.url + path);
+      expect([path, await violations(page)]).toEqual([path, []]);
+      await expectNoSideways(page);
+    }
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('tell a first-time user what to do', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(web.url);
+    expect(await page.textContent('main')).toContain('lockstep doctor --account acme');
+    expect(await violations(page)).toEqual([]);
+    await page.goto(`${web.url}/runs`);
+    expect(await page.textContent('main')).toContain('Nothing has run yet');
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('show progress by themselves, times in the zone of the viewer, and UTC beside them', async () => {
+    const run = await begin('nightly');
+    await database.pool.query(`update ledger.runs set created_at = '2026-11-22T20:00:05Z' where id = $1`, [run]);
+    await noteAttended(database.pool, [run]);
+    const { page, close } = await openPage(browser);
+    await page.goto(`${web.url}/runs/${run}`);
+    const started = page.locator('.headline time');
+    expect([await started.textContent(), await started.getAttribute('title')]).toEqual([
+      '2026-11-23 05:00:05',
+      '2026-11-22 20:00:05 UTC',
+    ]);
+    await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
+    await recordProgress(database.pool, run, { rowsSeen: 1 });
+    await page.getByText('1 row', { exact: true }).waitFor();
+    expect(await started.textContent()).toBe('2026-11-23 05:00:05');
+    await close();
+  });
+
+  test('work as plain forms without scripts: pause a sync, start a run, and stop it for good', async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/syncs`);
+    await page.getByLabel('Reason to pause nightly').fill('moving <b>');
+    await page.getByRole('button', { name: 'Pause the schedule' }).click();
+    expect(await page.textContent('main')).toContain('moving <b>');
+    await page.getByRole('button', { name: 'Run now' }).first().click();
+    expect(await page.textContent('[role=status]')).toContain('A run of nightly has begun');
+    await page.goto(`${web.url}/syncs`);
+    await page.getByRole('button', { name: 'Run now' }).first().click();
+    expect(await page.textContent('[role=status]')).toContain('Nothing was started');
+    await page.getByRole('link', { name: 'Stop for good' }).click();
+    await page.getByRole('button', { name: 'Stop for good' }).click();
+    expect(await page.textContent('.headline .chip')).toBe('cancelled');
+    await page.goto(`${web.url}/activity`);
+    expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
+      'cancel-run',
+      'run',
+      'run',
+      'pause-sync',
+    ]);
+    await close();
+  });
+
+  test('say that the database is away, and continue when it is back', async () => {
+    const proxy = await startProxy(database.connection);
+    const pool = makePool({ ...database.connection, ...proxy.address });
+    const own = await openConsole({ database: { ...database, pool }, text: SYNCS });
+    const run = await begin('nightly');
+    await noteAttended(database.pool, [run]);
+    const { page, close } = await openPage(browser);
+    const [open, late] = [page, await page.context().newPage()];
+    await open.goto(`${own.url}/runs/${run}`);
+    proxy.cut();
+    await open.getByText('The database is unavailable.').waitFor();
+    expect((await late.goto(own.url))?.status()).toBe(503);
+    expect(await late.textContent('main')).toContain('DATABASE_LOST');
+    proxy.restore();
+    await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
+    await open.getByText('1 row', { exact: true }).waitFor();
+    await expect.poll(() => open.locator('#away').isHidden()).toBe(true);
+    await late.getByRole('heading', { name: 'Running now' }).waitFor();
+    await close();
+    await own.close();
+    await pool.end();
+    await proxy.close();
+  });
+});

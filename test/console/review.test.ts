@@ -1,0 +1,173 @@
+/** Review in a real browser, and two people who decide about the same row. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { listDecisions } from '../../src/engine/ledger/decisions.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
+import { CHROMIUM, launch } from '../support/chromium.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { openConsole } from './open-console.ts';
+
+const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
+
+let database: FreshDatabase;
+let web: Console;
+beforeAll(async () => {
+  database = await freshDatabase();
+  web = await openConsole({ database });
+});
+beforeEach(() => database.pool.query('truncate ledger.runs, ledger.decisions, ledger.console_actions cascade'));
+afterAll(async () => {
+  await web.close();
+  await database.close();
+});
+
+/** A finished run with contacts in review; each has two candidates, and the second may be its customer. */
+async function inReview(labels: readonly string[], noKey: readonly string[] = []): Promise<void> {
+  const { pool } = database;
+  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const { run } = await startRun(pool, { ...about, sync: 'nightly', resource: 'contacts', phase: 'scan-contacts' });
+  const rows = [...labels, ...noKey].map((label, i) => ({
+    n: i + 1,
+    sourceId: String(i + 1),
+    label,
+    verdict: 'review' as const,
+    reason: i < labels.length ? 'AMBIGUOUS_MATCH' : 'NO_KEY',
+    facts: { ids: ['15', '16'] },
+  }));
+  await addRows(pool, run.id, rows);
+  await pool.query(`update ledger.inputs set name = 'Ann Lee', email = 'ann@example.com' where run_id = $1`, [run.id]);
+  const customers = {
+    15: { name: 'Ann Lee', email: 'ANN@example.com' },
+    16: { name: HOSTILE, email: 'other@example.com' },
+  };
+  await pool.query('insert into ledger.evidence select run_id, n, $2 from ledger.inputs where run_id = $1', [
+    run.id,
+    customers,
+  ]);
+  await endRun(pool, run.id, 'done');
+}
+
+const decisions = async () =>
+  (await listDecisions(database.pool)).map(({ subject, choice, record, note }) => [subject, choice, record, note]);
+
+/** Loosely typed: the assertions check the shape. */
+async function call(path: string, body?: object) {
+  const how = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await fetch(`${web.url}/api/v1${path}`, how);
+  return { status: answer.status, json: JSON.parse(await answer.text()) };
+}
+
+const ITEM = `/review/items/${encodeURIComponent('acme/contact-1')}`;
+
+test('the second of two people who decide about a row is told, and the first decision stays', async () => {
+  await inReview(['Ann']);
+  const { mark } = (await call(ITEM)).json.item;
+  expect((await call(`${ITEM}/decide`, { choice: 'use', record: '15', mark })).json.said).toContain(
+    'linked with customer 15',
+  );
+  const second = await call(`${ITEM}/decide`, { choice: 'ignore', mark });
+  expect([second.status, second.json.error.code]).toEqual([409, 'REVIEW_DECIDED']);
+  expect(second.json.error.message).toContain('operator in the console decided about acme/contact-1 meanwhile: use 15');
+  expect(await decisions()).toEqual([['1', 'use', '15', null]]);
+  const { entry } = (await call(ITEM)).json.decisions[0];
+  expect((await call(`${ITEM}/undo`, { entry })).status).toBe(200);
+  expect((await call(`${ITEM}/undo`, { entry })).json.error.code).toBe('REVIEW_DECIDED');
+});
+
+test('a decision is refused if the evidence has changed, and if it is not possible', async () => {
+  await inReview(['Ann']);
+  const { mark } = (await call(ITEM)).json.item;
+  await database.pool.query(`update ledger.evidence set customers = '{"15": null}'`);
+  expect((await call(`${ITEM}/decide`, { choice: 'create', mark })).json.error.code).toBe('REVIEW_CHANGED');
+  const now = (await call(ITEM)).json.item.mark;
+  expect((await call(`${ITEM}/decide`, { choice: 'use', mark: now })).status).toBe(400);
+  expect((await call(`${ITEM}/decide`, { choice: 'ignore', note: 'a\0b', mark: now })).status).toBe(400);
+  expect((await call('/review/items/contact-9')).json.error.code).toBe('REVIEW_UNKNOWN');
+  expect(await decisions()).toEqual([]);
+});
+
+test('lists rows by page, with how many each reason has', async () => {
+  await inReview(['a', 'b', 'c'], ['d']);
+  const first = (await call('/review?limit=3')).json;
+  const rest = (await call(`/review?limit=3&after=${encodeURIComponent(first.next)}`)).json;
+  const labels = [...first.items, ...rest.items].map(({ label }: { label: string }) => label);
+  expect([labels, rest.next, first.groups]).toEqual([['a', 'b', 'c', 'd'], null, { AMBIGUOUS_MATCH: 3, NO_KEY: 1 }]);
+  expect((await call('/review?after=x')).status).toBe(400);
+});
+
+describe.runIf(CHROMIUM)('in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  test.each(Object.keys(LOOKS))('the pages are sound with hostile rows: %s', async (look) => {
+    await inReview(['Ann Lee', HOSTILE], ['Bob']);
+    const { mark } = (await call(ITEM)).json.item;
+    await call(`${ITEM}/decide`, { choice: 'later', note: HOSTILE.slice(0, 900), mark });
+    const { page, wrong, close } = await openPage(browser, LOOKS[look]);
+    const confirm = '/review/confirm?choice=ignore&reason=AMBIGUOUS_MATCH';
+    for (const path of ['/review', ITEM, ITEM.replace('-1', '-2'), '/review/decisions', confirm]) {
+      await page.goto(web.url + path);
+      expect([path, await violations(page)]).toEqual([path, []]);
+      await expectNoSideways(page);
+    }
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('keys decide, and the next row follows; a key in a note is text', async () => {
+    await inReview(['Ann', 'Bob', 'Cy']);
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/review`);
+    await page.getByRole('link', { name: 'Ann' }).click();
+    await page.getByLabel('Note').fill('same');
+    await page.getByLabel('Note').press('1');
+    await page.getByRole('heading').first().click();
+    await page.keyboard.press('2');
+    await page.getByRole('heading', { name: 'Contact 2 (Bob)' }).waitFor();
+    expect(await page.textContent('[role=status]')).toContain('Contact 1 (Ann): linked with customer 16.');
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { name: 'Contact 3 (Cy)' }).waitFor();
+    await page.getByLabel('Another customer').fill('77');
+    await page.getByLabel('Another customer').press('Enter');
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('Nothing waits for a person').waitFor();
+    const made = [
+      ['3', 'use', '77', null],
+      ['2', 'create', null, null],
+      ['1', 'use', '16', 'same1'],
+    ];
+    expect([await decisions(), wrong]).toEqual([made, []]);
+    await close();
+  });
+
+  test('works without scripts: a reason is ignored after a question, and one decision undone', async () => {
+    await inReview([], ['Ann', 'Bob']);
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/review`);
+    await page.getByRole('link', { name: 'Ignore all' }).click();
+    const late = await page.context().newPage();
+    await late.goto(page.url());
+    await page.getByLabel('Note').fill('test data');
+    await page.getByRole('button', { name: 'Ignore' }).click();
+    expect(await page.textContent('[role=status]')).toContain('2 rows are ignored');
+    await late.getByRole('button', { name: 'Ignore' }).click();
+    expect(await late.textContent('[role=status]')).toContain('Nothing was decided');
+    await page.getByRole('link', { name: 'Decisions' }).click();
+    await page.getByRole('button', { name: 'Undo the decision about acme/contact-1' }).click();
+    expect(await page.textContent('main')).toContain('is in review again');
+    await page.goto(`${web.url}/activity`);
+    expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
+      'undo-decision',
+      'decide-ignore',
+      'decide-ignore',
+    ]);
+    await close();
+  });
+});

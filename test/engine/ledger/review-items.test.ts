@@ -1,0 +1,78 @@
+/** Pages of what waits for a person, and the rows of a run grouped by what is wrong with them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reviewItems, reviewPage } from '../../../src/engine/ledger/review-items.ts';
+import { groupRows } from '../../../src/engine/ledger/row-groups.ts';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { aRun, freshLedger, putRows } from './fresh-ledger.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+async function reviewed(job: 'contacts' | 'orders', labels: readonly string[], scope?: string): Promise<Run> {
+  const run = await aRun(database, { job, resource: job, ...(scope && { account: scope, scope }) });
+  const why = { verdict: 'review', reason: 'AMBIGUOUS_MATCH', facts: { ids: ['7', '8'] } };
+  const cells = job === 'orders' ? { cells: ['a cell'] } : {};
+  await putRows(
+    database,
+    run,
+    labels.map((label, i) => ({ source_id: String(i + 1), label, ...why, ...cells })),
+  );
+  await endRun(database.pool, run.id, 'done');
+  return run;
+}
+
+test('a page has the first items, how many wait in all, and of how many accounts', async () => {
+  const first = await reviewed('contacts', ['a', 'b']);
+  await reviewed('contacts', ['c', 'd', 'e']);
+  const page = await reviewPage(database.pool, {}, { limit: 1 });
+  expect(page).toMatchObject({ items: [{ label: 'a', customers: { 7: null, 8: null } }], total: 5, accounts: 2 });
+  expect(await reviewItems(database.pool)).toHaveLength(5);
+  expect(await reviewPage(database.pool, { account: first.account }, { limit: 1 })).toMatchObject({
+    total: 2,
+    accounts: 1,
+  });
+  expect(await reviewPage(database.pool, { reason: 'NO_KEY' })).toEqual({
+    items: [],
+    total: 0,
+    accounts: 0,
+    groups: {},
+  });
+});
+
+test('an order that a later load has too waits there only', async () => {
+  const { scope } = await reviewed('orders', ['o-1', 'o-2'], 'shop');
+  const later = await reviewed('orders', ['o-2'], scope);
+  const items = await reviewItems(database.pool, { account: 'shop' });
+  expect(items.map(({ label, run }) => [label, run === later.id]).sort()).toEqual([
+    ['o-1', false],
+    ['o-2', true],
+  ]);
+});
+
+test('a row without a verdict has the reason of its last attempt, or whether it may have arrived', async () => {
+  const run = await aRun(database);
+  const rows = { never: [], once: ['acked'], twice: ['unknown', 'unsent'], why: ['unsent', 'unknown'] };
+  await putRows(
+    database,
+    run,
+    Object.keys(rows).map((source_id) => ({ source_id })),
+  );
+  for (const [n, [row, outcomes]] of Object.entries(rows).entries())
+    for (const [i, outcome] of outcomes.entries())
+      await database.pool.query(
+        'insert into ledger.attempts (run_id, n, outcome, sends, reason) values ($1, $2, $3, 1, $4)',
+        [run.id, n, outcome, row === 'why' && i === 1 ? 'TIMED_OUT' : null],
+      );
+  const groups = await groupRows(database.pool, run.id, ['unknown', 'rejected']);
+  const found = groups.map(({ reason, examples }) => [reason, examples.map(({ sourceId }) => sourceId)]);
+  expect(Object.fromEntries(found)).toEqual({
+    NEVER_SENT: ['never'],
+    NOT_CONFIRMED: ['once', 'twice'],
+    TIMED_OUT: ['why'],
+  });
+});

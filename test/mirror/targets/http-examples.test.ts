@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { itemNamingOf } from '../../../src/mirror/targets/item-naming.ts';
+import { settingsOf } from '../../settings/problems-in.ts';
+import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
+import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
+import { CLICKUP, exampleAt, MONDAY, startSystem } from '../../support/template-vendors.ts';
+import { JIRA_DATA_CENTER, NOTION, TRELLO } from '../../support/template-vendors-more.ts';
+import { itemSuite } from './item-suite.ts';
+
+const SYSTEMS = [CLICKUP, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER];
+
+// The others share all of the code with these two: REST, and GraphQL that answers 200 to everything.
+itemSuite('an item of ClickUp by templates', () => startSystem(CLICKUP));
+itemSuite('an item of monday by templates', () => startSystem(MONDAY));
+
+test.each(SYSTEMS)(
+  '$name: an item is created once, completed, read, reopened, and missed when it is gone',
+  async (system) => {
+    const harness = await startSystem(system);
+    const open = () => harness.openTarget(needsOf(harness.vendor), { create: true });
+    const deliver = async (isCompleted: boolean, itemId?: string) => {
+      const target = open();
+      const outcome = await target.deliver(deliveryOf({ isCompleted }, { itemId }), context());
+      await target.close();
+      return outcome;
+    };
+    expect(await deliver(true)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
+    const [item] = harness.items;
+    expect(await deliver(true)).toMatchObject({ status: 'already', itemId: item?.id });
+    expect(await deliver(false, item?.id)).toMatchObject({ status: 'delivered' });
+    expect(harness.items).toMatchObject([{ isDone: false }]);
+    const target = open();
+    expect(await target.readItem?.(item?.id ?? '', context())).toMatchObject({ item: { isCompleted: false } });
+    expect(await target.readItem?.(`${item?.id}9`, context())).toEqual({ status: 'missing' });
+    await target.close();
+    await harness.vendor.close();
+    expect(harness.vendor.complaints).toEqual([]);
+  },
+);
+
+test.each(EXAMPLES.map((text) => [text.split('\n')[1]?.trim(), text]))(
+  'the documented target %s is valid',
+  (_, text) => {
+    const { warnings } = settingsOf(`${ACCOUNTS}${text}`);
+    expect(warnings).toEqual([]);
+  },
+);
+
+test.each(SYSTEMS)('$name gets title and text of the task, whatever characters they have', async (system) => {
+  const harness = await startSystem(system);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+  const title = `"}, {"a": '&amp;?x=1#\\ {{ marker }} 📞`;
+  const outcome = await target.deliver(deliveryOf({ title, description: '5 < 6 & "7"' }), context());
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.vendor.complaints).toEqual([]);
+  expect(outcome).toMatchObject({ status: 'delivered' });
+  expect(harness.items).toMatchObject([{ title: title.replace('&amp;', '&') }]);
+  if (system !== MONDAY) expect(harness.items).toMatchObject([{ text: '5 < 6 & "7"' }]);
+});
+
+test.each([
+  ['our-clickup', 'https://app.clickup.com/t/86a1b2c3 CLICKUP: 86a1b2c4', ['86a1b2c3', '86a1b2c4']],
+  ['our-monday', 'see https://acme.monday.com/boards/1234567890/pulses/9876543210.', ['9876543210']],
+  [
+    'our-notion',
+    'https://www.notion.so/acme/Call-the-printer-598337872cf94fdf8782e53db2076812',
+    ['598337872cf94fdf8782e53db2076812'],
+  ],
+  ['our-trello', 'https://trello.com/c/hViugOYd/12-call-the-printer', ['hViugOYd']],
+  ['our-jira-data-center', 'https://jira.example.com/browse/ABC-12 and XJIRA: ABC-13', ['ABC-12']],
+])('%s finds the items in %j', (name, text, items) => {
+  expect(itemNamingOf(exampleAt(name))?.itemsIn(text)).toEqual(items);
+});

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
+import { openHttp } from '../../../src/mirror/targets/http.ts';
+import type { SettingsOf } from '../../../src/settings/target.ts';
+import type { HttpAnswers } from '../../../src/settings/target-http.ts';
+import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
+import { context, deliveryOf, needsOf, TOKEN } from '../../support/item-vendor.ts';
+import { exampleAt } from '../../support/template-vendors.ts';
+
+let server: TestServer;
+let replies: Reply[];
+let target: Target | undefined;
+
+beforeEach(async () => {
+  replies = [];
+  server = await startHttpServer(() => replies.shift() ?? { body: { ok: true } });
+});
+
+afterEach(async () => {
+  await target?.close();
+  await server.close();
+});
+
+function open(given: Partial<SettingsOf<'http'>> = {}): Target {
+  target = openHttp({ ...exampleAt('our-crm'), ...given }, needsOf(server));
+  return target;
+}
+
+function deliver(given: Partial<SettingsOf<'http'>> = {}, task = {}): Promise<DeliveryOutcome> {
+  return open(given).deliver(deliveryOf(task), context());
+}
+
+test('sends each change by the call of the settings, escaped for each place', async () => {
+  const outcome = await deliver({}, { id: '1/../2?x', title: '"a"\n', endDate: '2026-03-02T09:00:00' });
+  expect(outcome).toMatchObject({ status: 'delivered', answer: { httpStatus: 200 } });
+  const [{ method, path, headers, body } = {}] = server.requests as Partial<(typeof server.requests)[number]>[];
+  expect({ method, path }).toEqual({ method: 'PUT', path: '/external-tasks/1%2F..%2F2%3Fx' });
+  expect(headers).toMatchObject({ 'x-api-key': TOKEN, 'idempotency-key': 'msg_abcdefghijklmnopqrstuvwx' });
+  expect(JSON.parse(body ?? '')).toEqual({ title: '"a"', done: false, due: '2026-03-02T09:00:00', version: 2 });
+});
+
+test('a header of a call is one line of ASCII, whatever the task has', async () => {
+  const { send } = exampleAt('our-crm');
+  await deliver({ send: send && { ...send, headers: { 'X-Title': '{{ task.title }}' } } }, { title: 'a\r\nX-B: 📞' });
+  expect(server.requests[0]?.headers['x-title']).toBe('a%0D%0AX-B: %F0%9F%93%9E');
+});
+
+test('a call without a path goes to the url itself, with its parameters', async () => {
+  const { send } = exampleAt('our-crm');
+  await deliver({ send: send && { ...send, path: '', query: { title: '{{ title }}' } } }, { title: 'a&b' });
+  expect(server.requests[0]).toMatchObject({ path: '/', query: new URLSearchParams({ title: 'a&b' }) });
+});
+
+const error = (code: string) => ({ ok: false, error: { code, message: 'Not now' } });
+
+test.each<[Reply, object]>([
+  [{ status: 204 }, { status: 'later', reason: 'UNREADABLE' }],
+  [{ body: 'ok' }, { status: 'later', reason: 'UNREADABLE' }],
+  [{ body: {} }, { status: 'delivered' }],
+  [
+    { body: error('INVALID') },
+    { status: 'refused', reason: 'REJECTED', detail: expect.stringContaining('INVALID: Not now') },
+  ],
+  [
+    { body: error('LOCKED') },
+    { status: 'later', reason: 'SERVER_ERROR', detail: expect.stringContaining('answers.retry') },
+  ],
+  [{ status: 409, body: error('EXISTS') }, { status: 'delivered' }],
+  [{ status: 400, body: error('LOCKED') }, { status: 'later' }],
+  [
+    { status: 400, body: error('INVALID') },
+    { status: 'refused', detail: expect.stringContaining('Not now') },
+  ],
+  [
+    { status: 404 },
+    { status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('targets.our-crm.send.path') },
+  ],
+  [
+    { status: 401 },
+    { status: 'disabled', reason: 'TOKEN_REFUSED', detail: expect.stringContaining('targets.our-crm.headers') },
+  ],
+  [
+    { status: 429, headers: { 'retry-after': '7' } },
+    { status: 'later', isLimited: true, retryAfterMs: 7_000 },
+  ],
+  [{ status: 503 }, { status: 'later', reason: 'SERVER_ERROR' }],
+])('the answer %j is %j', async (reply, expected) => {
+  replies.push(reply);
+  expect(await deliver()).toMatchObject(expected);
+});
+
+const none: HttpAnswers = { applied: [], missing: [], limited: [], retry: [], refused: [] };
+
+test.each<[Partial<HttpAnswers>, Reply, object]>([
+  [{}, { body: 'ok' }, { status: 'delivered' }],
+  [{}, { body: error('INVALID') }, { status: 'delivered' }],
+  [{ error: '/errors' }, { body: { errors: [] } }, { status: 'delivered' }],
+  [{ error: '/errors' }, { body: { errors: [{}] } }, { status: 'refused', reason: 'REJECTED' }],
+  [{ error: '/a~1b/0' }, { body: { 'a/b': ['no'] } }, { status: 'refused' }],
+  [{ error: '/__proto__' }, { body: {} }, { status: 'delivered' }],
+  [{ limited: [503] }, { status: 503, headers: { 'retry-after': '7' } }, { isLimited: true, retryAfterMs: 7_000 }],
+  [{ limited: ['SLOW'], code: '/code' }, { body: { code: 'SLOW' } }, { isLimited: true, retryAfterMs: 60_000 }],
+  [{ missing: [400] }, { status: 400 }, { status: 'refused', reason: 'PLACE_MISSING' }],
+  [{ refused: [500] }, { status: 500 }, { status: 'refused', reason: 'REJECTED' }],
+  [
+    { retry: ['12'], code: '/code' },
+    { status: 400, body: { code: 12 } },
+    { status: 'later', reason: 'SERVER_ERROR' },
+  ],
+])('with the rules %j the answer %j is %j', async (answers, reply, expected) => {
+  replies.push(reply);
+  expect(await deliver({ answers: { ...none, ...answers } })).toMatchObject(expected);
+});
+
+test('an answer that repeats the secret is stored without it', async () => {
+  replies.push({ status: 400, body: { error: { message: `bad key ${TOKEN}` } } });
+  expect(JSON.stringify(await deliver())).not.toContain(TOKEN);
+});
+
+test('an item is created without a search where the system prevents a second one', async () => {
+  const { items } = exampleAt('our-trello');
+  const create = items?.create && { ...items.create, isIdempotent: true };
+  const opened = open({ ...exampleAt('our-trello'), items: items && { ...items, create, find: undefined } });
+  replies.push({ status: 502 }, { body: { id: '5f2b6c1e0f' } }, { body: { dueComplete: false } });
+  const lost = await opened.deliver(deliveryOf(), context());
+  expect(lost).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
+  expect(lost).not.toHaveProperty('retryAfterMs');
+  expect(await opened.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e0f' });
+  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /cards',
+    'POST /cards',
+    'GET /cards/5f2b6c1e0f',
+  ]);
+});
+
+test.each(['{ "id": "../admin" }', '{ "id": ".." }', '{ "id": ["x"] }', '{ "id": 12345678901234567891 }', '{}'])(
+  'a new item in the answer %s is not linked',
+  async (created) => {
+    replies.push({ body: { cards: [] } }, { body: created });
+    expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
+  },
+);
+
+test('of the items that the search returns, only one that carries the marker is used', async () => {
+  replies.push({ body: { cards: [{ id: '5f2b6c1e00', desc: 'see lockstep-000000000000', dueComplete: false }] } });
+  replies.push({ body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
+  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
+});
+
+test('an id that would change the path is refused, even if the settings allow dots', async () => {
+  const { items } = exampleAt('our-trello');
+  const opened = open({ ...exampleAt('our-trello'), items: items && { ...items, id: '[\\w.]+' } });
+  const outcome = await opened.deliver(deliveryOf({}, { itemId: '..' }), context());
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'ITEM_ID_INVALID' });
+  expect(server.requests).toHaveLength(0);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { maskSettings } from '../../src/settings/mask.ts';
+import { receivesEvents } from '../../src/settings/target.ts';
+import { ACCOUNTS, documentedTarget, EXAMPLES, exampleOf } from '../support/documented-targets.ts';
+import { problemsIn, settingsOf } from './problems-in.ts';
+
+const example = exampleOf('our-trello');
+const inFile = (targets: string) => `${ACCOUNTS}${targets}`;
+const problemsWith = (from: string | RegExp, to: string) =>
+  problemsIn(inFile(example.replace(from, to))).map((line) => line.replace(/^\S+ targets\.our-trello\.?/, ''));
+
+test.each([
+  ['sign: TRELLO', 'sign: trello', 'items.sign: expected a word in capitals, such as TRELLO'],
+  [/id: '\[.*/, "id: '[a'", 'items.id: not a valid regular expression'],
+  [/id: '\[.*/, "id: '(?<id>a)'", 'items.id: not a valid regular expression'],
+  [/id: '\[.*/, "id: '.*'", 'items.id: must not match an empty text'],
+  ['at: /dueComplete', 'at: dueComplete', 'items.state.at: expected a JSON pointer'],
+  ['"/cards/{{ item }}"', '"cards/{{ item }}"', 'items.read.path: expected a path that starts with /'],
+  ['"/cards/{{ item }}"', '"/cards/{{ item }}?x=1"', 'items.read.path: expected a path without spaces, ? and #'],
+  ['"/cards/{{ item }}"', '"/cards/{{ title }}"', 'items.read.path: unknown variable "title"'],
+  ['name: "{{ title }}"', 'name: "{{ item }}"', 'items.create.query.name: unknown variable "item"'],
+  ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
+  [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
+  [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],
+  ['    items:', '    answers: { retry: [42] }\n    items:', 'answers.retry[0]: '],
+  ['    items:', '    headers2: {}\n    items:', 'headers2: unknown key; did you mean "headers"?'],
+])('replacing %s by %s is a problem', (from, to, problem) => {
+  expect(problemsWith(from, to)).toEqual([expect.stringContaining(problem)]);
+});
+
+test.each(EXAMPLES)('a printed example is an example again that means the same: %#', (text) => {
+  const printed = maskSettings(settingsOf(inFile(text)));
+  expect(maskSettings(settingsOf(stringify(printed)))).toEqual(printed);
+});
+
+test('a target without items cannot be polled', () => {
+  const sync = (target: string) =>
+    `syncs: { mirror: { type: tasks, account: demo, targets: [${target}], options: { poll: [${target}] } } }\n`;
+  expect(problemsIn(inFile(`${sync('our-crm')}${exampleOf('our-crm')}`))).toEqual([
+    expect.stringContaining('has no items that can be read'),
+  ]);
+  expect(problemsIn(inFile(`${sync('our-trello')}${example}`))).toEqual([]);
+});
+
+test.each([
+  ['webhook', 'ops-hook', true],
+  ['http', 'our-crm', true],
+  ['http', 'our-trello', false],
+  ['slack', 'our-channel', true],
+  ['teams', 'our-team', true],
+  ['postgres', 'our-warehouse', false],
+  ['postgres', 'our-history', true],
+  ['github', 'our-issues', false],
+] as const)('a replay sends old states to the %s target %s: %s', (type, name, expected) => {
+  expect(receivesEvents(documentedTarget(type, name))).toBe(expected);
+});

@@ -1,0 +1,172 @@
+/** Stand-ins of Notion, Trello and Jira Data Center: see template-vendors.ts. */
+import { TOKEN } from './item-vendor.ts';
+import { type Item, type System, set } from './template-vendors.ts';
+
+const notionPage = ({ id, isDone, marker }: Item) => ({
+  object: 'page',
+  id,
+  properties: {
+    Status: { type: 'status', status: { name: isDone ? 'Done' : 'Not started' } },
+    Lockstep: { type: 'rich_text', rich_text: marker === '' ? [] : [{ type: 'text', plain_text: marker }] },
+  },
+});
+const notionMissing = {
+  status: 404,
+  body: { object: 'error', status: 404, code: 'object_not_found', message: 'Could not find page' },
+};
+
+export const NOTION: System = {
+  name: 'our-notion',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`), 'notion-version': /^2025-09-03$/ },
+  missing: notionMissing,
+  idOf: (count) => `59833787-2cf9-4fdf-8782-e53db20768${10 + count}`,
+  isWrite: ({ method }) => method === 'PATCH',
+  isCreation: ({ path }) => path === '/pages',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/pages\/([\da-f-]+)$/,
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: notionPage(item) } : notionMissing;
+      },
+    },
+    {
+      method: 'PATCH',
+      path: /^\/pages\/([\da-f-]+)$/,
+      body: ['properties'],
+      answer({ body }, [, id]) {
+        const states = new Map([
+          ['Done', true],
+          ['Not started', false],
+        ]);
+        return set(items.at(id), states.get(JSON.parse(body).properties.Status.status.name), notionMissing, { id });
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/data_sources\/1c7b35e6-e67f-8096-bf3f-000ba938459e\/query$/,
+      body: ['filter', 'page_size'],
+      answer({ body }) {
+        const { property, rich_text } = JSON.parse(body).filter;
+        return property === 'Lockstep'
+          ? { body: { results: items.with(rich_text.equals).map(notionPage) } }
+          : { status: 400 };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/pages$/,
+      body: ['parent', 'properties', 'children'],
+      answer({ body }) {
+        const { parent, properties, children } = JSON.parse(body);
+        if (parent.type !== 'data_source_id') return { status: 400 };
+        const text: string = children[0].paragraph.rich_text[0].text.content;
+        if (text.length > 2000) return { status: 400 };
+        const title = properties.Name.title[0].text.content;
+        return { body: notionPage(items.add({ title, text, marker: properties.Lockstep.rich_text[0].text.content })) };
+      },
+    },
+  ],
+};
+
+const trelloCard = ({ id, isDone, text, marker }: Item) => ({ id, dueComplete: isDone, desc: `${text}\n\n${marker}` });
+const trelloMissing = { status: 404, body: 'The requested resource was not found.' };
+
+export const TRELLO: System = {
+  name: 'our-trello',
+  headers: { authorization: new RegExp(`^OAuth ${TOKEN}$`) },
+  missing: trelloMissing,
+  idOf: (count) => `5f2b6c1e0f4e4f5c9d3a2f${10 + count}`,
+  isWrite: ({ method }) => method === 'PUT',
+  isCreation: ({ method }) => method === 'POST',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/cards\/(\w+)$/,
+      query: ['fields'],
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: trelloCard(item) } : trelloMissing;
+      },
+    },
+    {
+      method: 'PUT',
+      path: /^\/cards\/(\w+)$/,
+      query: ['dueComplete'],
+      answer: ({ query }, [, id]) => set(items.at(id), query.get('dueComplete') === 'true', trelloMissing, { id }),
+    },
+    {
+      method: 'GET',
+      path: /^\/search$/,
+      query: ['query', 'modelTypes', 'card_fields', 'cards_limit'],
+      answer: ({ query }) => ({ body: { cards: items.with(query.get('query')).map(trelloCard) } }),
+    },
+    {
+      method: 'POST',
+      path: /^\/cards$/,
+      query: ['idList', 'name', 'desc'],
+      answer({ query }) {
+        const [text = '', marker = ''] = (query.get('desc') ?? '').split('\n\n');
+        return { body: trelloCard(items.add({ title: query.get('name') ?? '', text, marker })) };
+      },
+    },
+  ],
+};
+
+const jiraIssue = ({ id, isDone, marker }: Item) => ({
+  key: id,
+  fields: { status: { statusCategory: { key: isDone ? 'done' : 'new' } }, labels: marker === '' ? [] : [marker] },
+});
+const jiraMissing = { status: 404, body: { errorMessages: ['Issue Does Not Exist'], errors: {} } };
+
+export const JIRA_DATA_CENTER: System = {
+  name: 'our-jira-data-center',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
+  missing: jiraMissing,
+  idOf: (count) => `ABC-${count + 1}`,
+  isWrite: ({ path }) => path.endsWith('/transitions'),
+  isCreation: ({ path }) => path === '/issue',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/issue\/([A-Z]+-\d+)$/,
+      query: ['fields'],
+      answer(_, [, key]) {
+        const item = items.at(key);
+        return item ? { body: jiraIssue(item) } : jiraMissing;
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/issue\/([A-Z]+-\d+)\/transitions$/,
+      body: ['transition'],
+      answer({ body }, [, key]) {
+        const states = new Map([
+          ['31', true],
+          ['11', false],
+        ]);
+        return set(items.at(key), states.get(JSON.parse(body).transition.id), jiraMissing, undefined);
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/search$/,
+      query: ['jql', 'fields', 'maxResults'],
+      answer({ query }) {
+        const marker = /^project = "ABC" AND labels = "([\w-]+)"$/.exec(query.get('jql') ?? '')?.[1] ?? null;
+        return { body: { issues: items.with(marker).map(jiraIssue) } };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/issue$/,
+      body: ['fields'],
+      answer({ body }) {
+        const { summary, description, labels } = JSON.parse(body).fields;
+        const { id } = items.add({ title: summary, text: description, marker: labels[0] });
+        return { status: 201, body: { id: '10000', key: id, self: 'https://jira.example.com' } };
+      },
+    },
+  ],
+};
