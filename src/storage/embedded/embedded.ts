@@ -1,6 +1,6 @@
 /**
- * The embedded Postgres of a data directory: a real one, reached over a Unix socket only, shared by every process that
- * uses the directory. The first to come starts it, the last to go stops it, and no way of dying leaves anything behind.
+ * The embedded Postgres of a data directory: a real one, reached over a Unix socket only, shared by every process that uses
+ * the directory. The first process starts it and the last one stops it; however a process ends, it leaves nothing behind.
  */
 import fs from 'node:fs';
 import net from 'node:net';
@@ -28,12 +28,12 @@ export interface EmbeddedPostgres {
     readonly database: string;
     readonly ssl: false;
   };
-  /** Ends the use. The last user's waits until Postgres has stopped. Idempotent. */
+  /** Ends the use; the last user waits until Postgres has stopped. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** Everything is kept below it; made if missing. */
+  /** Everything is kept below it; created if missing. */
   readonly dataDir: string;
   readonly log?: Logger;
 }
@@ -41,7 +41,7 @@ export interface EmbeddedOptions {
 const POLL_MS = 10;
 /** Recovery after a crash reads back at most what `max_wal_size` (keeper.ts) leaves on the disk. */
 const START_MS = 120_000;
-/** Between taking the lock and showing itself a starter does next to nothing. */
+/** A starter does almost nothing between taking the lock and announcing itself. */
 const SHOWS_ITSELF_MS = 3_000;
 const STOP_MS = 30_000;
 const SLOW_MS = 15_000;
@@ -107,7 +107,7 @@ async function enter(
   throw startFailed(paths.dataDir, `it is not ready after ${START_MS / 1000} seconds`, logTail(paths));
 }
 
-/** Undefined when another process is starting it, or has done so by now. */
+/** Undefined if another process is starting it, or has started it meanwhile. */
 async function startUnlessStarting(paths: Paths, install: () => Promise<string>): Promise<Presence | undefined> {
   const lock = await tryLock(paths);
   try {
@@ -117,7 +117,10 @@ async function startUnlessStarting(paths: Paths, install: () => Promise<string>)
   }
 }
 
-/** The socket's directory once Postgres takes connections. Undefined when it has ended instead; then we are no user of it. */
+/**
+ * The socket's directory once Postgres takes connections. Undefined if it has ended instead; then this process does not use
+ * it.
+ */
 async function socketDirOrLeave(paths: Paths, presence: Presence, deadline: number): Promise<string | undefined> {
   let host: string | undefined;
   try {
@@ -133,8 +136,10 @@ async function socketDirOnceReady(paths: Paths, deadline: number): Promise<strin
     const postmaster = await readPostmaster(paths);
     if (postmaster?.isReady) {
       const socket = path.join(postmaster.socketDir, `.s.PGSQL.${PORT}`);
-      if (!fs.existsSync(socket)) throw elsewhere(paths.dataDir, postmaster.socketDir);
-      if (await answers(socket)) return postmaster.socketDir; // else it has just been killed, and its lock file lies
+      const isHere = fs.existsSync(socket);
+      if (!isHere && isKept(paths)) throw elsewhere(paths.dataDir, postmaster.socketDir);
+      // Without an answer it has just been killed, and its lock file is out of date.
+      if (isHere && (await answers(socket))) return postmaster.socketDir;
     }
     await sleep(POLL_MS);
   }

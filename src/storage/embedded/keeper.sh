@@ -19,7 +19,8 @@ nap() { # $1: seconds, a fraction where this system's sleep knows them
   sleep "$1" 2>/dev/null || sleep 1
 }
 
-trap 'rm -f ../acks/* "$socket_dir"/.s.PGSQL.*; rmdir "$socket_dir"' EXIT
+# fd 3 is closed first: a process that finds the socket gone finds no keeper either, waits until this one has ended and starts another.
+trap 'exec 3<&-; rm -f ../acks/* "$socket_dir"/.s.PGSQL.*; rmdir "$socket_dir"' EXIT
 {
   exec 3<&- # not as a redirection of the call, for which the shell would keep a copy open
   run "$@"
