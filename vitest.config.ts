@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { PATIENT } from './test/support/patient.ts';
 
 /** Whole runs, processes and databases: what core, the part to run while working, leaves out. */
 const E2E = [
@@ -22,6 +23,7 @@ export default defineConfig({
     // Starts one Postgres and one Redis for all projects.
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
+    expect: { poll: PATIENT },
     // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
     isolate: false,
     // More than the 2 cores that are meant, because tests wait for settle times and processes as often as they work.

@@ -8,6 +8,7 @@ import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { PATIENT } from '../support/patient.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
@@ -81,6 +82,8 @@ test('the file of a load that was cancelled creates only what is missing', async
     run.id,
   ]);
   await endRun(harness.database.pool, run.id, 'cancelled');
+  const claims = 'select count(*)::int as n from ledger.claims'; // the last is dropped after the run has ended
+  await vi.waitUntil(async () => (await harness.database.pool.query(claims)).rows[0]?.n === 0, PATIENT);
   expect(await pruneLater()).toMatchObject({ rows: 4, runs: 1 });
   expect(await harness.tally(await harness.load(csv))).toEqual({ in: 4, existing: 4 });
   expect(await harness.orderCommits()).toEqual(eachOnce(4));
@@ -103,5 +106,5 @@ test('the role worker deletes what is too old', async () => {
   await makeOld();
   const log = pino({ level: 'silent' });
   await startRoles(harness.workspace, new Set(['worker']), { port: 0, listen: '127.0.0.1', log, say: () => {} });
-  await vi.waitFor(async () => expect((await readRun(harness.database.pool, run.id)).rowsPruned).toBe(4));
+  await vi.waitFor(async () => expect((await readRun(harness.database.pool, run.id)).rowsPruned).toBe(4), PATIENT);
 });

@@ -3,6 +3,7 @@ import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/service/tenants.ts';
+import { PATIENT } from '../support/patient.ts';
 import { type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;
@@ -96,10 +97,10 @@ test.each([
 
 test('accepts up to the limit of connections', async () => {
   const held = Array.from({ length: 20 }, connect);
-  await vi.waitFor(() => expect(held.every((socket) => !socket.connecting)).toBe(true));
+  await vi.waitFor(() => expect(held.every((socket) => !socket.connecting)).toBe(true), PATIENT);
   expect(await answerTo('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n')).toBe('');
   for (const socket of held) socket.destroy();
-  await vi.waitFor(async () => expect((await at.call('tasks.getall')).status).toBe(200));
+  await vi.waitFor(async () => expect((await at.call('tasks.getall')).status).toBe(200), PATIENT);
 });
 
 test('delays each answer to an address that tries many keys, but not for valid keys', async () => {
@@ -108,7 +109,7 @@ test('delays each answer to an address that tries many keys, but not for valid k
   await busy.content('tasks.getall');
   const guess = (n: number) => busy.call('tasks.getall', { key: `guess-number-${n}-of-many` });
   for (let n = 0; n < 30; n += 1) void guess(n);
-  await vi.waitUntil(() => busy.service.traffic.unauthorized() >= 20);
+  await vi.waitUntil(() => busy.service.traffic.unauthorized() >= 20, PATIENT);
   const answered: string[] = [];
   const slow = guess(31).then(({ status }) => answered.push(`guess ${status}`));
   const unused = busy.call('tasks.getall', { key: fresh }).then(({ status }) => answered.push(`first use ${status}`));

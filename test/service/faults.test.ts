@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { FaultKind } from '../../src/service/testbed/behaviour.ts';
 import { testBed } from '../../src/service/testbed/faults.ts';
+import { PATIENT } from '../support/patient.ts';
 import { type Received, type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;
@@ -27,9 +28,6 @@ async function isWritten(full_name: string): Promise<boolean> {
   const { rows } = await at.pool.query("select id from service.customers where fields->>'full_name' = $1", [full_name]);
   return rows.length === 1;
 }
-
-/** For a busy machine; nothing here takes long. */
-const PATIENT = { timeout: 10_000 };
 
 describe('a request that goes wrong', () => {
   test.each([

@@ -2,6 +2,7 @@ import pino from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startService } from '../../src/service/server.ts';
+import { PATIENT } from '../support/patient.ts';
 import { type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;
@@ -13,7 +14,7 @@ afterAll(() => at.close());
 test('closing finishes the request in flight, refuses the next, and can be requested twice', async () => {
   const other = await at.another({ latencyMs: 60_000 });
   const pending = other.call('customers.create', { body: { full_name: 'In flight' } });
-  await vi.waitFor(() => expect(other.service.traffic.total()).toBe(1));
+  await vi.waitFor(() => expect(other.service.traffic.total()).toBe(1), PATIENT);
   const startedAt = performance.now();
   await Promise.all([other.service.close(), other.service.close()]);
   expect(performance.now() - startedAt).toBeLessThan(4_000); // not by the grace period's end
@@ -42,7 +43,7 @@ test('a caller who leaves in the middle of a long list does not harm the service
       "select count(*)::int as n from pg_stat_activity where state = 'active' and query ~ 'string_agg'",
     );
     expect(rows[0].n).toBeLessThanOrEqual(1); // this very query
-  });
+  }, PATIENT);
   expect(await at.content('customers.getall')).toHaveLength(20_001);
 });
 

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { BudgetStore, Grant } from '../../../src/client/budget/budget.ts';
 import { createBudget } from '../../../src/client/budget/key-budget.ts';
 import type { Learnt } from '../../support/budget-oracle.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { refusals } from './service-bucket.ts';
 import { newKey, request, SLOW, testAgainstOracle } from './store-oracle-suite.ts';
 
@@ -96,7 +97,7 @@ export function testStore(suite: StoreSuite): void {
     const over = await vi.waitUntil(async () => {
       const grant = await ask('a', 1);
       return grant.slots === 0 && grant;
-    });
+    }, PATIENT);
     expect(over.storeNowMs - first.storeNowMs).toBeGreaterThanOrEqual(500);
     expect([(await ask('a', 0)).slots, (await ask('b', 0)).slots, (await ask('a', 0)).slots]).toEqual([0, 1, 0]);
   });
@@ -152,7 +153,7 @@ export function testStore(suite: StoreSuite): void {
         const answer = await store.acquire(key, request({ want: 10, pace, withinMs: 0 }));
         return answer.granted > 0 && answer;
       },
-      { interval: 2 },
+      { ...PATIENT, interval: 2 },
     );
     expect(grant.granted).toBe(1);
   });

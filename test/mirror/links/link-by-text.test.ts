@@ -11,6 +11,7 @@ import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { change, deliveryRows, forgetDeliveries, hasOpen, queue } from '../outbox/delivery-worlds.ts';
 import { createVirtualClock } from '../outbox/virtual-clock.ts';
 
@@ -164,7 +165,7 @@ test('an item whose delivery broke off with its process is free once the claim o
     how(dead),
   );
   const isClaimed = async () => expect((await database.pool.query('select from ledger.item_claims')).rowCount).toBe(1);
-  await vi.waitFor(isClaimed);
+  await vi.waitFor(isClaimed, PATIENT);
   expect(await linker(issues(answering), naming('ABC-7', '2'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
   await dropOutboxClaims(database.pool, [dead]);
   expect(await linker(issues(answering), naming('ABC-7', '2'), HOW)).toMatchObject({ itemId: 'ABC-7' });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type Paths, preparePaths } from '../../../src/storage/embedded/paths.ts';
 import { isKept, join } from '../../../src/storage/embedded/presence.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { scratch } from './scratch.ts';
 
 const newDir = scratch();
@@ -30,7 +31,7 @@ test('the keeper answers a hello, reads a bye, and notices when the last user ha
   expect(word).toBe('hello');
   fs.writeFileSync(path.join(paths.acks, name ?? ''), '');
   const presence = await joining;
-  await vi.waitUntil(() => fs.readdirSync(paths.acks).length === 0);
+  await vi.waitUntil(() => fs.readdirSync(paths.acks).length === 0, PATIENT);
   expect([presence?.leave(), presence?.leave()]).toEqual([true, true]);
   expect([read(), read()]).toEqual(['bye\n', '']);
   end();
