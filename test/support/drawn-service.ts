@@ -25,6 +25,7 @@ export type ListedKind = 'contacts' | 'customers' | 'orders' | 'tasks';
 export type IdForm = 'number' | 'digits' | 'uuid' | 'long number' | 'long digits';
 export type EmptyAs = '[]' | 'null' | 'absent';
 export type PastEnd = 'empty' | 404 | 400 | 'failing 200';
+export type DateForm = 'iso' | 'with a space' | 'seconds' | 'milliseconds' | 'none';
 export type Encoding = 'identity' | 'gzip' | 'deflate' | 'br';
 
 /** What pages of one list are; `none`: page numbers and sizes are ignored. */
@@ -61,6 +62,22 @@ export interface Drawn {
   readonly errors: 'status' | 'envelope200' | 'html' | 'empty';
   readonly import: 'works' | 400 | 404 | 405;
   readonly saysContact: boolean;
+  /** What it makes of a customer's phone, e-mail and name before it stores them. */
+  readonly phones: 'as sent' | 'digits' | 'spaced';
+  readonly emails: 'as sent' | 'lower case';
+  readonly names: 'as sent' | 'single spaces';
+  /** How a field without a value is shown; `as stored`: as it was sent, or not at all. */
+  readonly blanks: 'as stored' | 'null' | '""' | 'absent';
+  /** When each record was made, as shown. */
+  readonly dates: DateForm;
+  /** A write is shown after so many milliseconds; less than the settle time. */
+  readonly lagMs: number;
+  /** Calls that it takes in a second; it refuses more with 429. The client is not told the limit. */
+  readonly mostPerSecond: number;
+  readonly saysRetryAfter: boolean;
+  /** Calls that a connection takes before it is closed; 0: any number. */
+  readonly callsPerConnection: number;
+  readonly prefix: 'both' | '/api/v1' | '/v1';
   /** Share of the calls that end in a fault. */
   readonly faults: number;
   /** Number of records at the start; the first contacts and the first customers are the same people. */
@@ -88,6 +105,16 @@ export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
     errors: 'status',
     import: 'works',
     saysContact: false,
+    phones: 'as sent',
+    emails: 'as sent',
+    names: 'as sent',
+    blanks: 'as stored',
+    dates: 'none',
+    lagMs: 0,
+    mostPerSecond: Number.POSITIVE_INFINITY,
+    saysRetryAfter: false,
+    callsPerConnection: 0,
+    prefix: 'both',
     faults: 0,
     sizes: { contacts: 17, customers: 9, orders: 9, tasks: 8 },
     ...otherwise,
@@ -149,6 +176,16 @@ export function drawService(seed: number): Drawn {
     errors: pick(['status', 'status', 'envelope200', 'html', 'empty']),
     import: pick(['works', 'works', 400, 404, 405]),
     saysContact: chance(0.5),
+    phones: pick(['as sent', 'digits', 'spaced']),
+    emails: pick(['as sent', 'lower case']),
+    names: pick(['as sent', 'single spaces']),
+    blanks: pick(['as stored', 'null', '""', 'absent']),
+    dates: pick(['iso', 'with a space', 'seconds', 'milliseconds', 'none']),
+    lagMs: pick([0, 0, 100]),
+    mostPerSecond: pick([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 40]),
+    saysRetryAfter: chance(0.5),
+    callsPerConnection: pick([0, 0, 1, 5]),
+    prefix: pick(['both', 'both', '/api/v1', '/v1']),
     faults: pick([0, 0, 0.05]),
     sizes: {
       contacts: pick([0, 1, 5, 17, 31, 44]),

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
+import { type DateForm, type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
 
 export interface Kept {
@@ -13,6 +13,9 @@ export interface Kept {
   readonly id: string;
   /** By the contract's names. */
   fields: Record<string, unknown>;
+  readonly madeAtMs: number;
+  /** What is shown until `fields` may be; undefined: nothing of it. */
+  lagging?: { readonly fields: Record<string, unknown> | undefined; readonly untilMs: number };
 }
 
 export interface RandomService extends TestServer {
@@ -49,20 +52,24 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   let made = 0;
 
   const add: RandomService['add'] = (kind, fields) => {
-    const kept = { id: newId(drawn, ++made), fields };
+    const kept = { id: newId(drawn, ++made), fields: stored(drawn, kind, fields), madeAtMs: Date.now() };
     records[kind].push(kept);
     return kept;
   };
 
   function answer(request: SeenRequest): unknown {
-    const [room = '', ...rest] = request.path.replace(/^\/(api\/)?v1\//, '').split('/');
+    const [, prefix = '', below = ''] = /^(\/(?:api\/)?v1)\/(.*)$/.exec(request.path) ?? [];
+    if (drawn.prefix !== 'both' && prefix !== drawn.prefix) throw new Refusal(404, 'no such thing');
+    const [room = '', ...rest] = below.split('/');
     const kind = KINDS_BY_PATH[room];
     const what = rest.join('/');
     if (kind === undefined) throw new Refusal(404, 'no such thing');
     if (what === 'getall') return { list: listed(drawn, kind, records[kind], request.query) };
     if (what === 'get' || what === 'getTaskById') {
       const id = request.query.get('id') ?? request.query.get('contact_id') ?? '';
-      return { record: shown(drawn, kind, found(records[kind], id)) };
+      const one = found(records[kind], id);
+      if (shownFields(one) === undefined) throw new Refusal(404, `there is no record ${id}`);
+      return { record: shown(drawn, kind, one) };
     }
     writes++;
     const sent = readBody(request.body);
@@ -71,7 +78,8 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     if (what === 'update') {
       const kept = found(records[kind], incoming(drawn, sent.id));
       const { id: _, ...fields } = sent;
-      kept.fields = checked(kind, { ...kept.fields, ...fields });
+      kept.lagging = { fields: kept.fields, untilMs: Date.now() + drawn.lagMs };
+      kept.fields = stored(drawn, kind, checked(kind, { ...kept.fields, ...fields }));
       return { nothing: true };
     }
     throw new Refusal(404, 'no such operation');
@@ -94,6 +102,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
 
   function written(kind: ListedKind, fields: Record<string, unknown>): unknown {
     const kept = add(kind, fields);
+    kept.lagging = { fields: undefined, untilMs: Date.now() + drawn.lagMs };
     if (drawn.createAnswers === 'nothing') return { blank: true };
     if (drawn.createAnswers === 'envelope') return { nothing: true };
     const record = shown(drawn, kind, kept);
@@ -102,7 +111,20 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     };
   }
 
+  let inSecond = 0;
+  let lastSecond = 0;
+  const callsOf = new WeakMap<object, number>();
+
   const server = await startHttpServer(async (request, response) => {
+    const { socket } = response;
+    const onThisOne = (socket && callsOf.get(socket)) ?? 0;
+    if (socket) callsOf.set(socket, onThisOne + 1);
+    if (onThisOne + 1 === drawn.callsPerConnection) response.shouldKeepAlive = false;
+    const second = Math.floor(Date.now() / 1_000);
+    inSecond = second === lastSecond ? inSecond + 1 : 1;
+    lastSecond = second;
+    if (inSecond > drawn.mostPerSecond)
+      return { status: 429, ...(drawn.saysRetryAfter && { headers: { 'retry-after': '1' } }) };
     const isRead = /getall|getTaskById|\/get$/.test(request.path);
     const fault = random.chance(drawn.faults) ? random.pick(isRead ? READ_FAULTS : FAULTS) : 'none';
     if (fault === 'reset before') return reset(response);
@@ -117,6 +139,25 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
 
 const FAULTS = ['reset before', 'reset after', '503 before', '502 after'] as const;
 const READ_FAULTS = ['reset before', '503 before'] as const;
+
+/** What the service makes of what it was sent. */
+function stored(drawn: Drawn, kind: ListedKind, fields: Record<string, unknown>): Record<string, unknown> {
+  if (kind !== 'customers') return fields;
+  const { phone_number: phone, email, full_name: name } = fields;
+  return {
+    ...fields,
+    ...(typeof phone === 'string' && phone !== '' && { phone_number: phoneAs(drawn.phones, phone) }),
+    ...(typeof email === 'string' && drawn.emails === 'lower case' && { email: email.toLowerCase() }),
+    ...(typeof name === 'string' &&
+      drawn.names === 'single spaces' && { full_name: name.trim().replaceAll(/\s+/g, ' ') }),
+  };
+}
+
+function phoneAs(form: Drawn['phones'], phone: string): string {
+  const digits = phone.replaceAll(/\D/g, '');
+  if (form === 'digits') return digits;
+  return form === 'spaced' ? `+${digits.slice(0, 2)} ${digits.slice(2, 5)} ${digits.slice(5)}` : phone;
+}
 
 function newId({ idForm }: Drawn, n: number): string {
   switch (idForm) {
@@ -149,6 +190,11 @@ function incoming({ idForm }: Drawn, value: unknown): string {
   return String(value);
 }
 
+/** What is shown of a record now; undefined: it is not shown yet. */
+function shownFields({ fields, lagging }: Kept): Record<string, unknown> | undefined {
+  return lagging !== undefined && Date.now() < lagging.untilMs ? lagging.fields : fields;
+}
+
 function found(kept: readonly Kept[], id: string): Kept {
   const one = kept.find((record) => record.id === id);
   if (one === undefined) throw new Refusal(404, `there is no record ${id}`);
@@ -167,10 +213,14 @@ function idNameOf({ idName }: Drawn, kind: ListedKind): string {
   return idName;
 }
 
-function shown(drawn: Drawn, kind: ListedKind, { id, fields }: Kept): Record<string, unknown> {
-  const members: Record<string, unknown> = { [idNameOf(drawn, kind)]: wireId(drawn, id) };
-  for (const [name, value] of Object.entries(fields)) {
-    if (name === 'client_id') {
+function shown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string, unknown> {
+  const members: Record<string, unknown> = { [idNameOf(drawn, kind)]: wireId(drawn, kept.id) };
+  if (drawn.dates !== 'none') members.created_at = dateAs(drawn.dates, kept.madeAtMs);
+  for (const [name, value] of Object.entries(shownFields(kept) ?? kept.fields)) {
+    const isBlank = value === undefined || value === null || value === '';
+    if (isBlank && drawn.blanks !== 'as stored') {
+      if (drawn.blanks !== 'absent') members[name] = drawn.blanks === 'null' ? null : '';
+    } else if (name === 'client_id') {
       const customer = wireId(drawn, String(value));
       if (drawn.customerName === 'client.id') members.client = { id: customer, kind: 'customer' };
       else members[drawn.customerName] = customer;
@@ -182,13 +232,22 @@ function shown(drawn: Drawn, kind: ListedKind, { id, fields }: Kept): Record<str
   return members;
 }
 
+function dateAs(form: Exclude<DateForm, 'none'>, ms: number): unknown {
+  const iso = new Date(ms).toISOString();
+  if (form === 'iso') return iso;
+  if (form === 'with a space') return iso.slice(0, 19).replace('T', ' ');
+  return form === 'seconds' ? Math.floor(ms / 1000) : ms;
+}
+
 function flag({ booleans }: Drawn, value: boolean): unknown {
   if (booleans === 'true') return value;
   return booleans === '1' ? Number(value) : String(Number(value));
 }
 
 function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], query: URLSearchParams): unknown[] {
-  const all = ordered(drawn, kept).map((record) => shown(drawn, kind, record));
+  const all = ordered(drawn, kept)
+    .filter((record) => shownFields(record) !== undefined)
+    .map((record) => shown(drawn, kind, record));
   const paging = drawn.paging[kind];
   if (paging.kind === 'none') return all;
   const { first, cap, isSizeHonoured, pastEnd, zero } = paging;
