@@ -15,7 +15,8 @@ import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
 import { receiveFile } from './harness/orders.ts';
 import { testWorkspace } from './harness/test-workspace.ts';
-import { type Kept, type RandomService, startRandomService } from './random-service.ts';
+import type { Kept } from './random-records.ts';
+import { type RandomService, startRandomService } from './random-service.ts';
 
 export interface Checked {
   readonly drawn: Drawn;

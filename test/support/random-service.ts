@@ -2,21 +2,22 @@
  * A service in memory that behaves as it was drawn (drawn-service.ts). It is strict where a mistake would go unnoticed:
  * ids that come back must equal the ones it has shown, digit by digit, and a long number must come back as a number.
  */
-import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { type DateForm, type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
+import { type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
-
-export interface Kept {
-  /** As the service calls it, whatever its form on the wire. */
-  readonly id: string;
-  /** By the contract's names. */
-  fields: Record<string, unknown>;
-  readonly madeAtMs: number;
-  /** What is shown until `fields` may be; undefined: nothing of it. */
-  lagging?: { readonly fields: Record<string, unknown> | undefined; readonly untilMs: number };
-}
+import {
+  found,
+  incoming,
+  type Kept,
+  LONG,
+  newId,
+  Refusal,
+  readBody,
+  shown,
+  shownFields,
+  stored,
+} from './random-records.ts';
 
 export interface RandomService extends TestServer {
   readonly records: Readonly<Record<ListedKind, Kept[]>>;
@@ -31,19 +32,6 @@ const KINDS_BY_PATH: Readonly<Record<string, ListedKind>> = {
   orders: 'orders',
   tasks: 'tasks',
 };
-/** Replaces a number that JSON.stringify would round. */
-const LONG = 'LONG:';
-
-class Refusal extends Error {
-  readonly httpStatus: number;
-  readonly asEnvelope: boolean;
-
-  constructor(httpStatus: number, message: string, asEnvelope = false) {
-    super(message);
-    this.httpStatus = httpStatus;
-    this.asEnvelope = asEnvelope;
-  }
-}
 
 export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   const records: Record<ListedKind, Kept[]> = { contacts: [], customers: [], orders: [], tasks: [] };
@@ -139,110 +127,6 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
 
 const FAULTS = ['reset before', 'reset after', '503 before', '502 after'] as const;
 const READ_FAULTS = ['reset before', '503 before'] as const;
-
-/** What the service makes of what it was sent. */
-function stored(drawn: Drawn, kind: ListedKind, fields: Record<string, unknown>): Record<string, unknown> {
-  if (kind !== 'customers') return fields;
-  const { phone_number: phone, email, full_name: name } = fields;
-  return {
-    ...fields,
-    ...(typeof phone === 'string' && phone !== '' && { phone_number: phoneAs(drawn.phones, phone) }),
-    ...(typeof email === 'string' && drawn.emails === 'lower case' && { email: email.toLowerCase() }),
-    ...(typeof name === 'string' &&
-      drawn.names === 'single spaces' && { full_name: name.trim().replaceAll(/\s+/g, ' ') }),
-  };
-}
-
-function phoneAs(form: Drawn['phones'], phone: string): string {
-  const digits = phone.replaceAll(/\D/g, '');
-  if (form === 'digits') return digits;
-  return form === 'spaced' ? `+${digits.slice(0, 2)} ${digits.slice(2, 5)} ${digits.slice(5)}` : phone;
-}
-
-function newId({ idForm }: Drawn, n: number): string {
-  switch (idForm) {
-    case 'number':
-    case 'digits':
-      return String(n);
-    case 'uuid':
-      return randomUUID();
-    case 'long number':
-    case 'long digits':
-      // Neighbours that share one float.
-      return String(9_007_199_254_740_993n + BigInt(n));
-    default:
-      return idForm satisfies never;
-  }
-}
-
-function wireId({ idForm }: Drawn, id: string): unknown {
-  if (idForm === 'number') return Number(id);
-  return idForm === 'long number' ? `${LONG}${id}` : id;
-}
-
-/** An id that came back in a body. */
-function incoming({ idForm }: Drawn, value: unknown): string {
-  if (typeof value === 'string' && value.startsWith(LONG)) {
-    if (idForm === 'long number') return value.slice(LONG.length);
-    throw new Refusal(400, 'the id has to be text');
-  }
-  if (idForm === 'long number' && typeof value === 'string') throw new Refusal(400, 'the id has to be a number');
-  return String(value);
-}
-
-/** What is shown of a record now; undefined: it is not shown yet. */
-function shownFields({ fields, lagging }: Kept): Record<string, unknown> | undefined {
-  return lagging !== undefined && Date.now() < lagging.untilMs ? lagging.fields : fields;
-}
-
-function found(kept: readonly Kept[], id: string): Kept {
-  const one = kept.find((record) => record.id === id);
-  if (one === undefined) throw new Refusal(404, `there is no record ${id}`);
-  return one;
-}
-
-function readBody(text: string): Record<string, unknown> {
-  return text === '' ? {} : JSON.parse(text.replace(/([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g, `$1"${LONG}$2"`));
-}
-
-function idNameOf({ idName }: Drawn, kind: ListedKind): string {
-  const one = kind.slice(0, -1);
-  // An order's order_id is its label.
-  if (idName === 'kind_id') return kind === 'orders' ? 'id' : `${one}_id`;
-  if (idName === 'KindId') return kind === 'orders' ? 'Id' : `${one.charAt(0).toUpperCase()}${one.slice(1)}Id`;
-  return idName;
-}
-
-function shown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string, unknown> {
-  const members: Record<string, unknown> = { [idNameOf(drawn, kind)]: wireId(drawn, kept.id) };
-  if (drawn.dates !== 'none') members.created_at = dateAs(drawn.dates, kept.madeAtMs);
-  for (const [name, value] of Object.entries(shownFields(kept) ?? kept.fields)) {
-    const isBlank = value === undefined || value === null || value === '';
-    if (isBlank && drawn.blanks !== 'as stored') {
-      if (drawn.blanks !== 'absent') members[name] = drawn.blanks === 'null' ? null : '';
-    } else if (name === 'client_id') {
-      const customer = wireId(drawn, String(value));
-      if (drawn.customerName === 'client.id') members.client = { id: customer, kind: 'customer' };
-      else members[drawn.customerName] = customer;
-    } else if (name === 'contact_id') members.contact_id = wireId(drawn, String(value));
-    else if (typeof value === 'boolean') members[name] = flag(drawn, value);
-    else if (name === 'amount' && drawn.amounts === 'text') members[name] = Number(value).toFixed(2);
-    else members[name] = value;
-  }
-  return members;
-}
-
-function dateAs(form: Exclude<DateForm, 'none'>, ms: number): unknown {
-  const iso = new Date(ms).toISOString();
-  if (form === 'iso') return iso;
-  if (form === 'with a space') return iso.slice(0, 19).replace('T', ' ');
-  return form === 'seconds' ? Math.floor(ms / 1000) : ms;
-}
-
-function flag({ booleans }: Drawn, value: boolean): unknown {
-  if (booleans === 'true') return value;
-  return booleans === '1' ? Number(value) : String(Number(value));
-}
 
 function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], query: URLSearchParams): unknown[] {
   const all = ordered(drawn, kept)
