@@ -169,14 +169,12 @@ test('keeps the links of a target that was removed from the settings until they 
   expect((await links('remove', '--target', 'old', '--account', 'gone', '--task', '1')).code).toBe(0);
 });
 
-test('imports a hundred thousand rows in seconds with little memory, and shows only the first refused rows', async () => {
+test('imports a hundred thousand rows with little memory, and shows only the first refused rows', async () => {
   const rows = Array.from({ length: 100_000 }, (_, index) => `${index},${index % 100 === 0 ? 'x' : `ABC-${index}`}`);
-  const startedAt = performance.now();
   const heapBefore = process.memoryUsage().heapUsed;
   const { code, json } = await imported(`task,issue\n${rows.join('\n')}\n`, '--json');
   expect(code).toBe(1);
   expect(json.counts).toEqual({ new: 99_000, same: 0, replaced: 0, refused: 1_000 });
   expect(json.refused).toHaveLength(100);
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
   expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(150 * 1024 * 1024);
 });

@@ -15,6 +15,7 @@ type Result = 'noticed' | 'NOT NOTICED' | 'NOT FOUND';
 const root = path.join(import.meta.dirname, '../..');
 const [, , wanted = ''] = process.argv;
 const chosen = MUTANTS.filter(({ file }) => file.includes(wanted));
+if (chosen.length === 0) throw new Error(`no protection is in a file with ${wanted} in its name`);
 const copy = await mkdtemp(path.join(os.tmpdir(), 'lockstep-mutants-'));
 try {
   await copyRepository();

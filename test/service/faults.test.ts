@@ -109,7 +109,7 @@ test('closing ends connections that will never be answered, and drops late commi
   await vi.waitFor(() => expect([...other.service.faults().values()].reduce((sum, n) => sum + n, 0)).toBe(6), PATIENT);
   const startedAt = performance.now();
   await other.service.close();
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(performance.now() - startedAt).toBeLessThan(4_500); // not by the grace period's end
   await Promise.all(calls);
   const { rows } = await at.pool.query("select 1 from service.customers where fields->>'full_name' like 'closing%'");
   expect(rows).toEqual([]);

@@ -34,11 +34,10 @@ describe('what a task names', () => {
   });
 
   test.each(['<a', '<!--', '<style ', '</style ', '<a href=', '&#', '<aaaaaaaa ', 'https://acme.atlassian.net/'])(
-    'reads half a million times %j in no time',
+    'reads half a million times %j', // in quadratic time it would take hours
     (part) => {
-      const startedAt = performance.now();
-      itemsNamedBy({ title: part.repeat(500_000), description: '<p>x'.repeat(100_000) }, jira);
-      expect(performance.now() - startedAt).toBeLessThan(4_000);
+      const named = itemsNamedBy({ title: part.repeat(500_000), description: '<p>x'.repeat(100_000) }, jira);
+      expect(named).toEqual([]);
     },
   );
 });
