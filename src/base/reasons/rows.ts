@@ -121,7 +121,15 @@ export const ROW_REASONS = {
       'The mapping of the sync requires a phone number that can be read, and this one cannot be. Nothing was sent.',
     sentence:
       '{field}: "{value}" is not a phone number[ of {country} or with a country code][!country  with a country code].',
-    remedy: 'Correct the number of the contact, or remove `strict` from the field in `map`, and run the sync again.',
+    remedy:
+      'Correct the number of the contact[!sent , or remove `strict` from the field in `map` to send it as it is].',
+  },
+  MAP_PHONE_EXTENSION: {
+    meaning:
+      'The mapping of the sync writes phone numbers in the form +49305550000, which has no extension. Nothing was sent.',
+    sentence: '{field}: "{value}" has an extension, and the form +49305550000 (E.164) has none.',
+    remedy:
+      'Move the extension to another field of the contact[!sent , or remove `strict` from the field in `map` to send the number as it is].',
   },
   CHANGE_IGNORED: {
     meaning: 'The contact has changed, and the settings say that changes are ignored (onChange: ignore).',
