@@ -239,7 +239,8 @@ test('--plan is refused where there is no plan to save', async () => {
     ['run', 'contacts', '--plan', 'missing/plan.ndjson'],
     ['run', 'contacts', '--plan', 'plan.ndjson', '--detach'],
     [...LOAD, '--plan', 'plan.ndjson', '--detach'],
-    ['run', 'contacts', '--plan', 'lockstep.yaml'],
   ])
     expect((await harness.here(...args)).json).toMatchObject({ error: { code: 'USAGE' } });
+  const existing = await harness.here('run', 'contacts', '--plan', 'lockstep.yaml');
+  expect(existing.json).toMatchObject({ error: { code: 'FILE_EXISTS' } });
 });
