@@ -49,7 +49,7 @@ export async function carryRun(
   { out }: Session,
   workspace: Workspace,
   run: Run,
-  { signal, isOurs }: Carrying,
+  { signal, isOurs, toldNotes }: Carrying,
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
   const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
@@ -63,6 +63,7 @@ export async function carryRun(
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
     signal,
+    toldNotes,
     onLook: async (looked) => {
       if (await isServiceAway(workspace, looked, { isOurs })) return 'leave';
       const suspension = await suspensionOf(pool, run.scope);

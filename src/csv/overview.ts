@@ -68,15 +68,15 @@ export class Overview {
     const tally = this.#status;
     if (!tally?.isKind) return [];
     return [
-      `the orders have different statuses: ${tally.words()}. All are loaded; to load only one kind, ${tally.example()}`,
+      `the orders have different statuses (${tally.words()}), and all are loaded. To load only one, ${tally.example()}`,
     ];
   }
 
   #currencyNote(signs: readonly string[]): readonly string[] {
     const tally = this.#currency;
-    const why = 'and an order has no currency: all are sent as plain numbers';
+    const why = 'and an order has no currency: all amounts are sent as plain numbers';
     if (tally?.isKind)
-      return [`the amounts are in several currencies, ${why}: ${tally.words()}. To load only one, ${tally.example()}`];
+      return [`the orders have different currencies (${tally.words()}), ${why}. To load only one, ${tally.example()}`];
     return signs.length > 1 ? [`the amounts are in ${signs.join(', ')}, ${why}`] : [];
   }
 }

@@ -132,7 +132,9 @@ test('says which statuses and currencies a file has, and --where loads only some
     csvOf('Order,client_id,Amount,Status,Currency', [...['A,1,5,Paid,eur', 'B,2,6,Failed,usd', 'C,3,7,Paid,eur']]),
   );
   const planned = await said('orders', 'load', file, '--account', 'test', '--dry-run');
-  expect(planned.text).toMatch(/Note: the orders have different statuses: column "Status" has Paid 2, Failed 1\. /);
+  expect(planned.text).toMatch(
+    /Note: the orders have different statuses \(column "Status" has Paid 2, Failed 1\), and all/,
+  );
   expect(planned.text.match(/To load only one, add --where Currency=eur\./g)).toHaveLength(1);
   const { code, json } = await load(file, '--where', 'Status=paid');
   expect([code, json.counts, json.leftOut]).toMatchObject([0, { in: 2, created: 2 }, { orders: 1 }]);
