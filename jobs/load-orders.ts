@@ -43,6 +43,7 @@ import { askFirst, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
+import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
 
@@ -230,10 +231,13 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
     if (!isToWrite && waitedFor !== undefined)
       return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
+    const message = isToWrite
+      ? await whyApproval(db, context, checkpoint, create + update + withoutCustomer)
+      : undefined;
+    if (!run.dryRun && message === undefined) await rememberColumns(db, run);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
     const known = { updates: update, ...(ordersBefore !== undefined && { ordersBefore }) };
-    const message = await whyApproval(db, context, checkpoint, create + update + withoutCustomer);
     await saveCheckpoint(db, run.id, { ...checkpoint, ...known, step, isCleared: message === undefined });
     if (message !== undefined) return askFirst(db, run, message);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };

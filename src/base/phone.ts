@@ -19,8 +19,17 @@ export function isPhoneCountry(country: string): boolean {
  * if the text is not a phone number of a possible length, or has an extension, which E.164 cannot hold.
  */
 export function toE164(text: string, country?: string): string | undefined {
+  const number = parsed(text, country);
+  return number?.isPossible() && number.ext === undefined ? number.number : undefined;
+}
+
+/** Whether a text is a phone number with an extension: `+49 30 123 ext. 5`. */
+export function hasExtension(text: string, country?: string): boolean {
+  return parsed(text, country)?.ext !== undefined;
+}
+
+function parsed(text: string, country: string | undefined): Phones.PhoneNumber | undefined {
   const { default: parse, isSupportedCountry } = phones();
   const known = country !== undefined && isSupportedCountry(country) ? { defaultCountry: country } : {};
-  const number = parse(text, { ...known, extract: false });
-  return number?.isPossible() && number.ext === undefined ? number.number : undefined;
+  return parse(text, { ...known, extract: false });
 }

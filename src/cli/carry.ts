@@ -32,6 +32,8 @@ export interface Carrying {
   readonly onPaused?: (run: Run) => Promise<'continue' | 'leave'>;
   /** Verdicts whose rows this command has listed already. */
   readonly told?: () => readonly Verdict[];
+  /** Notes of the run that this command has printed already. */
+  readonly toldNotes?: readonly string[];
   /** Writes result files once the run has stopped, and prints their paths; returns the paths by kind. */
   readonly results?: (run: Run) => Promise<Readonly<Record<string, string>>>;
 }
@@ -47,7 +49,7 @@ export async function carryRun(
   { out }: Session,
   workspace: Workspace,
   run: Run,
-  { signal, isOurs }: Carrying,
+  { signal, isOurs, toldNotes }: Carrying,
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
   const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
@@ -61,6 +63,7 @@ export async function carryRun(
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
     signal,
+    toldNotes,
     onLook: async (looked) => {
       if (await isServiceAway(workspace, looked, { isOurs })) return 'leave';
       const suspension = await suspensionOf(pool, run.scope);
@@ -99,7 +102,8 @@ export async function carryAndReport(
   const shown = carrying.againSince
     ? { ...carried.report, durationMs: Date.now() - carrying.againSince.getTime() }
     : carried.report;
-  out.say(...(await summaryLines(workspace.database.pool, run, shown, session.hint, carrying.told?.())));
+  const notes = run.notes.filter((note) => carrying.toldNotes?.includes(note) !== true);
+  out.say(...(await summaryLines(workspace.database.pool, { ...run, notes }, shown, session.hint, carrying.told?.())));
   const report = { ...carried.report, results: (await carrying.results?.(run)) ?? {} };
   const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
   if (account && session.isVerbose) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));

@@ -1,7 +1,7 @@
 /** `settings check --live`: applies the mapping and the filter of a contact sync to a few contacts of its service. */
 import { LockstepError } from '../base/errors.ts';
 import type { Cause } from '../base/reasons/reason.ts';
-import { statementFor } from '../base/reasons/reasons.ts';
+import { remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { listIn } from '../client/call/decode.ts';
 import { idOf, isJsonObject } from '../client/call/dialect.ts';
 import type { JsonObject } from '../client/call/json.ts';
@@ -11,11 +11,16 @@ import type { ContactField } from '../settings/contact-fields.ts';
 import type { MapRule } from '../settings/contact-map.ts';
 import { contactTemplate } from '../settings/contact-template.ts';
 import type { SyncSettings } from '../settings/settings.ts';
-import { mappingOf } from '../syncs/contacts/mapping.ts';
+import { type ContactMapping, mappingOf } from '../syncs/contacts/mapping.ts';
 import { contactText, keysOf, labelOf } from '../syncs/customers/keys.ts';
 
-/** Contacts that are read of each sync. */
+/** Contacts of each sync that are shown, and how many that the filter leaves out. */
 const CONTACTS = 10;
+const LEFT_OUT = 3;
+/** Contacts that are read to find them, at most; a service may send fewer on a page than it is asked for. */
+const MOST_READ = 500;
+const PAGE = 100;
+const MOST_PAGES = 10;
 /** Texts that are longer are a problem at many services; the contract does not say what is too long. */
 const LONG = 255;
 
@@ -24,8 +29,11 @@ export type ContactsSync = Extract<SyncSettings, { type: 'contacts' }>;
 export interface CheckedSync {
   readonly sync: string;
   readonly account: string;
+  /** How many contacts were read. */
+  readonly read: number;
+  /** The first ones that the filter selects, and the first ones that it leaves out. */
   readonly contacts: readonly CheckedContact[];
-  /** Fields of contacts that the settings name, and that none of these contacts has. */
+  /** Fields of contacts that the settings name, and that none of the contacts that were read has. */
   readonly neverSet: readonly string[];
 }
 
@@ -45,44 +53,74 @@ export interface CheckedField {
   readonly result: string;
 }
 
-/** Makes one call. @throws LockstepError CHECK_UNREAD */
-export async function checkMapping(
-  { name, account: accountName, options }: ContactsSync,
+/** @throws LockstepError CHECK_UNREAD */
+export async function checkMapping(sync: ContactsSync, account: Account, signal: AbortSignal): Promise<CheckedSync> {
+  const { name, account: accountName, options } = sync;
+  const mapping = mappingOf(options);
+  const selected: JsonObject[] = [];
+  const leftOut: JsonObject[] = [];
+  const names = new Set([...Object.values(options.map ?? {}).flatMap(namesOf), ...Object.keys(options.where ?? {})]);
+  const neverSet = new Set(names);
+  let read = 0;
+  for await (const record of firstContacts(sync, account, signal)) {
+    read += 1;
+    (mapping.selects(record) ? selected : leftOut).push(record);
+    for (const one of neverSet) if (textOf(record, one) !== '') neverSet.delete(one);
+    if (selected.length === CONTACTS || read === MOST_READ) break;
+  }
+  const check = (record: JsonObject) => checkContact(sync, mapping, account, record);
+  const contacts = [...selected, ...leftOut.slice(0, LEFT_OUT)].map(check);
+  return { sync: name, account: accountName, read, contacts, neverSet: read === 0 ? [] : [...neverSet] };
+}
+
+/** The contacts of the first pages, each once. */
+async function* firstContacts(
+  { account: accountName, options: { where } }: ContactsSync,
   { client, dialect }: Account,
   signal: AbortSignal,
-): Promise<CheckedSync> {
-  const { pageParam, rowsPerPageParam } = dialect;
-  const query = { [pageParam]: 0, [rowsPerPageParam]: CONTACTS };
-  const outcome = await client.call('contacts.getall', { lane: 'interactive', query, signal });
-  const list = outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', 'content') : undefined;
-  if (list === undefined) {
-    const why = 'message' in outcome ? outcome.message : 'the answer contains no list of contacts';
-    const message = `The contacts of account "${accountName}" could not be read: ${why}. Find out more with: \`lockstep doctor --account ${accountName}\``;
-    throw new LockstepError('CHECK_UNREAD', message);
-  }
-  const records = list.filter(isJsonObject).slice(0, CONTACTS);
-  const mapping = mappingOf(options);
-  const contacts = records.map((record): CheckedContact => {
-    const { fields, failures, unread } = mapping.map(record);
-    const isSelected = mapping.selects(record);
-    const checked = mapping.written.map((field): CheckedField => {
-      const rule = options.map?.[field];
-      const from = rule === undefined || rule === 'none' ? {} : valuesOf(namesOf(rule), record);
-      return { field, from, result: fields[field] ?? '' };
+): AsyncGenerator<JsonObject> {
+  const size = where === undefined ? CONTACTS : PAGE;
+  const seen = new Set<string>();
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
+    const outcome = await client.call('contacts.getall', { lane: 'interactive', query, signal });
+    const list = outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', 'content') : undefined;
+    if (list === undefined) {
+      const why = 'message' in outcome ? outcome.message : 'the answer contains no list of contacts';
+      const message = `The contacts of account "${accountName}" could not be read: ${why}. Find out more with: \`lockstep doctor --account ${accountName}\``;
+      throw new LockstepError('CHECK_UNREAD', message);
+    }
+    const fresh = list.filter(isJsonObject).filter((record) => {
+      const id = idOf(record, 'contacts', dialect);
+      return id === undefined || !seen.has(id);
     });
-    return {
-      contact: idOf(record, 'contacts', dialect) ?? '(no id)',
-      label: labelOf(fields),
-      isSelected,
-      fields: checked,
-      problems: isSelected
-        ? [...problemsOf(failures, unread), ...doubtsAbout(checked), ...unkeyed(keysOf(fields))]
-        : [],
-    };
+    for (const record of fresh) seen.add(idOf(record, 'contacts', dialect) ?? '');
+    yield* fresh;
+    const isMaybeEmptyPageZero = page === 0; // some services count pages from 1
+    if (fresh.length === 0 && !isMaybeEmptyPageZero) return;
+  }
+}
+
+function checkContact(
+  { options }: ContactsSync,
+  mapping: ContactMapping,
+  { dialect }: Account,
+  record: JsonObject,
+): CheckedContact {
+  const { fields, failures, unread } = mapping.map(record);
+  const isSelected = mapping.selects(record);
+  const checked = mapping.written.map((field): CheckedField => {
+    const rule = options.map?.[field];
+    const from = rule === undefined || rule === 'none' ? {} : valuesOf(namesOf(rule), record);
+    return { field, from, result: fields[field] ?? '' };
   });
-  const names = new Set([...Object.values(options.map ?? {}).flatMap(namesOf), ...Object.keys(options.where ?? {})]);
-  const isNeverSet = (one: string) => records.length > 0 && records.every((record) => textOf(record, one) === '');
-  return { sync: name, account: accountName, contacts, neverSet: [...names].filter(isNeverSet) };
+  return {
+    contact: idOf(record, 'contacts', dialect) ?? '(no id)',
+    label: labelOf(fields),
+    isSelected,
+    fields: checked,
+    problems: isSelected ? [...problemsOf(failures, unread), ...doubtsAbout(checked), ...unkeyed(keysOf(fields))] : [],
+  };
 }
 
 /** The contact's fields that a rule reads. */
@@ -100,10 +138,11 @@ function valuesOf(names: readonly string[], record: JsonObject): Readonly<Record
 }
 
 function problemsOf(failures: readonly Cause[], unread: readonly Cause[]): readonly string[] {
-  const said = ({ code, facts = {} }: Cause) => statementFor(code, facts);
+  const said = ({ code, facts = {} }: Cause, so: string) =>
+    [statementFor(code, facts), so, remedyFor(code, facts)].filter((part) => part !== undefined).join(' ');
   return [
-    ...failures.map((cause) => `${said(cause)} The contact would not be sent.`),
-    ...unread.map((cause) => `${said(cause)} It would be sent as it is.`),
+    ...failures.map((cause) => said(cause, 'The contact would not be sent.')),
+    ...unread.map((cause) => said(cause, 'It would be sent as it is.')),
   ];
 }
 
@@ -118,14 +157,14 @@ function unkeyed({ email, phone, name }: ReturnType<typeof keysOf>): readonly st
 }
 
 /** The contacts of a sync, each with its fields as source → result, and its problems. */
-export function checkedLines({ sync, account, contacts, neverSet }: CheckedSync): readonly string[] {
+export function checkedLines({ sync, account, read, contacts, neverSet }: CheckedSync): readonly string[] {
   const selected = contacts.filter(({ isSelected }) => isSelected).length;
-  const filter = selected === contacts.length ? '' : `, of which where selects ${selected}`;
+  const all = `${plural(read, 'contact')} of account ${account}`;
   return [
     '',
-    `${sync}: ${plural(contacts.length, 'contact')} of account ${account}${filter}`,
+    `${sync}: ${selected === read ? all : `where selects ${selected || 'none'} of the first ${all}`}`,
     ...contacts.flatMap((contact) => contactLines(contact)),
-    ...neverSet.map((name) => `  Warning: none of these contacts has a value in ${name}`),
+    ...neverSet.map((name) => `  Warning: none of the contacts that were read has a value in ${name}`),
   ];
 }
 

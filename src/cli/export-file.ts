@@ -1,19 +1,39 @@
-/** Writes exported lines to a file or to stdout, in constant memory. */
+/** Files that a command writes because its caller names them, or the same on stdout; in constant memory. */
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
-import { WRONG_USE } from './errors.ts';
+import { WRONG_USE, wrongUse } from './errors.ts';
 import type { Session } from './session.ts';
 
 export const TO_STDOUT = '-';
 
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Returns how many lines were written. @throws LockstepError EXPORT_NOT_WRITABLE */
-export function exportLines({ out, cwd }: Session, target: string, lines: AsyncIterable<string>): Promise<number> {
+/** The option of every command that writes such a file. */
+export const FORCE = ['--force', 'replace the file if it exists'] as const;
+
+export interface Replacing {
+  readonly force?: boolean;
+}
+
+/** Returns how many lines were written. @throws LockstepError FILE_EXISTS, EXPORT_NOT_WRITABLE */
+export async function exportLines(
+  { out, cwd }: Session,
+  target: string,
+  lines: AsyncIterable<string>,
+  how: Replacing,
+): Promise<number> {
   if (target === TO_STDOUT) return writeLines(lines, (text) => out.content(text));
-  return writeFile(path.resolve(cwd, target), lines);
+  return writeFile(await fileToWrite(cwd, target, how), lines);
+}
+
+/** The absolute path. Pipes and devices may exist. @throws LockstepError FILE_EXISTS */
+export async function fileToWrite(cwd: string, given: string, { force = false }: Replacing): Promise<string> {
+  const file = path.resolve(cwd, given);
+  const before = await stat(file).catch(() => undefined);
+  if (force || before?.isFile() !== true) return file;
+  throw wrongUse(`${given} exists already. Name another file, or add --force to replace it`, 'FILE_EXISTS');
 }
 
 /** Replaces the file only once the last line is written. A pipe or a device is written to directly. */
@@ -34,7 +54,7 @@ async function writeFile(file: string, lines: AsyncIterable<string>): Promise<nu
   } catch (error) {
     await rm(draft, { force: true });
     if (!isFileProblem(error)) throw error;
-    const message = `The rows cannot be written to ${file}: ${messageOf(error)}. Choose another file`;
+    const message = `It cannot be written to ${file}: ${messageOf(error)}. Name another file`;
     throw new LockstepError('EXPORT_NOT_WRITABLE', message, { cause: error, exitCode: WRONG_USE });
   }
 }

@@ -19,12 +19,17 @@ export interface Followed {
   readonly out: ProgressOutput;
   readonly allowedPerSecond: number | undefined;
   readonly signal: AbortSignal;
+  /** Notes of the run that are not shown again. */
+  readonly toldNotes?: readonly string[] | undefined;
   /** Called with the run each time it was read and is still running; `leave` stops following it. */
   readonly onLook?: (run: Run) => Promise<'stay' | 'leave'>;
 }
 
 /** Returns the run when it has stopped, when the signal aborts, or when `onLook` returns `leave`. @throws the database's errors */
-export async function follow(runId: string, { db, out, allowedPerSecond, signal, onLook }: Followed): Promise<Run> {
+export async function follow(
+  runId: string,
+  { db, out, allowedPerSecond, signal, toldNotes = [], onLook }: Followed,
+): Promise<Run> {
   let looks: readonly Look[] = [];
   const show = progressWriter(out);
   for (;;) {
@@ -35,7 +40,8 @@ export async function follow(runId: string, { db, out, allowedPerSecond, signal,
       return run;
     }
     if ((await onLook?.(run)) === 'leave') return run;
-    const look: Look = { atMs, run, open: await openRows(db, runId) };
+    const notes = run.notes.filter((note) => !toldNotes.includes(note));
+    const look: Look = { atMs, run: { ...run, notes }, open: await openRows(db, runId) };
     looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);

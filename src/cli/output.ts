@@ -3,6 +3,7 @@
  * object as the last line of stdout with --json (and then no text for people), complaints and logs on stderr.
  */
 
+import type { Logger } from 'pino';
 import { LockstepError } from '../base/errors.ts';
 import { styled } from './colour.ts';
 import type { Screen } from './screen.ts';
@@ -29,6 +30,8 @@ export interface Output {
   content(text: string): Promise<void>;
   /** A line on stderr. */
   complain(line: string): void;
+  /** From now on, lines for people and complaints are entries of this log: for a process that runs for long. */
+  useLog(log: Pick<Logger, 'info' | 'warn'>): void;
 }
 
 const CLEAR_LINE = '\r\u001b[2K';
@@ -49,6 +52,7 @@ export function createOutput(
   const completed = (text: string) => text.replace(/`lockstep ([^`]+)`/g, (_, command) => `\`${complete(command)}\``);
   const isLive = stdout.isTTY === true && !isJson;
   let shown = '';
+  let log: Pick<Logger, 'info' | 'warn'> | undefined;
   const live = (line: string): void => {
     if (!isLive || line === shown) return;
     shown = line;
@@ -59,7 +63,8 @@ export function createOutput(
   const columns = stdout.isTTY === true ? stdout.columns || DEFAULT_COLUMNS : undefined; // some terminals say 0
   const say = (...lines: readonly string[]): void => {
     live('');
-    if (!isJson) for (const line of lines) stdout.write(`${completed(line)}\n`);
+    if (log) for (const line of lines) log.info(completed(line));
+    else if (!isJson) for (const line of lines) stdout.write(`${completed(line)}\n`);
   };
   return {
     isJson,
@@ -81,7 +86,11 @@ export function createOutput(
     },
     complain(line) {
       live('');
-      stderr.write(`${completed(line)}\n`);
+      if (log) log.warn(completed(line).replace(/^lockstep: /, ''));
+      else stderr.write(`${completed(line)}\n`);
+    },
+    useLog(chosen) {
+      log = chosen;
     },
   };
 }

@@ -14,7 +14,7 @@ import type { Run } from '../engine/ledger/runs.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { WRONG_USE, wrongUse } from './errors.ts';
-import { exportLines, TO_STDOUT } from './export-file.ts';
+import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
 import { thisPerson } from './person.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './wire.ts';
@@ -24,14 +24,12 @@ const VERSION = 1;
 const headSchema = z.object({ lockstepPlan: z.number(), id: z.string() });
 const endSchema = z.object({ end: z.string(), writes: z.number() });
 
-/** The path for a new plan file. @throws LockstepError USAGE if it exists, or cannot be a file there */
-export async function planPath(cwd: string, given: string): Promise<string> {
-  const file = path.resolve(cwd, given);
+/** The path for a plan file, before the plan is made. @throws LockstepError FILE_EXISTS, or USAGE if it cannot be a file there */
+export async function planPath(cwd: string, given: string, how: Replacing): Promise<string> {
+  const file = await fileToWrite(cwd, given, how);
   const above = await stat(path.dirname(file)).catch(() => undefined);
-  const itself = await stat(file).catch(() => undefined);
   if (given === TO_STDOUT || above?.isDirectory() !== true)
-    throw wrongUse(`--plan ${given}: name a new file in a directory that exists, such as --plan plan.ndjson`);
-  if (itself) throw wrongUse(`--plan ${given}: this file exists. Name another one, or delete it.`);
+    throw wrongUse(`--plan ${given}: name a file in a directory that exists, such as --plan plan.ndjson`);
   return file;
 }
 
@@ -54,7 +52,7 @@ export async function savedPlan(
       yield text;
     }
   };
-  await exportLines(session, file, lines());
+  await exportLines(session, file, lines(), { force: true }); // `planPath` has looked
   await keepPlanFile(db, run.id, { sha256: hash.digest('hex'), savedBy });
   const { create, update } = counts;
   const shown = path.relative(session.cwd, file);

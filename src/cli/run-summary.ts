@@ -6,7 +6,7 @@ import type { Run } from '../engine/ledger/runs.ts';
 import { exportCommand } from '../operator/problems.ts';
 import { hintsFor } from '../operator/reasons.ts';
 import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from '../operator/run-result.ts';
-import { SCAN_WORDS, STYLE_OF } from '../operator/run-words.ts';
+import { plannedWord, SCAN_WORDS, STYLE_OF } from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
@@ -14,8 +14,6 @@ import { problemLines } from './problems.ts';
 
 const SHOWN_PLANS = 20;
 const SHOWN_CHANGES = 5;
-
-const PLANNED_WORDS: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 /** `Run X of SYNC is done after 12.3 s` */
 export function headline(report: RunReport, title: string): string {
@@ -51,7 +49,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   ];
   for (const verdict of VERDICTS) {
     if (verdict !== 'unknown' && counts[verdict] > 0)
-      lines.push([formatCount(counts[verdict]), wordsFor(verdict, report.dryRun)]);
+      lines.push([formatCount(counts[verdict]), plannedWord(verdict, report.dryRun) ?? VERDICT_WORDS[verdict]]);
   }
   const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
   if (sent > 0) lines.push([formatCount(sent), 'sent, not confirmed']);
@@ -74,7 +72,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
 }
 
 function leftOutLines({ leftOut }: RunReport): readonly string[] {
-  if (!leftOut) return [];
+  if (!leftOut || 'orders' in leftOut) return []; // a load has a note about its filter
   const { contacts, linked } = leftOut;
   if (contacts === 0) return ['The filter (where) leaves out no contact.'];
   const were =
@@ -98,10 +96,6 @@ function auditLines(report: RunReport): readonly string[] {
         ]
       : []),
   ];
-}
-
-function wordsFor(verdict: Verdict, isDryRun: boolean): string {
-  return (isDryRun ? PLANNED_WORDS[verdict] : undefined) ?? VERDICT_WORDS[verdict];
 }
 
 /** The first rows that a dry run would write, and what it would change in the first ones. */

@@ -63,8 +63,11 @@ export interface Session {
   openLedger(): Promise<Database>;
   openServiceStore(): Promise<Database>;
   openWorkspace(own?: Pick<WorkspaceOptions, 'settings' | 'dataDir' | 'complete'>): Promise<Workspace>;
-  /** Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. */
-  untilStopped(words: string): AbortSignal;
+  /**
+   * Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. `tell`: how it says
+   * them; default: on stderr.
+   */
+  untilStopped(words: string, tell?: (words: string) => void): AbortSignal;
   /** Whether there is a terminal on which a person can be asked. */
   readonly canAsk: boolean;
   /** Asks a yes-or-no question; undefined if the signal aborts or the input ends. */
@@ -168,9 +171,9 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
         openWorkspace({ complete: hint, ...(await (own ? { ...own, log } : existing({ mayCreate: true }))), env }),
       );
     },
-    untilStopped(words) {
+    untilStopped(words, tell = out.complain) {
       const stopping = listenForStop(around.signals, {
-        onFirst: () => out.complain(words),
+        onFirst: () => tell(words),
         onSecond: () => around.abort(FAILED),
       });
       closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
@@ -210,8 +213,10 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     async close() {
       out.live('');
       // Postgres may cut the last connections of a pool when it stops; a warning about that would be noise.
+      const { level } = log;
       if (!options.verbose) log.level = 'error';
       for (const close of closers.splice(0).reverse()) await close();
+      log.level = level;
     },
   };
 }

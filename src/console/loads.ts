@@ -52,7 +52,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
   const common = { spoolDir: path.join(dataDir, 'received'), signal: closing.signal };
 
   async function receive(upload: Upload, form: LoadForm): Promise<Checked> {
-    const { begun, rows, warnings, currencies } = await receiveLoad(pool, {
+    const { begun, rows, warnings, notes } = await receiveLoad(pool, {
       ...common,
       account: await openAccount(upload.account),
       source: await uploads.open(upload),
@@ -64,9 +64,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
       onProgress: (checked) => states.set(upload.id, { status: 'checking', rows: checked }),
     });
     const said = warnings.map(({ code, facts }) => sentenceFor(code, facts));
-    if (currencies.length > 1)
-      said.push(`The amounts are in ${currencies.join(', ')}, and an order has no currency: all are plain numbers.`);
-    return { run: begun.run.id, status: begun.status, rows, warnings: said };
+    return { run: begun.run.id, status: begun.status, rows, warnings: [...said, ...notes] };
   }
 
   async function load(upload: Upload, form: LoadForm, taking: Taking): Promise<void> {

@@ -72,7 +72,7 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
   for (const [field, column] of given) {
     if (isLeftOut(field)) continue;
     const how = told.has(field) ? 'told' : 'remembered';
-    const source = { index: columnIndex(header, field, column) };
+    const source = { index: columnIndex(header, `--map ${field}=${column}`, column) };
     found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
   }
   for (const [field, source] of preset ? sourcesOf(preset, header.names) : []) {
@@ -196,8 +196,8 @@ function share(found: Map<Field, MappedColumn>, missing: Field, present: Field):
   if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
 }
 
-/** From 0. Throws CSV_UNKNOWN_COLUMN. */
-export function columnIndex({ names, isGiven }: Header, field: string, column: string): number {
+/** From 0. `given`: what names the column, for the message. Throws CSV_UNKNOWN_COLUMN. */
+export function columnIndex({ names, isGiven }: Header, given: string, column: string): number {
   const wanted = column.trim();
   const byName = isGiven ? names.indexOf(wanted) : -1;
   if (byName !== -1) return byName;
@@ -209,7 +209,7 @@ export function columnIndex({ names, isGiven }: Header, field: string, column: s
   const has = isGiven
     ? `${guess === undefined ? '' : `Did you mean "${short(guess)}"? `}It has ${listColumns(names)}`
     : `It has no header: name a column by its number, 1 to ${names.length}`;
-  throw refuse('CSV_UNKNOWN_COLUMN', `--map ${field}=${column}: the file has no such column. ${has}.`);
+  throw refuse('CSV_UNKNOWN_COLUMN', `${given}: the file has no such column. ${has}.`);
 }
 
 /** Throws CSV_DUPLICATE_HEADER. */

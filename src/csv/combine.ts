@@ -45,14 +45,23 @@ export async function* combined(
       const isSame = first !== undefined && order !== '' && order === orderOf(first) && lines.length < MOST_LINES;
       if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
       else {
-        if (first) whole.push(asOne(first, lines, how));
+        if (first) whole.push(asOne(first, lines, how, orderOf(first)));
         lines = [row];
       }
     }
     if (whole.length > 0) yield whole;
   }
   const [first] = lines;
-  if (first) yield [asOne(first, lines, how)];
+  if (first) yield [asOne(first, lines, how, orderOf(first))];
+}
+
+/** The cell of an order in a column: of its first line that has one. Without spaces around it. */
+export function cellOf({ lines, cells }: Pick<CheckedRow, 'lines' | 'cells'>, index: number): string {
+  for (const line of lines ?? [{ cells }]) {
+    const cell = (line.cells[index] ?? '').trim();
+    if (cell !== '') return cell;
+  }
+  return '';
 }
 
 /** Two customers cannot have one order. */
@@ -62,7 +71,7 @@ function differInCustomer(one: OrderValues, other: OrderValues): boolean {
   );
 }
 
-function asOne(first: CheckedRow, rows: readonly CheckedRow[], how: CombineLines): CheckedRow {
+function asOne(first: CheckedRow, rows: readonly CheckedRow[], how: CombineLines, order?: string): CheckedRow {
   if (rows.length === 1) return first;
   const { line, cells } = first;
   const lines = rows.map((row) => ({ line: row.line, cells: row.cells }));
@@ -71,20 +80,34 @@ function asOne(first: CheckedRow, rows: readonly CheckedRow[], how: CombineLines
     const value = rows.find((row) => row.values[field] !== undefined)?.values[field];
     if (value !== undefined) values[field] = value;
   }
-  const found = rows.flatMap((row) => (row.status === 'valid' ? row.warnings : row.problems));
-  const problems = found.filter(({ code }) => !isSolved(code, values, how));
-  if (how.description === 'join') problems.push(...joinDescriptions(values, rows));
-  if (how.amount === 'sum') problems.push(...sumAmounts(values, rows));
+  const found = problemsOf(rows, values, how);
+  if (how.description === 'join') found.push(...joinDescriptions(values, rows));
+  if (how.amount === 'sum') found.push(...sumAmounts(values, rows));
+  const problems = found.map((problem) => ({ ...problem, facts: { ...problem.facts, ...(order && { order }) } }));
   if (problems.some(({ severity }) => severity === 'error'))
     return { status: 'invalid', line, cells, lines, values, problems };
   return { status: 'valid', line, cells, lines, values, warnings: problems };
 }
 
-/** What one line lacks, another line may have. */
-function isSolved(code: CellCode, values: OrderValues, { amount }: CombineLines): boolean {
-  if (code === 'AMOUNT_EMPTY') return amount === 'first' && values.amount !== undefined;
-  return code === 'NO_CUSTOMER' && CUSTOMER_REFERENCES.some((field) => values[field] !== undefined);
+/** What one line lacks and another line has is no problem. What several lines repeat is one problem, of the first of them. */
+function problemsOf(rows: readonly CheckedRow[], values: OrderValues, { amount }: CombineLines): Problem[] {
+  const found = rows.flatMap((row) => (row.status === 'valid' ? row.warnings : row.problems));
+  const isOfLine = ({ code, field }: Problem) =>
+    code === 'AMOUNT_EMPTY' ? amount === 'sum' : field === undefined && code !== 'NO_CUSTOMER';
+  const hasAmount = values.amount !== undefined || found.some((one) => one.field === 'amount' && !isEmpty(one));
+  const hasCustomer = CUSTOMER_REFERENCES.some((field) => values[field] !== undefined);
+  const problems = new Map<string, Problem>();
+  for (const problem of found) {
+    const { code, field, facts } = problem;
+    if (isEmpty(problem) && amount === 'first' && hasAmount) continue;
+    if (code === 'NO_CUSTOMER' && hasCustomer) continue;
+    const key = `${code} ${field} ${isOfLine(problem) ? facts.line : facts.cell}`;
+    if (!problems.has(key)) problems.set(key, problem);
+  }
+  return [...problems.values()];
 }
+
+const isEmpty = ({ code }: Problem) => code === 'AMOUNT_EMPTY';
 
 type Values = Partial<Record<Field, string>>;
 

@@ -22,6 +22,21 @@ export type Field = (typeof FIELDS)[number];
 /** A row must identify its customer by one of these. */
 export const CUSTOMER_REFERENCES = ['client_id', 'customer_email', 'customer_phone', 'customer_name'] as const;
 
+/** Names of a column with the currency of the amounts, written as SYNONYMS are. It fills no field: an order has no currency. */
+export const CURRENCY_NAMES: readonly string[] = [
+  ...[
+    'currency',
+    'currency code',
+    'order currency',
+    'wahrung',
+    'wahrungscode',
+    'moneda',
+    'divisa',
+    'devise',
+    'monnaie',
+  ],
+];
+
 /** A column may fill both: the field that identifies the customer, and the field for creating one. */
 export const SHARED: readonly (readonly [reference: Field, creation: Field])[] = [
   ['customer_email', 'email'],

@@ -8,9 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { closest } from '../base/closest.ts';
+import type { Condition } from '../base/condition.ts';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import type { CellSource } from './cell-source.ts';
-import { FIELDS, type Field } from './fields.ts';
+import { CURRENCY_NAMES, FIELDS, type Field } from './fields.ts';
+import { plainWords } from './recognise.ts';
 
 const columnName = z.string().trim().min(1);
 
@@ -28,12 +30,27 @@ const rule = z.union(
   'expected a column, a list of columns, { column: …, take: email } (or name), or { join: [ … ] }',
 );
 
+/** Conditions on columns, by the column's header or number. */
+export type Where = ReadonlyMap<string, Condition>;
+
+const one = z.union([z.string(), z.boolean()]);
+const values = z.union([one, z.array(one).min(1)]);
+const condition = z.union(
+  [values, z.strictObject({ not: values }), z.strictObject({ present: z.boolean() })],
+  'expected a text, a list of texts, { not: … } or { present: true }; write a number in quotes',
+);
+
 const presetFile = z.strictObject({
   title: z.string().min(1),
   header: z.array(columnName).min(1),
   columns: z.strictObject(
     Object.fromEntries(FIELDS.map((field) => [field, rule.optional()])) as Record<Field, z.ZodOptional<typeof rule>>,
   ),
+  currency: columnName.optional(),
+  where: z
+    .record(columnName, condition)
+    .transform((where): Where => new Map(Object.entries(where)))
+    .optional(),
   combineLines: z.strictObject({ amount: z.enum(['sum', 'first']), description: z.enum(['join', 'first']) }).optional(),
 });
 
@@ -138,6 +155,15 @@ function sourceOf(rule: NonNullable<Preset['columns'][Field]>, names: readonly s
   if (index === undefined) return undefined;
   if ('join' in rule && also.length > 0) return { index, also };
   return 'take' in rule ? { index, take: rule.take } : { index };
+}
+
+/** The column with the currency of the amounts: as the preset says, or by its name. From 0. */
+export function currencyIndexOf(names: readonly string[], preset?: Preset): number | undefined {
+  const index =
+    preset?.currency === undefined
+      ? names.findIndex((name) => CURRENCY_NAMES.includes(plainWords(name)))
+      : indexOf(names, preset.currency);
+  return index === -1 ? undefined : index;
 }
 
 /** Exports differ in case from version to version. */

@@ -6,10 +6,12 @@ import { type ColumnMapping, headerSignature, mapColumns } from './columns.ts';
 import { type CombineChoice, type CombineLines, combinationOf, combined } from './combine.ts';
 import type { Field } from './fields.ts';
 import { type DetectedDecimal, detectDecimal } from './format.ts';
-import { type Preset, presetFor } from './presets.ts';
+import { Overview } from './overview.ts';
+import { currencyIndexOf, type Preset, presetFor, type Where } from './presets.ts';
 import type { Received } from './receive.ts';
 import { examineTable, type Table, type TableChoices, tableRows } from './table.ts';
 import { type CheckedRow, RowValidator } from './validate.ts';
+import { type ColumnCondition, conditionsOn } from './where.ts';
 
 export interface SheetChoices extends TableChoices {
   readonly decimal?: DecimalSign;
@@ -24,6 +26,8 @@ export interface SheetChoices extends TableChoices {
   /** The name of a preset, or `none`. Default: the one that is recognised by the header. */
   readonly preset?: string;
   readonly combineLines?: CombineChoice;
+  /** Which orders are loaded, instead of what the preset says. */
+  readonly where?: Where;
   /** The maximum number of orders to read. Default: all. */
   readonly limit?: number;
 }
@@ -36,6 +40,10 @@ export interface Sheet extends Table {
   readonly amounts: AmountForm;
   readonly preset: Preset | undefined;
   readonly combine: CombineLines | undefined;
+  /** Conditions that hold for every order that is loaded. */
+  readonly where: readonly ColumnCondition[];
+  /** The column with the currency of the amounts, from 0. */
+  readonly currencyIndex: number | undefined;
   readonly limit: number | undefined;
 }
 
@@ -45,37 +53,53 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   const { columns, format, headerLine: line } = table;
   const signature = headerSignature(columns);
   const preset = presetFor(format.hasHeader ? columns : [], choices.presets ?? [], choices.preset);
-  const mapping = mapColumns(
-    { names: columns, isGiven: format.hasHeader, line },
-    {
-      ...{ preset, firstRows, isSelection: table.addedColumns > 0 },
-      ...{ told: choices.map, remembered: choices.recall?.(signature) },
-    },
-  );
+  const header = { names: columns, isGiven: format.hasHeader, line };
+  const mapping = mapColumns(header, {
+    ...{ preset, firstRows, isSelection: table.addedColumns > 0 },
+    ...{ told: choices.map, remembered: choices.recall?.(signature) },
+  });
   const isSelection = table.addedColumns > 0 && choices.decimal === undefined;
   const decimal = isSelection ? OF_SELECTION : detectDecimal(amountCells(mapping, firstRows), choices.decimal);
   const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
   const combine = combinationOf(choices.combineLines, preset?.combineLines);
   if (choices.combineLines !== undefined && combine && orderIdIndex(mapping) === undefined) throw withoutOrder();
-  return { ...table, signature, mapping, decimal, amounts, preset, combine, limit: choices.limit };
+  const where = choices.where
+    ? conditionsOn(header, choices.where, '--where')
+    : conditionsOn(header, preset?.where ?? new Map(), `where in the preset ${preset?.name}:`);
+  const currencyIndex = currencyIndexOf(columns, preset);
+  return {
+    ...table,
+    signature,
+    mapping,
+    decimal,
+    amounts,
+    preset,
+    combine,
+    where,
+    currencyIndex,
+    limit: choices.limit,
+  };
 }
 
 /** A file of results may have only rows with certain problems, so it does not show the decimal sign of the original file. */
 const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results may have only some of the rows' };
 
-/** Every order of the file, checked, in batches in the file's order; lines are combined if the sheet says so. */
+/** The orders of the file that the sheet selects, checked, in batches in the file's order; lines are combined if it says so. */
 export async function* checkedRows(
   received: Received,
   sheet: Sheet,
   validator: RowValidator,
+  overview = new Overview(sheet),
 ): AsyncGenerator<readonly CheckedRow[]> {
   const index = orderIdIndex(sheet.mapping);
   const lines = checkedLines(received, sheet, validator);
   const rows = sheet.combine && index !== undefined ? combined(lines, sheet.combine, index) : lines;
   let left = sheet.limit ?? Number.POSITIVE_INFINITY;
   for await (const batch of rows) {
-    yield batch.length > left ? batch.slice(0, left) : batch;
-    left -= batch.length;
+    const taken: CheckedRow[] = [];
+    for (const row of batch) if (taken.length < left && overview.takes(row)) taken.push(row);
+    if (taken.length > 0) yield taken;
+    left -= taken.length;
     if (left <= 0) return;
   }
 }

@@ -6,6 +6,8 @@ import type { Prefix } from '../contract/operations.ts';
 export interface ProbedAccount {
   readonly name: string;
   readonly baseUrl: string;
+  /** Whether its service is the embedded one, whose lists are whole. */
+  readonly isEmbedded: boolean;
   readonly client: Pick<Client, 'inspect'>;
   readonly prefix: 'auto' | Prefix;
   readonly dialect: Dialect;

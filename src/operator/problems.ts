@@ -70,12 +70,16 @@ export function exampleName({ sourceId, label }: GroupExample): string {
   return label === null || label === '' ? sourceId : label;
 }
 
-/** `line 4`, `e.g. lines 4, 7, 9` */
+/** `line 4`, `e.g. lines 4, 7 (order A-7), 9` */
 export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): string {
   const isFile = examples.every(({ facts }) => facts?.line !== undefined);
-  const names = examples.map((one) => (isFile ? String(one.facts?.line) : exampleName(one)));
+  const names = examples.map((one) => (isFile ? lineName(one) : exampleName(one)));
   const words = isFile ? `${names.length === 1 ? 'line' : 'lines'} ` : '';
   return `${count > examples.length ? 'e.g. ' : ''}${words}${names.join(', ')}`;
+}
+
+function lineName({ facts }: GroupExample): string {
+  return `${facts?.line}${facts?.order === undefined ? '' : ` (order ${facts.order})`}`;
 }
 
 /** `… and 12 more`; nothing if all rows of the group are shown. */

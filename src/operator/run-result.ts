@@ -35,7 +35,7 @@ export interface RunReport {
   };
   /** Null until the scan has ended. */
   readonly scan: ScanProof | null;
-  /** Contacts that the filter of the sync left out. They are not in `counts`. Only if the sync has a filter. */
+  /** Contacts or orders that a filter left out. They are not in `counts`. Only if the sync or the load has a filter. */
   readonly leftOut?: LeftOut;
   readonly results: Readonly<Record<string, string>>;
   /** About rows that were sent again after an unknown outcome: what is still to be checked, and what was wrong. */

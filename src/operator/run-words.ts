@@ -1,5 +1,5 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
-import { VERDICTS } from '../engine/ledger/rows.ts';
+import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Unsettled } from '../engine/ledger/unsettled.ts';
 import type { RunReport } from './run-result.ts';
 import type { RunState } from './run-state.ts';
@@ -28,12 +28,23 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
+const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
+
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
-export function countsLine({ counts, unsettled }: Pick<RunReport, 'counts' | 'unsettled'>): string {
+export function countsLine({
+  counts,
+  unsettled,
+  dryRun = false,
+}: Pick<RunReport, 'counts' | 'unsettled'> & Partial<Pick<RunReport, 'dryRun'>>): string {
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
-    (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
+    (verdict) => `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? verdict}`,
   );
   return [...parts, ...unsettledParts(unsettled)].join(', ') || 'nothing';
+}
+
+/** What a dry run counts as created or updated. */
+export function plannedWord(verdict: Verdict, isDryRun: boolean): string | undefined {
+  return isDryRun ? PLANNED[verdict] : undefined;
 }
 
 function unsettledParts({ sent = 0, neverSent = 0 }: Partial<Unsettled> = {}): readonly string[] {

@@ -1,9 +1,11 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
+import { conditionWords } from '../base/condition.ts';
 import type { ColumnMapping, MappedColumn, UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { DetectedDecimal } from '../csv/format.ts';
 import type { Preset } from '../csv/presets.ts';
+import type { ColumnCondition } from '../csv/where.ts';
 import { formatCount, formatShare, plural } from './words.ts';
 
 const DELIMITER_WORDS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
@@ -47,6 +49,11 @@ export function combineWords({ amount, description }: CombineLines): string {
   const amounts = amount === 'sum' ? 'amounts are added' : 'the first amount counts';
   const texts = description === 'join' ? 'descriptions are joined' : 'the first description counts';
   return `neighbouring lines with the same order_id become one order: ${amounts}, ${texts}`;
+}
+
+/** `only orders where "Status" is Paid and "Currency" is EUR` */
+export function whereWords(where: readonly ColumnCondition[]): string {
+  return `only orders where ${where.map(({ name, condition }) => `${JSON.stringify(name)} ${conditionWords(condition)}`).join(' and ')}`;
 }
 
 export function unusedWords({ name, unfit }: UnusedColumn): string {

@@ -33,7 +33,6 @@ export const contactFilter = z
   .check(hasKeys('needs at least one field; leave where out to import all contacts'));
 
 export type ContactFilter = z.output<typeof contactFilter>;
-export type Condition = z.output<typeof condition>;
 
 /** YAML reads 01067 as a number, and the zero is lost. */
 function explainValue(expected: string, input: unknown): string {

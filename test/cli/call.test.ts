@@ -43,6 +43,22 @@ test.each(CALLS)('lockstep call %s reports its outcome', async (name, args) => {
   expect(json.outcome.content === null).toBe(result === undefined); // only a read returns a result
 });
 
+test('warns of each field of a body that the contract does not have, and sends it', async () => {
+  const { code, stderr } = await lockstep(
+    'call',
+    'contacts.create',
+    ...body({ fist_name: 'Ann', email: 'a@x.de', x: 1 }),
+  );
+  expect(code).toBe(0);
+  expect(stderr.split('\n')).toEqual([
+    'lockstep: Warning: the body of contacts.create has no field "fist_name" in the contract. It is sent unchanged. Did you mean "first_name"?',
+    expect.stringMatching(
+      /no field "x" in the contract\. It is sent unchanged\. It has category, first_name, .* or .*\.$/,
+    ),
+    '',
+  ]);
+});
+
 test('a refused operation ends with 1 and shows the service’s message', async () => {
   const { code, json, stderr } = await lockstep('call', 'contacts.get', '--param', 'contact_id=999999');
   expect([code, json.outcome.status, json.outcome.httpStatus]).toEqual([1, 'refused', 404]);

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -21,10 +22,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function lockstep(text: string, ...args: readonly string[]) {
+const KEY = 'the-key-of-the-demo-account';
+
+async function lockstep(given: string | { text: string; key: string }, ...args: readonly string[]) {
+  const { text, key } = typeof given === 'string' ? { text: given, key: KEY } : given;
   const cwd = await folder();
   await writeFile(path.join(cwd, 'lockstep.yaml'), text);
-  const env = { DATABASE_URL: databaseUrl(database.connection), DEMO_KEY: 'the-key-of-the-demo-account' };
+  const env = { DATABASE_URL: databaseUrl(database.connection), DEMO_KEY: key };
   return command([...args, '--config', 'lockstep.yaml'], { cwd, env });
 }
 
@@ -44,12 +48,12 @@ test('shows each field as source and result, and each problem, of ten contacts',
   const lines = checked.stdout.split('\n').map((line) => line.trim());
   expect(lines).toEqual(
     expect.arrayContaining([
-      'nightly: 3 contacts of account demo, of which where selects 2',
+      'nightly: where selects 2 of the first 3 contacts of account demo',
       'full_name: last_name "Lee" first_name "Ann" → "Lee, Ann"',
       'phone_number: phone "030 5550001" → "+49305550001"',
-      'Problem: The mapping requires email, and it is empty. The contact would not be sent.',
-      'Problem: phone_number: "ask Eve" is not a phone number of DE or with a country code. It would be sent as it is.',
-      'Warning: none of these contacts has a value in industry',
+      'Problem: The mapping requires email, and it is empty. The contact would not be sent. Complete the contact, or give the field a `default` in `map`, and run the sync again.',
+      'Problem: phone_number: "ask Eve" is not a phone number of DE or with a country code. It would be sent as it is. Correct the number of the contact.',
+      'Warning: none of the contacts that were read has a value in industry',
     ]),
   );
   expect(checked.stdout).toMatch(/contact 3, .*: left out by where/);
@@ -73,6 +77,26 @@ test('shows each field as source and result, and each problem, of ten contacts',
     'The filter (where) leaves out 1 more contact; 1 of them was imported before, and its customer stays as it is.',
   );
   expect(planned.stdout).toContain('1 × MAP_EMPTY');
+});
+
+test('reads on until where has selected ten contacts, or none is left', async () => {
+  const key = 'the-key-of-a-large-account';
+  await seedWorkspace(database.pool, { contacts: 240, tenants: [{ name: 'large', key }] });
+  const checked = async (where: string) => {
+    const { stdout, stderr } = await lockstep(
+      { text: settings(`where: { ${where} }`).replaceAll('demo', 'large'), key },
+      'settings',
+      'check',
+      '--live',
+    );
+    expect(stderr).toBe('');
+    const [, shown, read] =
+      /nightly: where selects (\S+) of the first (\d+) contacts of account large/.exec(stdout) ?? [];
+    return { shown, read: Number(read), leftOut: stdout.match(/: left out by where/g)?.length };
+  };
+  const { shown, read, leftOut } = await checked('country: Germany');
+  expect([shown, leftOut, read > 13, read < 200]).toEqual(['10', 3, true, true]);
+  expect(await checked('first_name: Nemo')).toEqual({ shown: 'none', read: 240, leftOut: 3 });
 });
 
 test('says so if the contacts cannot be read', async () => {

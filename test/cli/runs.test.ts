@@ -99,6 +99,13 @@ test('rows without a verdict are split into sent, not confirmed and never sent; 
   expect((await runs('--limit', '1')).stdout).toMatch(/ failed: service away .* 1 created, 1 never sent\n$/);
 });
 
+test('what a dry run counts as created and updated would be created and updated', async () => {
+  const id = await runWith(['1 created PLANNED', '2 updated PLANNED', '3 existing -'], 'done', { dryRun: true });
+  const { stdout } = await runs();
+  const line = stdout.split('\n').find((one) => one.includes(id));
+  expect(line).toMatch(/nightly-contacts \(dry\) .* 1 would be created, 1 would be updated, 1 existing$/);
+});
+
 test('shows a run without a worker as interrupted, and does not count that time', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
@@ -200,7 +207,7 @@ test('an export is readable by its owner only, replaces a link without following
   ]; // three
   await writeFile(victim, 'as it was');
   await symlink(victim, link);
-  expect((await runs('export', id, '--out', link)).code).toBe(0);
+  expect((await runs('export', id, '--out', link, '--force')).code).toBe(0);
   expect([await readFile(victim, 'utf8'), (await lstat(link)).mode & 0o777]).toEqual(['as it was', 0o600]);
   expect(await readFile(link, 'utf8')).toContain("a;'=1+1");
   const long = path.join(dir, `${'x'.repeat(251)}.csv`);
@@ -216,6 +223,29 @@ test('reports an unknown run and a file that cannot be written', async () => {
   expect((await runs('show', 'run-x', '--json')).json.error.code).toBe('RUN_UNKNOWN');
   const { code, json } = await runs('export', id, '--out', 'nowhere/x.csv', '--json');
   expect([code, json.error.code]).toEqual([2, 'EXPORT_NOT_WRITABLE']);
+});
+
+test.each([
+  ['runs export', ['runs', 'export', 'RUN', '--out']],
+  ['ledger export', ['ledger', 'export', '--out']],
+  ['review export', ['review', 'export', '--out']],
+  ['orders template', ['orders', 'template']],
+  ['orders load --template', ['orders', 'load', '--template']],
+])('%s replaces a file only with --force', async (_, args) => {
+  const id = await runWith(['1 created -'], 'done');
+  const cwd = await folder({ withSettings: true });
+  const around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } };
+  const file = path.join(cwd, 'kept.csv');
+  await writeFile(file, 'as it was');
+  const told = [...args.map((arg) => (arg === 'RUN' ? id : arg)), 'kept.csv'];
+  const refused = await command([...told, '--json'], around);
+  expect([refused.code, refused.json.error]).toMatchObject([
+    2,
+    { code: 'FILE_EXISTS', message: 'kept.csv exists already. Name another file, or add --force to replace it' },
+  ]);
+  expect(await readFile(file, 'utf8')).toBe('as it was');
+  expect((await command([...told, '--force'], around)).code).toBe(0);
+  expect(await readFile(file, 'utf8')).not.toBe('as it was');
 });
 
 test('shows one row by its id or number; an unknown row is wrong use', async () => {

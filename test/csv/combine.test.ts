@@ -1,6 +1,7 @@
 /** Several lines of one order become one row. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { sumOf } from '../../src/csv/amount.ts';
 import { checkedRows, examineSheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
 import { collected, loaded, received, verdicts } from './files.ts';
@@ -76,6 +77,23 @@ test.each([
   expect(rows).toMatchObject([{ status: 'invalid', lines: [{ line: 2 }, { line: 3 }] }]);
   const [row] = rows;
   expect(row?.status === 'invalid' ? row.problems[0] : row).toMatchObject({ code, facts });
+});
+
+test.each([
+  ['a total that only its first line has', 'A,ann@x.de,oops,,\nA,ann@x.de,,,\nA,,,,\n', 2],
+  ['a total that each line repeats', 'A,ann@x.de,oops,,\nA,ann@x.de,oops,,\n', 2],
+  ['a total below an empty one', 'A,ann@x.de,,,\nA,ann@x.de,oops,,\n', 3],
+])('the problem of %s is told once, with its line and its order', async (_, lines, line) => {
+  const [row] = (await combined(lines, 'first')).rows;
+  const problems = row?.status === 'invalid' ? row.problems : [];
+  expect(problems).toMatchObject([{ code: 'AMOUNT_NOT_A_NUMBER', facts: { line, order: 'A', cell: 'oops' } }]);
+  expect(sentenceFor(problems[0]?.code ?? '', problems[0]?.facts ?? {})).toContain(
+    `Line ${line}, column 3 (amount) of order A: "oops" is not a number`,
+  );
+});
+
+test('a total that no line has is one problem, and so is a customer', async () => {
+  expect(verdicts((await combined('A,,,,\nA,,,,\nA,,,,\n', 'first')).rows)).toEqual(['2 AMOUNT_EMPTY NO_CUSTOMER']);
 });
 
 test('needs a column for the order_id', async () => {

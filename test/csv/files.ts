@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import { Overview } from '../../src/csv/overview.ts';
 import { type Received, type ReceiveOptions, receive } from '../../src/csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
 import type { CheckedRow, RowValidator } from '../../src/csv/validate.ts';
@@ -30,6 +31,7 @@ export interface Loaded {
   readonly sheet: Sheet;
   readonly rows: readonly CheckedRow[];
   readonly validator: RowValidator;
+  readonly overview: Overview;
 }
 
 /** Receives, examines and checks a whole file. */
@@ -37,10 +39,11 @@ export async function loaded(content: string | Uint8Array, choices: SheetChoices
   const file = await received(content);
   const sheet = examineSheet(file, choices);
   const validator = validatorOf(sheet);
+  const overview = new Overview(sheet);
   const rows: CheckedRow[] = [];
-  for await (const batch of checkedRows(file, sheet, validator)) for (const row of batch) rows.push(row);
+  for await (const batch of checkedRows(file, sheet, validator, overview)) for (const row of batch) rows.push(row);
   await file.close();
-  return { sheet, rows, validator };
+  return { sheet, rows, validator, overview };
 }
 
 /** Each row as `line ok` or `line CODE CODE`. */

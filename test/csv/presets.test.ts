@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type Preset, presetFor, readPresets } from '../../src/csv/presets.ts';
 import type { SheetChoices } from '../../src/csv/sheet.ts';
+import { whereWords } from '../../src/operator/sheet-words.ts';
 import { freshDir, loaded } from './files.ts';
 
 const SAMPLES = path.join(import.meta.dirname, 'samples');
@@ -172,4 +173,62 @@ test('a contact with two addresses is refused, because which one is meant is not
   const text = 'Record ID,Deal Name,Deal Stage,Amount,Associated Contact\n1,x,won,5,Ann (a@x.de); Ben (b@x.de)\n';
   const { rows } = await loaded(text, { presets: await readPresets() });
   expect(rows).toMatchObject([{ status: 'invalid', problems: [{ code: 'EMAIL_INVALID' }] }]);
+});
+
+const PAYMENTS = [
+  'No.,Mail,Sum,State,Money',
+  ...['A,ann@x.de,5,Paid,EUR', 'B,ben@x.de,6,failed,EUR', 'C,cleo@x.de,7,paid,USD', 'D,dora@x.de,8,Refunded,EUR'],
+  'E,ann@x.de',
+].join('\n');
+const OWN_WITH_STATUS = OWN.replace(' }', ', amount: Sum, status: State }');
+
+/** The orders of PAYMENTS that are loaded, and the notes about them. */
+async function told(preset: string, choices: SheetChoices = {}) {
+  const presets = await readPresets(await dirWith({ 'ours.yaml': preset }));
+  const { sheet, rows, overview } = await loaded(PAYMENTS, { presets, ...choices });
+  const orders = rows.map(({ values, status }) => values.order_id ?? status);
+  return { orders, notes: overview.notes([]), words: whereWords(sheet.where), leftOut: overview.leftOut };
+}
+
+test('a note counts the statuses and the currencies of the orders, with the option that loads only one kind', async () => {
+  const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
+  expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
+  expect(notes).toEqual([
+    'the orders have different statuses (column "State" has Paid 2, failed 1, Refunded 1, (empty) 1), and all are loaded. To load only one, add --where State=Paid',
+    'the orders have different currencies (column "Money" has EUR 3, USD 1, (empty) 1), and an order has no currency: all amounts are sent as plain numbers. To load only one, add --where Money=EUR',
+  ]);
+});
+
+test('where of a preset leaves orders out, and its note says which; rows that cannot be read stay', async () => {
+  const { orders, notes, words, leftOut } = await told(
+    `${OWN_WITH_STATUS}where: { state: { not: [FAILED, refunded] } }\n`,
+  );
+  expect([orders, words, leftOut]).toEqual([
+    ['A', 'C', 'invalid'],
+    'only orders where "State" is not FAILED or refunded',
+    2,
+  ]);
+  expect(notes[0]).toBe('the filter (where) leaves out 2 of 5 orders: column "State" has failed 1, Refunded 1');
+});
+
+test('--where replaces the filter of a preset, and a column that the file does not have is refused', async () => {
+  const preset = `${OWN_WITH_STATUS}where: { State: Nothing }\n`;
+  const where = new Map([
+    ['State', ['PAID']],
+    ['5', ['usd']],
+  ]);
+  expect((await told(preset, { where })).orders).toEqual(['C', 'invalid']);
+  await expect(told(preset, { where: new Map([['Sate', ['x']]]) })).rejects.toMatchObject({
+    ...{ code: 'CSV_UNKNOWN_COLUMN', message: expect.stringMatching(/^--where Sate: .*Did you mean "State"\?/) },
+  });
+  await expect(told(`${OWN}where: { Stadt: x }\n`)).rejects.toThrow(
+    /^where in the preset ours: Stadt: the file has no/,
+  );
+  await expect(told(`${OWN}where: { State: 5 }\n`)).rejects.toThrow(/where\.State: expected .*a number in quotes/);
+});
+
+test('an order of several lines has the status and the currency of its first line that has one', async () => {
+  const { overview, rows } = await sample('shopify-orders.csv', { where: new Map([['Financial Status', ['paid']]]) });
+  expect(rows.length + overview.leftOut).toBe(3);
+  expect(rows[0]?.lines).toHaveLength(3);
 });

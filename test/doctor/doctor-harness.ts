@@ -39,6 +39,7 @@ export async function examineAt(url: string, options: AccountOptions = {}): Prom
     prefix,
     dialect,
     hasAuthorization: authorization !== undefined,
+    isEmbedded: false,
     ratePerSecond: 20,
     concurrency,
     timeoutMs,

@@ -116,6 +116,35 @@ test('--map field= is remembered for the header, as other columns are', async ()
   expect((await ordersBy()).get('C')).toMatchObject({ description: 'public' });
 });
 
+test('what a dry run is told about columns is forgotten, unless its plan is applied', async () => {
+  const remembered = async () =>
+    (await harness.database.pool.query(`select value from ledger.learnt where name like 'columns:%'`)).rows;
+  await harness.file('told.csv', csvOf('Order No.,client_id,Total,Notes', ['A,1,5,private']));
+  await load('told.csv', '--map', 'amount=Total', '--plan', 'plan.ndjson');
+  expect(await remembered()).toEqual([]);
+  expect((await harness.here('apply', 'plan.ndjson')).code).toBe(0);
+  expect(await remembered()).toEqual([{ value: { amount: 'Total' } }]);
+});
+
+test('says which statuses and currencies a file has, and --where loads only some of its orders', async () => {
+  const file = await harness.file(
+    'payments.csv',
+    csvOf('Order,client_id,Amount,Status,Currency', [...['A,1,5,Paid,eur', 'B,2,6,Failed,usd', 'C,3,7,Paid,eur']]),
+  );
+  const planned = await said('orders', 'load', file, '--account', 'test', '--dry-run');
+  expect(planned.text).toMatch(
+    /Note: the orders have different statuses \(column "Status" has Paid 2, Failed 1\), and all/,
+  );
+  expect(planned.text.match(/To load only one, add --where Currency=eur\./g)).toHaveLength(1);
+  const { code, json } = await load(file, '--where', 'Status=paid');
+  expect([code, json.counts, json.leftOut]).toMatchObject([0, { in: 2, created: 2 }, { orders: 1 }]);
+  expect((await said('runs', 'show', json.run)).text).toContain(
+    'Note: the filter (where) leaves out 1 of 3 orders: column "Status" has Failed 1.',
+  );
+  const rest = await load(file, '--where', 'Status!=Paid', '--where', 'Status!=');
+  expect(rest.json.counts).toMatchObject({ in: 1, created: 1 });
+});
+
 test('uses presets of the directory that the settings name', async () => {
   await mkdir(path.join(harness.dataDir, 'own'), { recursive: true });
   const preset = 'title: Till\nheader: [Bon, Kunde]\ncolumns: { order_id: Bon, client_id: Kunde, amount: Summe }\n';
@@ -141,6 +170,8 @@ test.each([
   [['--header-row', '0'], 'USAGE', /whole number above 0/],
   [['--limit', 'ten'], 'USAGE', /whole number above 0/],
   [['--combine-lines', 'add'], 'USAGE', /Allowed choices are sum, first, none/],
+  [['--where', 'Paid'], 'USAGE', /Expected COLUMN=VALUE/],
+  [['--where', 'Id=A', '--where', 'Id!=B'], 'USAGE', /"Id" has both = and !=/],
   [['--preset', 'shopify'], 'CSV_PRESET_UNKNOWN', /There is .*shopify-orders|Did you mean/],
   [['--map', 'order_id=Idd'], 'CSV_UNKNOWN_COLUMN', /Did you mean "Id"\?/],
 ])('%j is a clear error, and no run begins', async (more, code, says) => {
@@ -168,7 +199,7 @@ test('writes a template that can be loaded once it has rows, and replaces no fil
   const again = await harness.here('orders', 'load', 'new.csv', '--template');
   expect([again.code, again.json.error]).toMatchObject([
     2,
-    { code: 'TEMPLATE_NOT_WRITTEN', message: expect.stringContaining('it exists') },
+    { code: 'FILE_EXISTS', message: expect.stringContaining('exists already') },
   ]);
   expect((await load('new.csv')).json.error.code).toBe('CSV_NO_ROWS');
   await writeFile(file, `${header}T-1,Desk,5,new,1,,,,,,\n`);

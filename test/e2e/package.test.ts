@@ -1,6 +1,6 @@
 /** The package as a user installs it: without install scripts, into an empty folder, from a registry on loopback. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -44,6 +44,16 @@ test('runs npx lockstep demo', async () => {
   const { first, second, load } = JSON.parse(stdout);
   expect([first.status, load.status]).toEqual(['done', 'done']);
   expect([second.counts.created, second.counts.updated]).toEqual([0, 0]);
+});
+
+test('runs in any folder through a link to the checkout, as npm link makes it, and by its path', async () => {
+  const program = path.join(root, 'src/cli/bin/lockstep.mjs');
+  const link = path.join(home, 'linked-lockstep');
+  await symlink(program, link);
+  for (const [command, ...args] of [[link], [process.execPath, program]] as const) {
+    const { stdout } = await inFolder(command, [...args, 'settings', 'check', '--config', 'own.yaml', '--init']);
+    expect(stdout).toContain(`${path.join(dir, 'own.yaml')} has no problems`);
+  }
 });
 
 const SAMPLE = `

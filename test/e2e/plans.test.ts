@@ -92,8 +92,10 @@ describe('of contacts', () => {
     const { code, json } = await apply();
     expect([code, json.counts, harness.writesSeen()]).toMatchObject([1, { in: 3, rejected: 3 }, before]);
     const rows = await harness.here('runs', 'export', json.run, '--out', '-');
-    expect(rows.stdout).toMatch(/1,.*PLAN_MOVED,"Its record at the service has changed since/);
-    expect(rows.stdout).toMatch(/2,.*PLAN_MOVED,"Its content has changed since/);
+    expect(rows.stdout).toMatch(
+      /1,.*PLAN_MOVED,"?Nothing was sent: its record at the service has had another phone_number since the plan was made\./,
+    );
+    expect(rows.stdout).toMatch(/2,.*PLAN_MOVED,"?Nothing was sent: its content has changed since/);
     expect(rows.stdout).toMatch(/3,.*NOT_IN_PLAN/);
     const retried = await harness.here('runs', 'retry', json.run);
     expect([retried.code, retried.json.error.code]).toEqual([2, 'RUN_APPLIED_PLAN']);
@@ -239,7 +241,8 @@ test('--plan is refused where there is no plan to save', async () => {
     ['run', 'contacts', '--plan', 'missing/plan.ndjson'],
     ['run', 'contacts', '--plan', 'plan.ndjson', '--detach'],
     [...LOAD, '--plan', 'plan.ndjson', '--detach'],
-    ['run', 'contacts', '--plan', 'lockstep.yaml'],
   ])
     expect((await harness.here(...args)).json).toMatchObject({ error: { code: 'USAGE' } });
+  const existing = await harness.here('run', 'contacts', '--plan', 'lockstep.yaml');
+  expect(existing.json).toMatchObject({ error: { code: 'FILE_EXISTS' } });
 });

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { downServices } from '../../src/engine/ledger/service-states.ts';
 import type { Needs } from '../support/harness/needs.ts';
+import { startLockstep } from './cli-process.ts';
 import { openCommandHarness } from './commands.ts';
 
 async function opened(needs: Needs = {}) {
@@ -39,15 +40,19 @@ test('says once that a service is down, without any run, and once that it works 
 });
 
 test('logs the start and the end of each run with its rows', async () => {
-  const { call, start } = await opened({ syncs: { contacts: 'job: contacts, schedule: { every: 1s }' } });
+  const { call, around } = await opened({ syncs: { contacts: 'job: contacts, schedule: { every: 1s }' } });
   await call('contacts.create', { firstName: 'Ann', email: 'ann@example.com' });
-  const running = start('start');
+  const running = startLockstep(['start', '--config', 'lockstep.yaml'], around);
   const { run, rows } = JSON.parse(await running.logs('"run done"'));
   expect(rows).toEqual({ created: 1 });
   running.signal('SIGTERM');
-  const about = entries((await running.ended).stderr).filter(
-    ({ msg, run: of }) => of === run && msg.startsWith('run '),
+  const { stdout, stderr } = await running.ended;
+  const lines = stderr.trimEnd().split('\n');
+  expect([stdout, entries(stderr)]).toMatchObject(['', { length: lines.length }]);
+  expect(entries(stderr).map(({ msg }) => msg)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^console: http/), expect.stringMatching(/^Finishing/), 'Stopped.']),
   );
+  const about = entries(stderr).filter(({ msg, run: of }) => of === run && msg.startsWith('run '));
   expect(about.map(({ msg, sync }) => [msg, sync])).toEqual([
     ['run started', 'contacts'],
     ['run done', 'contacts'],

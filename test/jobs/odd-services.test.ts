@@ -1,7 +1,9 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keepCutOff } from '../../src/engine/account/cut-off.ts';
+import { EMBEDDED } from '../../src/engine/account/account.ts';
+import { isCutOff, keepCutOff } from '../../src/engine/account/cut-off.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
@@ -392,8 +394,12 @@ test('a list that the doctor found cut off proves no absence: nothing is created
   expect(await verdicts(await harness.runSync())).toEqual(['created']);
 });
 
-test('a list with as many records as a page has is named in the notes', async () => {
+test('a list with as many records as a page has is named in the notes, unless it is of the embedded service', async () => {
   serviceWith({ contacts: [ann], customers: Array.from({ length: 10 }, (_, n) => ({ full_name: `Person ${n}` })) });
-  const { notes } = await harness.runSync();
-  expect(notes.join()).toContain('the list of customers has 10 records, which looks like a page size');
+  const run = await harness.runSync();
+  expect(run.notes.join()).toContain('the list of customers has 10 records, which looks like a page size');
+  const { pool } = harness.database;
+  const seen = { records: 20, hasEnd: false };
+  await isCutOff({ pool, run, account: { service: EMBEDDED } }, 'customers', seen);
+  expect((await readRun(pool, run.id)).notes).toEqual(run.notes);
 });

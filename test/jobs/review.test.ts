@@ -321,7 +321,7 @@ describe('a file of decisions', () => {
   const csv = () => path.join(harness.dataDir, 'review.csv');
   /** Exports, fills in choice and record by id, and imports. */
   async function fillIn(filled: Readonly<Record<string, string>>, ...args: readonly string[]) {
-    expect((await review('export', '--out', 'review.csv')).stderr).toBe('');
+    expect((await review('export', '--out', 'review.csv', '--force')).stderr).toBe('');
     const lines = (await readFile(csv(), 'utf8')).split('\r\n');
     const given = lines.map((line) => {
       const choice = filled[line.split(',')[0] ?? ''];
@@ -359,7 +359,7 @@ describe('a file of decisions', () => {
   });
 
   test('is refused for rows whose evidence has changed since the export', async () => {
-    await review('export', '--out', 'review.csv');
+    await review('export', '--out', 'review.csv', '--force');
     const text = await readFile(csv(), 'utf8');
     await writeFile(csv(), text.replace(/,,,(,[0-9a-f]{8})/, ',create,,$1'));
     await harness.addCustomers([{ full_name: 'Three', email: ann.email }]);

@@ -1,5 +1,5 @@
 /**
- * Why a row of a CSV is not valid. Facts: `line`; `lines` (4-6) for an order of several lines; for a cell also
+ * Why a row of a CSV is not valid. Facts: `line`; for an order of several lines its `order` and maybe `lines` (4-6); for a cell also
  * `columnNumber` (from 1), `column` (as in the header) and `cell` (at most 40 characters). They are printed before the
  * sentence.
  */

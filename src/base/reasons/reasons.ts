@@ -90,13 +90,14 @@ function statementOf(reason: string | null, facts: Facts, hints: Hints): string 
   return `${positionOf(facts)}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/** `Line 3, column 2 (Amount): "12,5" `, before the sentence about it. */
-function positionOf({ line, lines, columnNumber, column, cell }: Facts): string {
+/** `Line 3, column 2 (Amount) of order A-7: "12,5" `, before the sentence about it. */
+function positionOf({ line, lines, columnNumber, column, cell, order }: Facts): string {
   if (line === undefined) return '';
   const place = lines === undefined ? `Line ${line}` : `Lines ${lines}`;
-  if (columnNumber === undefined) return `${place}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
+  const of = order === undefined ? '' : ` of order ${order}`;
+  if (columnNumber === undefined) return `${place}${of}: ${cell === undefined ? '' : `${JSON.stringify(cell)} `}`;
   const shown = cell === undefined || cell === '' ? '' : `: ${JSON.stringify(cell)}`;
-  return `Line ${line}, column ${columnNumber} (${column})${shown} `;
+  return `Line ${line}, column ${columnNumber} (${column})${of}${shown} `;
 }
 
 function fillingOf(facts: Facts, hints: Hints): Filling {

@@ -1,6 +1,9 @@
 /** Reasons for the verdict on a row that a run decided or sent: contacts, customers and orders. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
+const WITHOUT_PLAN =
+  'Make a new plan. To write it without one, run the sync again, or retry the load: `lockstep runs retry {run}`.';
+
 export const ROW_REASONS = {
   PLANNED: {
     meaning: 'A dry run would write this row. Nothing was sent.',
@@ -11,13 +14,13 @@ export const ROW_REASONS = {
     meaning:
       'The row, or the record that it would change, is not as it was when a person saw the plan. Nothing was sent.',
     sentence:
-      '[?ownContent Its content has changed][!ownContent Its record at the service has changed] since the plan was made; nothing was sent.',
-    remedy: 'Make a new plan. To write it without a plan, run the sync; of a load: `lockstep runs retry {run}`.',
+      'Nothing was sent[?ownContent : its content has changed since the plan was made][: its record at the service has had another {changed} since the plan was made][?otherRecord : its record at the service has changed since the plan was made, or is another one].',
+    remedy: WITHOUT_PLAN,
   },
   NOT_IN_PLAN: {
     meaning: 'The row would be written, but it was not in the plan that a person saw. Nothing was sent.',
     sentence: 'It was not in the plan; nothing was sent.',
-    remedy: 'Make a new plan. To write it without a plan, run the sync; of a load: `lockstep runs retry {run}`.',
+    remedy: WITHOUT_PLAN,
   },
   REFUSED_BY_SERVICE: {
     meaning: 'The service refused the record, and its answer says so clearly. Nothing was written.',
@@ -121,7 +124,15 @@ export const ROW_REASONS = {
       'The mapping of the sync requires a phone number that can be read, and this one cannot be. Nothing was sent.',
     sentence:
       '{field}: "{value}" is not a phone number[ of {country} or with a country code][!country  with a country code].',
-    remedy: 'Correct the number of the contact, or remove `strict` from the field in `map`, and run the sync again.',
+    remedy:
+      'Correct the number of the contact[!sent , or remove `strict` from the field in `map` to send it as it is].',
+  },
+  MAP_PHONE_EXTENSION: {
+    meaning:
+      'The mapping of the sync writes phone numbers in the form +49305550000, which has no extension. Nothing was sent.',
+    sentence: '{field}: "{value}" has an extension, and the form +49305550000 (E.164) has none.',
+    remedy:
+      'Move the extension to another field of the contact[!sent , or remove `strict` from the field in `map` to send the number as it is].',
   },
   CHANGE_IGNORED: {
     meaning: 'The contact has changed, and the settings say that changes are ignored (onChange: ignore).',

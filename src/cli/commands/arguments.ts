@@ -39,6 +39,19 @@ export function columnsOf<Field extends string>(fields: readonly Field[], { mayB
   };
 }
 
+type OneOf = readonly string[];
+type GivenWhere = ReadonlyMap<string, OneOf | { readonly not: OneOf }>;
+
+/** `COLUMN=VALUE` or `COLUMN!=VALUE`, repeated; several values of one column are one condition. */
+export function toWhere(text: string, earlier: GivenWhere = new Map()): GivenWhere {
+  const [, column, not, value = ''] = /^(.+?)(!)?=(.*)$/s.exec(text) ?? [];
+  if (column === undefined) throw new InvalidArgumentError('Expected COLUMN=VALUE or COLUMN!=VALUE.');
+  const before = earlier.get(column) ?? (not ? { not: [] } : []);
+  if ('not' in before !== (not !== undefined))
+    throw new InvalidArgumentError(`${quote(column)} has both = and !=: leave one of them out.`);
+  return new Map([...earlier, [column, 'not' in before ? { not: [...before.not, value] } : [...before, value]]]);
+}
+
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
 /** A point in time, or how long ago it was. Without an offset, it is in the time zone of this machine. */

@@ -1,6 +1,8 @@
 /** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
+import { closest } from '../../base/closest.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
 import {
   isOperationName,
@@ -137,11 +139,25 @@ export function splitParams(
   return { path: of('path'), query: of('query') };
 }
 
-async function readBody({ cwd }: Session, name: OperationName, text: string | undefined): Promise<unknown> {
+async function readBody({ cwd, out }: Session, name: OperationName, text: string | undefined): Promise<unknown> {
   if (text === undefined) return undefined;
   const operation: Operation = operations[name];
   if (!operation.body) throw wrongUse(`${name} takes no body`);
-  return readJsonArgument(text, { option: '--body', cwd });
+  const body: unknown = await readJsonArgument(text, { option: '--body', cwd });
+  for (const warning of unknownFields(name, operation.body, body)) out.complain(`lockstep: Warning: ${warning}`);
+  return body;
+}
+
+/** A service may have more fields than the contract, so such a body is sent. */
+function unknownFields(name: OperationName, { shape }: z.ZodObject, body: unknown): readonly string[] {
+  const known = Object.keys(shape);
+  return Object.keys(body ?? {})
+    .filter((field) => !known.includes(field))
+    .map((field) => {
+      const guess = closest(field, known);
+      const hint = guess === undefined ? `It has ${oneOf(known)}.` : `Did you mean ${quote(guess)}?`;
+      return `the body of ${name} has no field ${quote(field)} in the contract. It is sent unchanged. ${hint}`;
+    });
 }
 
 function tell({ out }: Session, name: OperationName, outcome: Outcome): void {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import { attention, examine, type Report } from '../../doctor/examine.ts';
 import type { ProbedAccount } from '../../doctor/probed-account.ts';
+import { EMBEDDED } from '../../engine/account/account.ts';
 import { keepCutOff } from '../../engine/account/cut-off.ts';
 import { forgetShapes } from '../../engine/account/shapes.ts';
 import { keepLearnt } from '../../engine/ledger/learnt.ts';
@@ -95,7 +96,17 @@ async function probedAccount({ accounts, settings }: Workspace, name: string): P
   const hasAuthorization = authorization !== undefined;
   const ratePerSecond = budget.mode === 'discover' ? undefined : account.ratePerSecond;
   const pace = { ratePerSecond, concurrency, timeoutMs, settleMs };
-  return { name, baseUrl, client, prefix, dialect, hasAuthorization, keySource, ...pace };
+  return {
+    name,
+    baseUrl,
+    isEmbedded: account.service === EMBEDDED,
+    client,
+    prefix,
+    dialect,
+    hasAuthorization,
+    keySource,
+    ...pace,
+  };
 }
 
 function suggest({ out, hint }: Session, report: Report, account: string): void {

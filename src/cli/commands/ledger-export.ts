@@ -7,11 +7,11 @@ import { reportRows } from '../../engine/ledger/rows.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { plural } from '../../operator/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { exportLines, TO_STDOUT } from '../export-file.ts';
+import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { toTime } from './arguments.ts';
 
-interface ExportOptions {
+interface ExportOptions extends Replacing {
   readonly out: string;
   readonly since?: Date;
 }
@@ -25,6 +25,7 @@ export function addLedgerExport(ledger: Command, perform: Perform): void {
         'reason (`"kind": "row"`), and at the end the counts of runs that were deleted (`"kind": "history"`).',
     )
     .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)
+    .option(...FORCE)
     .option('--since <time>', 'only runs that started since then: 2026-11-21, 2026-11-21T02:00Z, or 30d', toTime)
     .addHelpText(
       'after',
@@ -36,10 +37,10 @@ Examples:
     .action(perform(exportLedger));
 }
 
-async function exportLedger(session: Session, { out: target, since }: ExportOptions): Promise<void> {
+async function exportLedger(session: Session, { out: target, since, force }: ExportOptions): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
-  const count = await exportLines(session, target, linesOf(pool, session, since));
+  const count = await exportLines(session, target, linesOf(pool, session, since), { force });
   const isFile = target !== TO_STDOUT;
   if (isFile) out.say(`Wrote ${plural(count, 'line')} to ${target}.`);
   out.result({ lines: count, file: isFile ? path.resolve(session.cwd, target) : null });

@@ -4,21 +4,24 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COMBINE, type CombineChoice } from '../../csv/combine.ts';
 import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
+import type { Where } from '../../csv/presets.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { FORCE, type Replacing } from '../export-file.ts';
 import { type LoadRequest, loadFile } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';
 import { writeTemplate } from '../orders/template.ts';
 import { planPath } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
-import { columnsOf, wholeNumber } from './arguments.ts';
+import { columnsOf, toWhere, wholeNumber } from './arguments.ts';
 
-interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'> {
+interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'>, Replacing {
   readonly account?: string;
   readonly template?: boolean;
   readonly preset?: string;
   readonly combineLines?: CombineChoice;
   readonly headerRow?: number;
+  readonly where?: Where;
   readonly limit?: number;
   readonly map?: ReadonlyMap<Field, string>;
   readonly encoding?: Encoding;
@@ -54,6 +57,12 @@ export function define(orders: Command, perform: Perform): void {
         'make one order of neighbouring lines with the same order_id: sum their amounts and join their descriptions, or ' +
           'take the first; or none, whatever the preset says',
       ).choices(COMBINE),
+    )
+    .option(
+      '--where <column=value>',
+      'load only orders with this value in a column; COLUMN!=VALUE: with another one. Repeated for one column: one of the ' +
+        'values; for several columns: all conditions have to hold',
+      toWhere,
     )
     .option('--limit <orders>', 'load only this many orders, from the beginning of the file', wholeNumber)
     .option('--dry-run', 'check, resolve and plan everything, and write nothing')
@@ -91,6 +100,7 @@ export function define(orders: Command, perform: Perform): void {
     .option('--header-row <line>', 'line of the header, instead of the detected one', wholeNumber)
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
     .option('--template', 'write an empty file with all columns instead, as orders template does')
+    .option('--force', 'replace the file of --plan or --template if it exists')
     .addHelpText(
       'after',
       `
@@ -100,20 +110,22 @@ Examples:
   $ lockstep orders load orders.csv --account acme --create-customers --results results/
   $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
   $ lockstep orders load shopify.csv --account acme --limit 10
+  $ lockstep orders load stripe.csv --account acme --where Status=Paid --where Currency=eur
   $ zcat export.csv.gz | lockstep orders load - --account acme --yes`,
     )
     .action(perform(load));
   orders
     .command('template')
     .summary('write an empty CSV with the columns of orders')
-    .description('Writes a CSV that has all columns and no row. An existing file is not replaced.')
+    .description('Writes a CSV that has all columns and no row.')
     .argument('[file]', 'where to write; - is stdout', 'orders.csv')
+    .option(...FORCE)
     .action(perform(writeTemplate));
 }
 
 async function load(session: Session, file: string | undefined, options: LoadOptions): Promise<ExitCode> {
   if (options.template === true) {
-    await writeTemplate(session, file);
+    await writeTemplate(session, file, options);
     return DONE;
   }
   const { account, header, headerRow: headerLine } = options;
@@ -123,12 +135,24 @@ async function load(session: Session, file: string | undefined, options: LoadOpt
     throw wrongUse('--header-row and --no-header exclude each other: leave one out');
   if (options.plan !== undefined && options.detach === true)
     throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
-  const plan = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan);
+  const plan = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan, options);
   const results = options.results && (await resultsDir(session.cwd, options.results));
   accountNamed(await session.settings(), account); // reports a misspelt name before the file is read
   const source = file === '-' ? file : path.resolve(session.cwd, file);
-  const { map, preset, combineLines, limit, encoding, delimiter, quote, decimal, accounting } = options;
-  const choices = { map, preset, combineLines, limit, encoding, delimiter, quote, decimal, accounting, headerLine };
+  const { map, preset, combineLines, where, limit, encoding, delimiter, quote, decimal, accounting } = options;
+  const choices = {
+    map,
+    preset,
+    combineLines,
+    where,
+    limit,
+    encoding,
+    delimiter,
+    quote,
+    decimal,
+    accounting,
+    headerLine,
+  };
   const hasHeader = header ? undefined : false;
   return loadFile(session, source, { ...options, account, results, plan, choices: { ...choices, hasHeader } });
 }

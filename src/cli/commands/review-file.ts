@@ -17,6 +17,7 @@ import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { WRONG_USE } from '../errors.ts';
+import { FORCE, type Replacing } from '../export-file.ts';
 import { thisPerson } from '../person.ts';
 import { evidenceLine } from '../review.ts';
 import type { Perform, Session } from '../session.ts';
@@ -61,7 +62,8 @@ export function addExport(review: Command, perform: Perform): void {
       'Writes the rows that wait for a person as CSV, all or those that --account, --sync and --reason select. Fill in the ' +
         `columns choice (${oneOf(CHOICES)}) and, for use, record; then import the file. Rows without a choice stay undecided.`,
     )
-    .requiredOption('--out <file>', 'where to write; - is stdout');
+    .requiredOption('--out <file>', 'where to write; - is stdout')
+    .option(...FORCE);
   withFilters(command).action(perform(exportItems));
 }
 
@@ -80,11 +82,11 @@ export function addImport(review: Command, perform: Perform): void {
 
 async function exportItems(
   session: Session,
-  { out: target, ...filter }: FilterOptions & { readonly out: string },
+  { out: target, force, ...filter }: FilterOptions & Replacing & { readonly out: string },
 ): Promise<void> {
   const { pool } = await session.openLedger();
   const named = [...idsOf(await reviewItems(pool, filter))];
-  session.out.result(await writeTable(session, target, COLUMNS, lines(named, session.hint)));
+  session.out.result(await writeTable(session, target, COLUMNS, lines(named, session.hint), { force }));
 }
 
 async function* lines(

@@ -10,12 +10,13 @@ import { syncNamed } from '../../settings/settings.ts';
 import { askForApproval } from '../approval.ts';
 import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import type { Replacing } from '../export-file.ts';
 import { planPath, savedPlan } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
 import type { StartHow } from '../start-sync.ts';
 import type { Workspace } from '../wire.ts';
 
-interface RunOptions {
+interface RunOptions extends Replacing {
   readonly dryRun?: boolean;
   readonly detach?: boolean;
   readonly lane?: Lane;
@@ -35,6 +36,7 @@ export function define(command: Command, perform: Perform): void {
     .argument('<sync>', 'name of the sync in the settings')
     .option('--dry-run', 'read and decide everything, write nothing, and show what would be written')
     .option('--plan <file>', 'for a sync of contacts: a dry run that saves what it would write, for lockstep apply')
+    .option('--force', 'replace the file of --plan if it exists')
     .option('--detach', 'start the run and return at once; a worker (lockstep start) works on it')
     .option(
       '--reconcile',
@@ -73,7 +75,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   }
   if (options.plan !== undefined && options.detach === true)
     throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
-  const planFile = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan);
+  const planFile = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan, options);
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   await tellPause(session, workspace, name);

@@ -5,10 +5,10 @@ import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../../operator/row-export.ts';
 import { plural, prunedNote } from '../../operator/words.ts';
-import { exportLines, TO_STDOUT } from '../export-file.ts';
+import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 
-interface ExportOptions {
+interface ExportOptions extends Replacing {
   readonly verdict?: Verdict;
   readonly out: string;
 }
@@ -24,6 +24,7 @@ export function addExport(runs: Command, perform: Perform): void {
     .argument('<run>', 'id of the run')
     .addOption(new Option('--verdict <verdict>', 'only rows of this verdict').choices(VERDICTS))
     .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)
+    .option(...FORCE)
     .addHelpText(
       'after',
       `
@@ -34,12 +35,12 @@ Examples:
     .action(perform(exportRows));
 }
 
-async function exportRows(session: Session, id: string, { verdict, out: target }: ExportOptions): Promise<void> {
+async function exportRows(session: Session, id: string, { verdict, out: target, force }: ExportOptions): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
   const run = await readRun(pool, id);
   const lines = exportedLines(pool, run, verdict, session.hint);
-  const written = await writeTable(session, target, EXPORT_TITLES, lines);
+  const written = await writeTable(session, target, EXPORT_TITLES, lines, { force });
   if (target !== TO_STDOUT) out.say(...prunedNote(run));
   out.result({ run: id, verdict: verdict ?? null, ...written });
 }
@@ -50,8 +51,9 @@ export async function writeTable(
   target: string,
   titles: readonly string[],
   lines: AsyncIterable<string>,
+  how: Replacing,
 ): Promise<{ readonly rows: number; readonly file: string | null }> {
-  const rows = (await exportLines(session, target, under(titles, lines))) - 1;
+  const rows = (await exportLines(session, target, under(titles, lines), how)) - 1;
   if (target === TO_STDOUT) return { rows, file: null };
   session.out.say(`Wrote ${plural(rows, 'row')} to ${target}.`);
   return { rows, file: path.resolve(session.cwd, target) };

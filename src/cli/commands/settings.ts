@@ -22,8 +22,9 @@ export function define(settings: Command, perform: Perform): void {
     .description(
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
         'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read. The presets ' +
-        'of your own are checked too. --live also reads ten contacts for each sync of contacts, with one call, and shows what ' +
-        'its map and where make of them; it exits with 1 if any of them has a problem.',
+        'of your own are checked too. --live also shows for each sync of contacts what its map makes of ten ' +
+        'contacts that its where selects, and reads up to 500 contacts to find them; it exits with 1 if any of them has a ' +
+        'problem.',
     )
     .option('--live', 'test the mapping of each sync of contacts with ten contacts of its service')
     .action(perform(check));

@@ -23,7 +23,8 @@ export function define(command: Command, perform: Perform): void {
         'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
         'work uses the changed accounts, syncs, schedules and targets; settings with a problem are refused. On SIGTERM it ' +
-        'finishes the work in flight and exits with 0. If it is killed, nothing is lost.',
+        'finishes the work in flight and exits with 0. If it is killed, nothing is lost. Without a terminal, all that it says ' +
+        'is a log on stderr, one JSON object a line.',
     )
     .option(
       '--roles <roles>',
@@ -65,18 +66,20 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   const settings = await session.settings();
   const roles = new Set<Role>(options.roles ?? [...defaultRoles(settings), 'console']);
   const isChosen = options.roles !== undefined;
+  const { log, out } = session;
+  logEvents(log);
+  if (!out.isLive) out.useLog(log);
   const signal = session.untilStopped(
     'Finishing the work in flight, then stopping. Press Ctrl-C again to stop at once.',
+    out.say,
   );
-  logEvents(session.log);
   const workspace = await session.openWorkspace();
   const { port, listen, health } = options;
-  const { log, out } = session;
   const ready = await startRoles(workspace, roles, { port, listen, health, isChosen, log, say: out.say });
-  session.whenReloaded((read) => takeOverSettings(workspace, roles, read, session.log));
-  session.out.say('Ctrl-C stops it.');
-  session.out.result({ roles: [...roles], ...ready });
+  session.whenReloaded((read) => takeOverSettings(workspace, roles, read, log));
+  if (out.isLive) out.say('Ctrl-C stops it.');
+  out.result({ roles: [...roles], ...ready });
   await aborted(signal);
   await session.close();
-  session.out.say('Stopped.');
+  out.say('Stopped.');
 }

@@ -59,6 +59,7 @@ export async function loadFile(session: Session, source: string, request: LoadRe
     signal,
     isOurs: received.begun.status === 'new',
     told: () => (hasShownPlan ? ['invalid'] : []),
+    toldNotes: received.notes,
     results: async (ended) => {
       if (ended.dryRun && ended.status === 'done')
         out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings)));
@@ -134,7 +135,7 @@ function changedOptions(run: Run, { existing, createCustomers = false }: LoadReq
 
 function tellBegun(
   { out, hint }: Session,
-  { begun, rows, lines, warnings, currencies }: ReceivedLoad,
+  { begun, rows, lines, warnings, notes }: ReceivedLoad,
   source: string,
   request: LoadRequest,
 ): void {
@@ -152,10 +153,7 @@ function tellBegun(
   }
   if (warnings.length > 0)
     out.say('', 'Check these rows:', ...warnings.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts)}`));
-  if (currencies.length > 1)
-    out.say(
-      `Note: the amounts are in ${currencies.join(', ')}, and an order has no currency: all are sent as plain numbers.`,
-    );
+  out.say(...notes.map((note) => `Note: ${note}.`));
 }
 
 /** Resumes a paused or failed load, unless it waits for approval. */

@@ -12,11 +12,12 @@ import {
   missingNotes,
   presetWords,
   unusedWords,
+  whereWords,
 } from '../../operator/sheet-words.ts';
 import { plural } from '../../operator/words.ts';
 
 export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Received): readonly string[] {
-  const { encoding, format, mapping, decimal, preset, combine, limit, headerLine } = sheet;
+  const { encoding, format, mapping, decimal, preset, combine, where, limit, headerLine } = sheet;
   const size = `${plural(sizeBytes, 'byte')}${isGzip ? ', gzip' : ''}`;
   const header = format.hasHeader ? `header on line ${headerLine}` : 'without a header';
   const by = delimiterWords(format.delimiter);
@@ -29,6 +30,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     ...(mapping.none.length === 0 ? [] : [`  no column, as you said: ${mapping.none.join(', ')}`]),
     ...unusedLines(mapping.unmapped),
     ...(combine ? [`  ${combineWords(combine)}`] : []),
+    ...(where.length > 0 ? [`  ${whereWords(where)}`] : []),
     ...(limit === undefined ? [] : [`  at most ${plural(limit, 'order')}, because of --limit ${limit}`]),
     ...missingNotes(mapping).map((note) => `Note: ${note}`),
   ];

@@ -1,6 +1,6 @@
 /** Load a file, second step: how it is read, which column fills which field, and the options. */
 import { z } from 'zod';
-import { combineWords, decimalWords, delimiterWords, presetWords } from '../../operator/sheet-words.ts';
+import { combineWords, decimalWords, delimiterWords, presetWords, whereWords } from '../../operator/sheet-words.ts';
 import { formatBytes, formatCount, plural } from '../../operator/words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { type Failure, failureOf } from '../failures.ts';
@@ -214,6 +214,14 @@ function Found({ preview: { table, sheet } }: { preview: Preview }) {
               <>
                 <dt>Lines</dt>
                 <dd>{combineWords(sheet.combine)}</dd>
+              </>
+            )}
+            {sheet.where.length > 0 && (
+              <>
+                <dt>Filter</dt>
+                <dd>
+                  <Foreign text={whereWords(sheet.where)} most={200} />
+                </dd>
               </>
             )}
           </>

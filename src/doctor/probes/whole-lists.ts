@@ -42,7 +42,7 @@ async function look(exam: Examination, about: WholeKind): Promise<Finding> {
     return certain(GAP, `paged: one answer has ${count} records, and a second page has others`, DOES_PAGED, { about });
   if (await hidesARecord(exam, list, about))
     return cut(`cut off: the list has ${count} records, and a get returns one that is not in it`);
-  if (isPageSize(count) && paged !== 'empty') {
+  if (isPageSize(count) && paged !== 'empty' && !exam.account.isEmbedded) {
     const needs = `check on the service’s platform whether there are more than ${count} ${about}; if so, ${NEEDS}`;
     const found = `the list has ${count} records, which looks like a page size: it may be cut off`;
     return likely(GAP, found, DOES_WRONG, { about, needs });

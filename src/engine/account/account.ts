@@ -13,6 +13,9 @@ export type KeyFound =
   /** The service was unreachable, or its answers say nothing about the key. */
   | { readonly status: 'unclear' };
 
+/** How the settings name the embedded service. */
+export const EMBEDDED = 'embedded';
+
 export interface Account {
   readonly name: string;
   /** The tenant of the account; the ledger's knowledge belongs to it. */

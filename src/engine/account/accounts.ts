@@ -14,7 +14,7 @@ import { originOf } from '../../settings/shared-accounts.ts';
 import { isGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { firstService, type Identity, scopeNamed } from '../ledger/scopes.ts';
-import type { Account, KeyFound } from './account.ts';
+import { type Account, EMBEDDED, type KeyFound } from './account.ts';
 import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
 import { lookAtContacts, tryKey } from './key-check.ts';
 import { createPermissions } from './permissions.ts';
@@ -135,7 +135,7 @@ type Needs = Parameters<typeof createAccounts>[0];
 function identityFor(pool: pg.Pool, { baseUrl, apiKey, embeddedTenant }: AccountAccess): Promise<Identity> {
   return embeddedTenant === undefined
     ? identityOf(pool, originOf(baseUrl), apiKey)
-    : identityOf(pool, 'embedded', embeddedTenant);
+    : identityOf(pool, EMBEDDED, embeddedTenant);
 }
 
 /** @throws LockstepError IDENTITY_CHANGED */
@@ -184,7 +184,7 @@ async function openAccount(
     name,
     scope,
     baseUrl,
-    service: await firstService(pool, scope, settings.url ?? 'embedded'),
+    service: await firstService(pool, scope, settings.url ?? EMBEDDED),
     client: guardClient(client, {
       breaker: createBreaker(),
       probe: (options) => lookAtContacts(client, settings.dialect, options),

@@ -7,6 +7,7 @@ import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { addNote } from '../ledger/runs.ts';
 import type { JobContext } from '../worker/job.ts';
+import { type Account, EMBEDDED } from './account.ts';
 import type { WholeListRead } from './whole-list.ts';
 
 const NAME = (kind: WholeKind) => `cut-off:${kind}`;
@@ -17,9 +18,12 @@ export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, 
   else await keepLearnt(pool, scope, NAME(kind), found);
 }
 
-/** Whether the list is known to be cut off. Notes that in the run, and also if its length is suspicious. */
+/**
+ * Whether the list is known to be cut off. Notes that in the run, and also if its length is suspicious; lists of the embedded
+ * service are whole, whatever their length.
+ */
 export async function isCutOff(
-  { pool, run }: Pick<JobContext<unknown>, 'pool' | 'run'>,
+  { pool, run, account }: Pick<JobContext<unknown>, 'pool' | 'run'> & { readonly account: Pick<Account, 'service'> },
   kind: WholeKind,
   { records, hasEnd }: Pick<WholeListRead, 'records' | 'hasEnd'>,
 ): Promise<boolean> {
@@ -29,7 +33,7 @@ export async function isCutOff(
     await addNote(pool, run.id, `the doctor found that the list of ${kind} is ${found}; ${safe}`);
     return true;
   }
-  if (records !== undefined && !hasEnd && isPageSize(records)) {
+  if (records !== undefined && !hasEnd && isPageSize(records) && account.service !== EMBEDDED) {
     const check = `check on the service’s platform whether it has more, because Lockstep would create missing records again`;
     await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
   }

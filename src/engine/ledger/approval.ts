@@ -50,8 +50,8 @@ export function declineRun(db: Queryable, id: string, by: string): Promise<boole
 /** Binds a new run to the writes of a saved plan. Runs in the transaction that starts the run. `by`: user and host. */
 export async function bindToPlan(db: Queryable, id: string, plan: AppliedPlan): Promise<void> {
   await db.query(
-    `insert into ledger.shown (run_id, n, source_id, source, write)
-     select $1, n, source_id, source, write from ledger.shown where run_id = $2`,
+    `insert into ledger.shown (run_id, n, source_id, source, write, was)
+     select $1, n, source_id, source, write, was from ledger.shown where run_id = $2`,
     [id, plan.id],
   );
   await db.query(

@@ -32,7 +32,7 @@ export interface Run {
   /** Notes for the operator about the run. */
   readonly notes: readonly string[];
   readonly scan: ScanProof | undefined;
-  /** Contacts that the filter of the sync left out; undefined if it has none. They are no rows. */
+  /** What the filter of the sync or of the load left out; undefined if it has none. It is no row. */
   readonly leftOut: LeftOut | undefined;
   readonly rowsSeen: number;
   readonly rowsSettled: number;
@@ -55,7 +55,9 @@ export interface Run {
   readonly isBound: boolean;
 }
 
-export interface LeftOut {
+export type LeftOut = ContactsLeftOut | { readonly orders: number };
+
+export interface ContactsLeftOut {
   readonly contacts: number;
   /** Of these, how many are linked with a customer, which the run leaves unchanged. */
   readonly linked: number;
@@ -199,7 +201,7 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
   return recorded.rows[0]?.status;
 }
 
-/** Stores how many contacts the filter of a run's sync leaves out. */
+/** Stores how many contacts or orders the filter of a run leaves out. */
 export async function recordLeftOut(db: Queryable, id: string, leftOut: LeftOut): Promise<void> {
   await db.query('update ledger.runs set left_out = $2 where id = $1', [id, leftOut]);
 }

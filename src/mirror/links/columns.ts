@@ -38,7 +38,7 @@ export function mapLinkColumns(header: Header, told: ReadonlyMap<LinkField, stri
   if (header.isGiven) refuseDuplicates(header);
   const found = new Map<LinkField, LinkColumn>();
   for (const [field, column] of told) {
-    const index = columnIndex(header, field, column);
+    const index = columnIndex(header, `--map ${field}=${column}`, column);
     found.set(field, { index, name: header.names[index] ?? '' });
   }
   if (header.isGiven) recogniseAll(header, found);

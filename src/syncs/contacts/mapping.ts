@@ -3,7 +3,7 @@
  * mapping is our choice: the contract lists both sets of fields and no mapping.
  */
 import { createHash } from 'node:crypto';
-import { toE164 } from '../../base/phone.ts';
+import { hasExtension, toE164 } from '../../base/phone.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import type { CustomerFields } from '../../contract/records.ts';
@@ -64,8 +64,11 @@ function mapContact(map: ContactMap, contact: JsonObject): MappedContact {
     if (rule === 'none') continue;
     const { value, unreadable } = resultOf(rule, contact);
     if (value !== '') fields[field] = value;
-    if (unreadable)
-      (rule.strict ? failures : unread).push({ code: 'MAP_NOT_A_PHONE', facts: { field, ...unreadable } });
+    if (unreadable) {
+      const code = hasExtension(unreadable.value, unreadable.country) ? 'MAP_PHONE_EXTENSION' : 'MAP_NOT_A_PHONE';
+      if (rule.strict) failures.push({ code, facts: { field, ...unreadable } });
+      else unread.push({ code, facts: { field, ...unreadable, sent: true } });
+    }
     if (value === '' && rule.required) failures.push({ code: 'MAP_EMPTY', facts: { field } });
   }
   return { fields, failures, unread };

@@ -9,7 +9,7 @@ import type { ContactLink, KnownCustomer } from '../../engine/ledger/matching/co
 import type { MatchKey } from '../../engine/ledger/matching/customer-levels.ts';
 import type { Sightings } from '../../engine/ledger/matching/recall-contacts.ts';
 import type { SeenRecord } from '../../engine/ledger/records.ts';
-import type { LeftOut } from '../../engine/ledger/runs.ts';
+import type { ContactsLeftOut } from '../../engine/ledger/runs.ts';
 import type { Keys } from '../customers/keys.ts';
 
 /** Passes of `#linked`: the customer a link names, and the same once it was in the list. */
@@ -46,7 +46,7 @@ export class ContactSightings implements Sightings {
   }
 
   /** How many contacts the filter leaves out, and how many of these are linked with a customer. */
-  get leftOut(): LeftOut {
+  get leftOut(): ContactsLeftOut {
     return { contacts: this.#leftOut.size, linked: this.#leftOutLinked };
   }
 

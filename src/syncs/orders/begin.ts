@@ -25,7 +25,7 @@ export interface LoadSpec {
   readonly sha256: string;
   readonly bytes: number;
   readonly header: readonly string[];
-  /** What is needed to write the results; kept as JSON. */
+  /** What is needed to write the results, and what was said about the columns; kept as JSON. */
   readonly form: unknown;
   readonly options: OrdersOptions;
   readonly lane: Lane;

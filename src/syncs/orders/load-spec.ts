@@ -9,6 +9,7 @@ import type { Account } from '../../engine/account/account.ts';
 import type { LoadSpec } from './begin.ts';
 import { storable } from './fields.ts';
 import type { OrdersOptions } from './options.ts';
+import { type TellingForm, tellingForm } from './remembered-columns.ts';
 import type { ResultFormat } from './results.ts';
 
 export interface LoadIdentity {
@@ -59,7 +60,8 @@ export function specOf(load: Specified, received: Received, sheet: Sheet, sha256
   const { columns, format, encoding } = sheet;
   const { account, options, dryRun, staysDeclined } = load;
   const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
-  const form: ResultFormat = {
+  const form: ResultFormat & TellingForm = {
+    ...tellingForm(sheet),
     delimiter: format.delimiter,
     quote: format.quote,
     lineEnd: format.lineEnd,
@@ -84,9 +86,10 @@ export function specOf(load: Specified, received: Received, sheet: Sheet, sha256
 }
 
 /** Which rows of the file become which orders; nothing where each row does, as in earlier versions. */
-function readingOf({ headerLine }: LoadIdentity['choices'], { combine, limit }: Sheet): readonly unknown[] {
-  const isWhole = combine === undefined && limit === undefined && headerLine === undefined;
-  return isWhole ? [] : [{ combine, limit, headerLine }];
+function readingOf({ headerLine }: LoadIdentity['choices'], { combine, limit, where }: Sheet): readonly unknown[] {
+  const filter = where.length === 0 ? undefined : where.map(({ index, condition }) => [index, condition]);
+  const isWhole = [combine, limit, headerLine, filter].every((one) => one === undefined);
+  return isWhole ? [] : [{ combine, limit, headerLine, where: filter }];
 }
 
 /** The label prefix of orders without an order_id: the same however the columns are mapped, so no order is created twice. */

@@ -6,15 +6,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { LockstepError } from '../../base/errors.ts';
+import { Overview } from '../../csv/overview.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
 import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
-import type { Run } from '../../engine/ledger/runs.ts';
+import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
+import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
-import { rememberColumns, rememberedColumns } from './remembered-columns.ts';
+import { rememberedColumns } from './remembered-columns.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad extends Specified {
@@ -43,8 +45,8 @@ export interface ReceivedLoad {
   readonly lines: number;
   /** The first warnings about valid rows in the order of the file, if the load is new. */
   readonly warnings: readonly Problem[];
-  /** An order has no currency, so more than one currency in a file deserves a warning. */
-  readonly currencies: readonly string[];
+  /** What a person should know about the orders, if the load is new; the run has the same notes. */
+  readonly notes: readonly string[];
 }
 
 const SHOWN_WARNINGS = 10;
@@ -63,10 +65,9 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const fingerprint = await fingerprintOf(pool, load, received);
     const { sha256 } = received;
     const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
-    if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], currencies: [] };
+    if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], notes: [] };
     const labels = labelsFor(load, fingerprint);
     const staged = await stageAll(pool, begun.run, load, received, sheet, labels);
-    await rememberColumns(pool, load.account.scope, sheet);
     await releaseLoad(pool, begun.run.id);
     return { begun, sha256, ...staged };
   } finally {
@@ -97,6 +98,7 @@ async function stageAll(
 ): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'>> {
   const warnings: Problem[] = [];
   const validator = validatorOf(sheet);
+  const overview = new Overview(sheet);
   const staging = boundedPipeline();
   let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
@@ -107,7 +109,7 @@ async function stageAll(
   };
   let [rows, lines] = [0, 0];
   try {
-    for await (const checked of checkedRows(received, sheet, validator)) {
+    for await (const checked of checkedRows(received, sheet, validator, overview)) {
       load.signal.throwIfAborted();
       for (const row of checked) {
         if (row.status === 'valid') warnings.push(...row.warnings.slice(0, SHOWN_WARNINGS - warnings.length));
@@ -126,7 +128,10 @@ async function stageAll(
     await staging.end();
     await noteReceiving(pool, run.id, rows);
     await settleRepeats(pool, run.id, { labels, isCombining: sheet.combine !== undefined });
-    return { rows, lines, warnings, currencies: validator.currencies };
+    const notes = overview.notes(validator.currencies).map((note) => storable(note));
+    for (const note of notes) await addNote(pool, run.id, note);
+    if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
+    return { rows, lines, warnings, notes };
   } catch (error) {
     await staging.end().catch(() => {}); // the first error is reported
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent

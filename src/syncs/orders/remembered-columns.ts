@@ -1,10 +1,24 @@
-/** What people said about the columns of a file, kept for the account and the header for which they said it. */
+/**
+ * What people said about the columns of a file, kept for the account and the header for which they said it. Until a load is
+ * accepted, it is kept with the load only: a dry run, or a load that a person does not approve, changes no later load.
+ */
 import type pg from 'pg';
+import { z } from 'zod';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Sheet } from '../../csv/sheet.ts';
 import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { readLoad } from './begin.ts';
 
 const COLUMNS = 'columns:';
+
+/** A part of what is kept with a load. `told`: as `rememberedColumns` returns it. */
+const formSchema = z.object({
+  columns: z.object({ signature: z.string(), told: z.record(z.string(), z.string()) }).optional(),
+});
+
+export type TellingForm = z.input<typeof formSchema>;
 
 /** By the signature of a header: field → column, or empty where no column fills the field. */
 export async function rememberedColumns(
@@ -24,8 +38,15 @@ export async function rememberedColumns(
   return remembered;
 }
 
-export async function rememberColumns(pool: pg.Pool, scope: string, { mapping, signature }: Sheet): Promise<void> {
+/** Empty if there is nothing to remember. */
+export function tellingForm({ mapping, signature }: Pick<Sheet, 'mapping' | 'signature'>): TellingForm {
   const told = mapping.columns.filter(({ how }) => how === 'told' || how === 'remembered');
   const said = [...told.map(({ field, name }) => [field, name]), ...mapping.none.map((field) => [field, ''])];
-  if (said.length > 0) await keepLearnt(pool, scope, `${COLUMNS}${signature}`, Object.fromEntries(said));
+  return said.length === 0 ? {} : { columns: { signature, told: Object.fromEntries(said) } };
+}
+
+/** Remembers what was said about the columns of a load that is accepted. */
+export async function rememberColumns(db: Queryable, { id, scope }: Pick<Run, 'id' | 'scope'>): Promise<void> {
+  const { columns } = formSchema.parse((await readLoad(db, id))?.form ?? {});
+  if (columns) await keepLearnt(db, scope, `${COLUMNS}${columns.signature}`, columns.told);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sentenceFor } from '../../../src/base/reasons/reasons.ts';
 import type { Json, JsonObject } from '../../../src/client/call/json.ts';
 import type { CustomerFields } from '../../../src/contract/records.ts';
 import type { ContactFilter } from '../../../src/settings/contact-filter.ts';
@@ -143,6 +144,12 @@ describe('a mapping', () => {
       { code: 'MAP_EMPTY', facts: { field: 'gender' } },
       { code: 'MAP_NOT_A_PHONE', facts: { field: 'phone_number', value: '12', country: 'DE' } },
     ]);
+    const [failure] = mappingOf({ map: { phone_number: map.phone_number } }).map({
+      phone: '030 5550000 ext. 5',
+    }).failures;
+    expect(sentenceFor(failure?.code ?? null, failure?.facts ?? null)).toMatch(
+      /^phone_number: "030 5550000 ext\. 5" has an extension, .* Move the extension to another field of the contact, or remove `strict` /,
+    );
   });
 
   test('writes the fields that it does not leave out', () => {

@@ -24,7 +24,7 @@ const WRITES = `
   select i.n, coalesce(i.source_id, i.n::text) as source_id, p.n is not null or ${CUSTOMER} is null as is_decided,
     ${HASH('i.label', 'i.hash', 'i.fields', 'i.client_id', 'i.email', 'i.customer')} as source,
     ${HASH(`coalesce(p.action, 'create')`, 'p.record_id', KNOWN_CUSTOMER, 'p.fields', 'k.fields')} as write,
-    case when u.dry_run then k.fields end as was
+    k.fields as present
   from ledger.runs u join ${ORDERS} on i.run_id = u.id
     left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
     left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
@@ -36,13 +36,20 @@ const WRITES = `
 /** SQL: row `w` of the run was shown as `s`. */
 const SHOWN = 's.run_id = $1 and s.source_id = w.source_id';
 
+/** SQL: what has changed since row `w` was shown as `s`; the old values of its record are known if a dry run has shown it. */
+const MOVED = `case when s.n is null then null when s.source <> w.source then '{"ownContent": true}'::jsonb
+    when s.was <> w.present then jsonb_build_object('changed', (
+      select jsonb_agg(key order by key) from jsonb_each(s.was) a full join jsonb_each(w.present) b using (key)
+      where a.value is distinct from b.value))
+    else '{"otherRecord": true}' end`;
+
 /** Stores what the run would write. Runs in the transaction of its decision, while the records that it read exist. */
-export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<void> {
+export async function keepShown(db: Queryable, { id, dryRun }: Pick<Run, 'id' | 'dryRun'>): Promise<void> {
   await db.query('delete from ledger.shown where run_id = $1', [id]);
   await db.query(
     `insert into ledger.shown (run_id, n, source_id, source, write, was)
-     select $1, n, source_id, source, write, was from (${WRITES}) w order by n`,
-    [id],
+     select $1, n, source_id, source, write, case when $2 then present end from (${WRITES}) w order by n`,
+    [id, dryRun],
   );
   await reopenDecisions(db, id, 'v.n is null');
 }
@@ -54,7 +61,7 @@ export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise
 export async function leaveOutUnshown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<number> {
   const leftOut = await settleRows(db, id, {
     sql: `select w.n, 'rejected' as verdict, case when s.n is null then 'NOT_IN_PLAN' else 'PLAN_MOVED' end as reason,
-        case when s.n is not null then jsonb_build_object('ownContent', s.source <> w.source) end as facts, null::text as record_id
+        ${MOVED} as facts, null::text as record_id
       from (${WRITES}) w left join ledger.shown s on ${SHOWN}
       where w.is_decided and (s.source, s.write) is distinct from (w.source, w.write)`,
   });
