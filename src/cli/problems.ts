@@ -44,7 +44,9 @@ function sectionLines(
     styled('strong', `${plural(count, 'row')} ${words}:`),
     ...groups.slice(0, SHOWN_GROUPS).flatMap(groupLines),
     ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${formatCount(hidden.length)} other reasons`]),
-    ...(verdict === 'review' && !report.dryRun ? [`  To decide them: ${hints.command('review')}`] : []),
+    ...(verdict === 'review' && report.type !== 'tasks' && !report.dryRun
+      ? [`  To decide them: ${hints.command('review')}`]
+      : []),
     `  All of them: ${exportCommand(report, verdict, hints.command)}`,
   ];
 }

@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import { visible } from '../base/visible.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import { PROBLEMS, type RunReport, VERDICT_WORDS } from '../operator/run-result.ts';
+import { PROBLEMS, type RunReport, verdictWords } from '../operator/run-result.ts';
 import type { RunState } from '../operator/run-state.ts';
 import { STYLE_OF, type Tone } from '../operator/run-words.ts';
 import { formatCount } from '../operator/words.ts';
@@ -63,7 +63,7 @@ function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
   return BUSY.includes(state) ? 'busy' : STYLE_OF[state];
 }
 
-type Counted = Pick<RunReport, 'counts' | 'status'>;
+type Counted = Pick<RunReport, 'counts' | 'status' | 'type'>;
 
 interface Part {
   readonly name: Verdict | 'open';
@@ -73,12 +73,17 @@ interface Part {
 }
 
 /** While a run is unfinished, a row without a verdict is no problem yet. */
-function partsOf({ counts, status }: Counted): readonly Part[] {
+function partsOf({ counts, status, type }: Counted): readonly Part[] {
   const isUnfinished = status === 'running' || status === 'paused';
   return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
     isUnfinished && verdict === 'unknown'
       ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
-      : { name: verdict, words: VERDICT_WORDS[verdict], count: counts[verdict], isProblem: PROBLEMS.includes(verdict) },
+      : {
+          name: verdict,
+          words: verdictWords(verdict, type),
+          count: counts[verdict],
+          isProblem: PROBLEMS.includes(verdict),
+        },
   );
 }
 

@@ -101,7 +101,7 @@ async function ofRun(db: Queryable, run: Run, audit: Audit | undefined): Promise
       const rows = lasting({
         ...about,
         event: 'needs-review',
-        why: countsLine({ counts, unsettled }),
+        why: countsLine({ counts, unsettled, state }),
         since: run.endedAt,
         cause: 'REVIEW',
         inReview: counts.review,

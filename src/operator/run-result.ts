@@ -12,6 +12,8 @@ import { formatRate } from './words.ts';
 export interface RunReport {
   readonly run: string;
   readonly sync: string;
+  /** Of the sync: contacts, tasks or orders. */
+  readonly type: string;
   readonly status: RunStatus;
   /** What the status means for people now, such as `interrupted`. */
   readonly state: RunState;
@@ -74,6 +76,7 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
   return {
     run: run.id,
     sync: run.sync,
+    type: run.job,
     status: run.status,
     state,
     stateWords: stateWords(state, run, audit),
@@ -95,8 +98,12 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
   };
 }
 
-/** What became of rows, as people read it. */
-export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+/** What became of rows of a run of this type, as people read it. No one decides about changes of tasks: they are delivered, or not. */
+export function verdictWords(verdict: Verdict, type: string): string {
+  return verdict === 'review' && type === 'tasks' ? 'not delivered' : VERDICT_WORDS[verdict];
+}
+
+const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   created: 'created',
   updated: 'updated',
   unchanged: 'unchanged',

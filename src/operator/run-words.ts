@@ -1,6 +1,5 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { VERDICTS } from '../engine/ledger/rows.ts';
-import type { Unsettled } from '../engine/ledger/unsettled.ts';
 import type { RunReport } from './run-result.ts';
 import type { RunState } from './run-state.ts';
 import { formatCount } from './words.ts';
@@ -28,17 +27,29 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
+type Counted = Pick<RunReport, 'counts'> & Partial<Pick<RunReport, 'unsettled' | 'state'>>;
+
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
-export function countsLine({ counts, unsettled }: Pick<RunReport, 'counts' | 'unsettled'>): string {
+export function countsLine(report: Counted): string {
+  const { counts } = report;
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
     (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
   );
-  return [...parts, ...unsettledParts(unsettled)].join(', ') || 'nothing';
+  return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
 }
 
-function unsettledParts({ sent = 0, neverSent = 0 }: Partial<Unsettled> = {}): readonly string[] {
+function unsettledParts({ unsettled, state }: Counted): readonly string[] {
+  const { sent = 0, neverSent = 0 } = unsettled ?? {};
   return [
     ...(sent > 0 ? [`${formatCount(sent)} sent, not confirmed`] : []),
-    ...(neverSent > 0 ? [`${formatCount(neverSent)} never sent`] : []),
+    ...(neverSent > 0 ? [`${formatCount(neverSent)} ${unsentWords({ state })}`] : []),
   ];
 }
+
+/** Of rows that were not sent: what they wait for, if the run is unfinished. */
+export function unsentWords({ state = 'done' }: Partial<Pick<RunReport, 'state'>>): string {
+  if (state === 'awaiting-approval') return 'awaiting approval';
+  return ENDED.includes(state) ? 'never sent' : 'not sent yet';
+}
+
+const ENDED: readonly RunState[] = ['auditing', 'done', 'failed', 'not-approved', 'cancelled'];

@@ -15,6 +15,7 @@ import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { KEYS_OF_ROW, type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { changesTo } from './differences.ts';
 import { duplicates } from './duplicates.ts';
 
 export interface DecideOptions {
@@ -279,11 +280,5 @@ async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged 
   });
 }
 
-/** Characters of a value that a plan shows. */
-const MOST_SHOWN = 200;
-
 /** SQL: the fields of customer `k` that the planned update `p` would change, as facts. */
-const CHANGES = `case when p.n is not null then jsonb_build_object('changes', (
-  select coalesce(jsonb_agg(jsonb_build_object('field', f.key, 'is', left(coalesce(k.fields->>f.key, ''), ${MOST_SHOWN}),
-    'expected', left(f.value, ${MOST_SHOWN})) order by f.key), '[]')
-  from jsonb_each_text(p.fields) f where f.value <> coalesce(k.fields->>f.key, ''))) end`;
+const CHANGES = `case when p.n is not null then jsonb_build_object('changes', ${changesTo('k.fields', 'p.fields')}) end`;

@@ -24,7 +24,7 @@ const WRITES = `
   select i.n, coalesce(i.source_id, i.n::text) as source_id, p.n is not null or ${CUSTOMER} is null as is_decided,
     ${HASH('i.label', 'i.hash', 'i.fields', 'i.client_id', 'i.email', 'i.customer')} as source,
     ${HASH(`coalesce(p.action, 'create')`, 'p.record_id', KNOWN_CUSTOMER, 'p.fields', 'k.fields')} as write,
-    case when u.dry_run then k.fields end as was
+    k.fields as was
   from ledger.runs u join ${ORDERS} on i.run_id = u.id
     left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
     left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
