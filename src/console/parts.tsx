@@ -7,13 +7,16 @@ import type { RunState } from '../operator/run-state.ts';
 import { STYLE_OF, type Tone } from '../operator/run-words.ts';
 import { formatCount } from '../operator/words.ts';
 
-/** UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip. A full minute has no seconds. */
-export function Time({ at }: { readonly at: Date | string }) {
+/**
+ * UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip, with seconds. `exact`: with seconds, on the
+ * page of one thing; lists have minutes.
+ */
+export function Time({ at, exact = false }: { readonly at: Date | string; readonly exact?: boolean }) {
   const iso = new Date(at).toISOString();
-  const utc = `${iso.slice(0, 10)} ${iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19)} UTC`;
+  const utc = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
   return (
-    <time datetime={iso} title={utc}>
-      {utc}
+    <time datetime={iso} title={utc} data-exact={exact || undefined}>
+      {exact ? utc : `${utc.slice(0, 16)} UTC`}
     </time>
   );
 }

@@ -22,12 +22,18 @@ export interface ProblemGroup extends RowGroup {
   readonly remedy: string | undefined;
 }
 
+/** While a process works on the run, or is about to, a row without a verdict is no problem yet. */
+function problemVerdicts({ state }: RunReport): readonly Verdict[] {
+  const isWorking = state === 'queued' || state === 'running' || state === 'waiting';
+  return PROBLEMS.filter((verdict) => !isWorking || verdict !== 'unknown');
+}
+
 /** Sections per verdict. `of`: which verdicts; default: all that need a person. */
 export async function problemSections(
   db: Queryable,
   report: RunReport,
   hints: Hints,
-  of: readonly Verdict[] = PROBLEMS,
+  of: readonly Verdict[] = problemVerdicts(report),
 ): Promise<readonly ProblemSection[]> {
   if (problemsIn(report.counts) === 0) return [];
   const groups = await groupRows(

@@ -1,5 +1,6 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
+import { countDecided } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
@@ -24,6 +25,8 @@ export interface RunReport {
   readonly counts: Counts;
   /** Of the rows counted as `unknown`: how many may have arrived at the service. */
   readonly unsettled?: Unsettled;
+  /** Of the rows counted as `review`: how many a person has decided; the next run of the sync, or a retry of the load, applies it. */
+  readonly decided?: number;
   readonly calls: number;
   /** While a process worked on it. Waiting for a person or a worker is not included. */
   readonly durationMs: number;
@@ -83,6 +86,7 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
     dryRun: run.dryRun,
     counts,
     unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
+    decided: await decidedIn(db, run, counts),
     calls: run.calls,
     durationMs,
     budget: {
@@ -96,6 +100,16 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
     audit,
     error: run.error === undefined ? undefined : { code: run.errorCode ?? 'RUN_FAILED', message: run.error },
   };
+}
+
+/** The command that applies what people decided about rows of a run. */
+export function applyCommand({ id, job, sync }: Pick<Run, 'id' | 'job' | 'sync'>): string {
+  return job === 'orders' ? `runs retry ${id}` : `run ${sync}`;
+}
+
+/** Undefined if nothing in it can be decided. */
+export async function decidedIn(db: Queryable, run: Run, { review }: Counts): Promise<number | undefined> {
+  return review === 0 || run.job === 'tasks' || run.dryRun ? undefined : countDecided(db, run);
 }
 
 /** What became of rows of a run of this type, as people read it. No one decides about changes of tasks: they are delivered, or not. */

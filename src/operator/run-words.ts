@@ -27,15 +27,20 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
-type Counted = Pick<RunReport, 'counts'> & Partial<Pick<RunReport, 'unsettled' | 'state'>>;
+type Counted = Pick<RunReport, 'counts'> & Partial<Pick<RunReport, 'unsettled' | 'decided' | 'state'>>;
 
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
 export function countsLine(report: Counted): string {
   const { counts } = report;
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
-    (verdict) => `${formatCount(counts[verdict])} ${verdict}`,
+    (verdict) => `${formatCount(counts[verdict])} ${verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
   );
   return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
+}
+
+function decidedPart({ counts, decided = 0 }: Counted): string {
+  if (decided === 0) return '';
+  return decided < counts.review ? ` (${formatCount(decided)} of them decided)` : ' (decided)';
 }
 
 function unsettledParts({ unsettled, state }: Counted): readonly string[] {

@@ -135,6 +135,12 @@ describe.runIf(CHROMIUM)('pages', () => {
     await recordProgress(database.pool, run, { rowsSeen: 1 });
     await page.getByText('1 row', { exact: true }).waitFor();
     expect(await started.textContent()).toBe('2026-11-23 05:00:05');
+    await page.goto(`${web.url}/runs`);
+    const listed = page.locator('.list time').first();
+    expect([await listed.textContent(), await listed.getAttribute('title')]).toEqual([
+      '2026-11-23 05:00',
+      '2026-11-22 20:00:05 UTC',
+    ]);
     await close();
   });
 

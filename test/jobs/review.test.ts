@@ -84,8 +84,11 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
 
   await decide('contact-1', '--use', '2', '--note', 'same person');
   await decide('contact-2', '--create');
+  expect((await lockstep('status')).stdout).toMatch(/contacts: 3 review \(2 of them decided\), .*\n +lockstep review /);
   await decide('contact-3', '--ignore');
   expect((await review()).stdout).toBe('Nothing waits for a person.\n');
+  expect((await lockstep('status')).stdout).toMatch(/contacts: 3 review \(decided\), .*\n +lockstep run contacts /);
+  expect((await lockstep('runs', 'show')).stdout).toContain('A person has decided. To apply it: lockstep run contacts');
   const { code, json } = await lockstep('run', 'contacts', '--json');
   expect([code, json.counts]).toEqual([0, expect.objectContaining({ in: 3, existing: 2, created: 1 })]);
   const run = { id: json.run };

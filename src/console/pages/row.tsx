@@ -118,7 +118,7 @@ function Verdict({ of, type, hints }: { readonly of: RowVerdict; readonly type: 
         {at !== null && (
           <span class="dim">
             {' · '}
-            <Time at={at} />
+            <Time at={at} exact />
           </span>
         )}
       </p>
@@ -141,7 +141,7 @@ function Attempt({ of, hints }: { readonly of: RowAttempt; readonly hints: Hints
   return (
     <tr>
       <td class="nowrap">
-        <Time at={at} />
+        <Time at={at} exact />
       </td>
       <td>{action ?? ''}</td>
       <td>{OUTCOME_WORDS[outcome]}</td>
