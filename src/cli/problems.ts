@@ -10,7 +10,7 @@ import {
   type ProblemSection,
   problemSections,
 } from '../operator/problems.ts';
-import type { RunReport } from '../operator/run-result.ts';
+import { applyCommand, type RunReport } from '../operator/run-result.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
@@ -44,9 +44,15 @@ function sectionLines(
     styled('strong', `${plural(count, 'row')} ${words}:`),
     ...groups.slice(0, SHOWN_GROUPS).flatMap(groupLines),
     ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${formatCount(hidden.length)} other reasons`]),
-    ...(verdict === 'review' && !report.dryRun ? [`  To decide them: ${hints.command('review')}`] : []),
+    ...(verdict === 'review' ? decideLines(report, hints) : []),
     `  All of them: ${exportCommand(report, verdict, hints.command)}`,
   ];
+}
+
+function decideLines({ run: id, sync, type: job, counts, decided }: RunReport, hints: Hints): readonly string[] {
+  if (decided === undefined) return [];
+  if (decided < counts.review) return [`  To decide them: ${hints.command('review')}`];
+  return [`  A person has decided. To apply it: ${hints.command(applyCommand({ id, job, sync }))}`];
 }
 
 function groupLines(group: ProblemGroup): readonly string[] {

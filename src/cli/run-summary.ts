@@ -5,8 +5,8 @@ import { type ReportedRow, VERDICTS, type Verdict } from '../engine/ledger/rows.
 import type { Run } from '../engine/ledger/runs.ts';
 import { exportCommand } from '../operator/problems.ts';
 import { hintsFor } from '../operator/reasons.ts';
-import { firstRows, PROBLEMS, type RunReport, VERDICT_WORDS } from '../operator/run-result.ts';
-import { plannedWord, SCAN_WORDS, STYLE_OF } from '../operator/run-words.ts';
+import { firstRows, PROBLEMS, type RunReport, verdictWords } from '../operator/run-result.ts';
+import { plannedWord, SCAN_WORDS, STYLE_OF, unsentWords } from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
@@ -49,11 +49,14 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   ];
   for (const verdict of VERDICTS) {
     if (verdict !== 'unknown' && counts[verdict] > 0)
-      lines.push([formatCount(counts[verdict]), plannedWord(verdict, report.dryRun) ?? VERDICT_WORDS[verdict]]);
+      lines.push([
+        formatCount(counts[verdict]),
+        plannedWord(verdict, report.dryRun) ?? verdictWords(verdict, report.type),
+      ]);
   }
   const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
   if (sent > 0) lines.push([formatCount(sent), 'sent, not confirmed']);
-  if (neverSent > 0) lines.push([formatCount(neverSent), report.status === 'running' ? 'not sent yet' : 'never sent']);
+  if (neverSent > 0) lines.push([formatCount(neverSent), unsentWords(report)]);
   const allowed =
     budget.allowedPerSecond === null || budget.used === null
       ? ''

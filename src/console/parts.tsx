@@ -2,18 +2,21 @@
 import type { Child } from 'hono/jsx';
 import { visible } from '../base/visible.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import { PROBLEMS, type RunReport, VERDICT_WORDS } from '../operator/run-result.ts';
+import { PROBLEMS, type RunReport, verdictWords } from '../operator/run-result.ts';
 import type { RunState } from '../operator/run-state.ts';
 import { STYLE_OF, type Tone } from '../operator/run-words.ts';
 import { formatCount } from '../operator/words.ts';
 
-/** UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip. A full minute has no seconds. */
-export function Time({ at }: { readonly at: Date | string }) {
+/**
+ * UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip, with seconds. `exact`: with seconds, on the
+ * page of one thing; lists have minutes.
+ */
+export function Time({ at, exact = false }: { readonly at: Date | string; readonly exact?: boolean }) {
   const iso = new Date(at).toISOString();
-  const utc = `${iso.slice(0, 10)} ${iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19)} UTC`;
+  const utc = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
   return (
-    <time datetime={iso} title={utc}>
-      {utc}
+    <time datetime={iso} title={utc} data-exact={exact || undefined}>
+      {exact ? utc : `${utc.slice(0, 16)} UTC`}
     </time>
   );
 }
@@ -63,7 +66,7 @@ function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
   return BUSY.includes(state) ? 'busy' : STYLE_OF[state];
 }
 
-type Counted = Pick<RunReport, 'counts' | 'status'>;
+type Counted = Pick<RunReport, 'counts' | 'status' | 'type'>;
 
 interface Part {
   readonly name: Verdict | 'open';
@@ -73,12 +76,17 @@ interface Part {
 }
 
 /** While a run is unfinished, a row without a verdict is no problem yet. */
-function partsOf({ counts, status }: Counted): readonly Part[] {
+function partsOf({ counts, status, type }: Counted): readonly Part[] {
   const isUnfinished = status === 'running' || status === 'paused';
   return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
     isUnfinished && verdict === 'unknown'
       ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
-      : { name: verdict, words: VERDICT_WORDS[verdict], count: counts[verdict], isProblem: PROBLEMS.includes(verdict) },
+      : {
+          name: verdict,
+          words: verdictWords(verdict, type),
+          count: counts[verdict],
+          isProblem: PROBLEMS.includes(verdict),
+        },
   );
 }
 

@@ -33,7 +33,7 @@ export function Phases({ run, report, open, throughput }: PhasesOf) {
             {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
             {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
               <span class="dim">
-                from <Time at={throughput.startedAt} />
+                from <Time at={throughput.startedAt} exact />
               </span>
             )}
           </li>
@@ -49,7 +49,7 @@ function NowWords({ run, report, open }: Omit<PhasesOf, 'throughput'>) {
       <span class="wait">{report.stateWords}</span>
     ) : run.failingSince === undefined ? null : (
       <span class="wait">
-        the service is unavailable since <Time at={run.failingSince} />
+        the service is unavailable since <Time at={run.failingSince} exact />
       </span>
     );
   return (

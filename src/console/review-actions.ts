@@ -8,11 +8,11 @@ import {
   type ReviewItem,
   reviewItems,
   reviewPage,
-  type Subject,
 } from '../engine/ledger/review-items.ts';
-import { itemNamed, longId } from '../operator/review.ts';
-import { decideAll, isLive, nameOf, undo, wordsFor } from '../operator/review-decisions.ts';
+import { longId, oneNamed, reviewUnknown, subjectOf } from '../operator/review.ts';
+import { choiceWords, decideAll, isLive, nameOf, undo, wordsFor } from '../operator/review-decisions.ts';
 import { plural } from '../operator/words.ts';
+import { quote } from '../settings/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { inTransaction } from '../storage/transaction.ts';
 import { type ActionNeeds, byWords, type Done, keeping, type Taking } from './actions.ts';
@@ -27,18 +27,12 @@ export interface Reviewed {
 
 /** The item of an id as `longId` makes it. @throws LockstepError REVIEW_UNKNOWN if it neither waits nor was decided */
 export async function readReviewed(db: Queryable, id: string): Promise<Reviewed> {
-  const filter = filterOf(id);
-  const items = await reviewItems(db, filter);
+  const filter = subjectOf(id);
+  const item = oneNamed(await reviewItems(db, filter), id);
   const decisions = await listDecisions(db, filter);
-  const item = items.length + decisions.length === 0 || items.length > 0 ? itemNamed(items, id, REMEDY) : undefined;
+  if (item === undefined && decisions.length === 0)
+    throw reviewUnknown(`There is no item ${quote(id)}. It may have been settled since: look at the list again.`);
   return { item, decisions: item ? decisions.filter(({ scope }) => scope === item.scope) : decisions };
-}
-
-const REMEDY = 'It may have been settled since: look at the list again.';
-
-function filterOf(id: string): Pick<Subject, 'kind' | 'subject'> & { readonly account?: string | undefined } {
-  const [, account, contact] = /^(?:(.+)\/)?contact-(.+)$/s.exec(id) ?? [];
-  return contact === undefined ? { kind: 'order', subject: id } : { kind: 'contact', subject: contact, account };
 }
 
 /** Changes with the evidence and with each decision, so that a person decides about what the page showed. */
@@ -61,21 +55,23 @@ export function decideItem(needs: ActionNeeds, taking: Taking, id: string, chose
     inTransaction(needs.pool, async (db) => {
       await lockDecisions(db);
       const { item, decisions } = await readReviewed(db, id);
-      if (!item || markOf(item, decisions) !== mark) throw changedMeanwhile(id, decisions, mark);
+      if (!item || markOf(item, decisions) !== mark) throw changedMeanwhile(id, { item, decisions }, mark);
       await decideAll(db, [{ item, choice, record, note }], byWords(taking));
       return { said: `${nameOf(item)}: ${wordsFor(item, choice, record, needs.hint)}` };
     }),
   );
 }
 
-function changedMeanwhile(id: string, [newest]: readonly Decision[], mark: string): LockstepError {
+function changedMeanwhile(id: string, { item, decisions: [newest] }: Reviewed, mark: string): LockstepError {
   const isNew = newest !== undefined && String(newest.entry) !== mark.slice(mark.lastIndexOf('-') + 1);
   if (!isNew) {
-    const message = `The evidence about ${id} has changed since you opened it, so nothing was decided. Look at it again.`;
+    const what = item
+      ? `The evidence about ${id} has changed since you opened it`
+      : `A run has settled ${id} since you opened it`;
+    const message = `${what}, so nothing was decided. Look at it again.`;
     return new LockstepError('REVIEW_CHANGED', message);
   }
-  const { choice, record, decidedBy } = newest;
-  const message = `${decidedBy} decided about ${id} meanwhile: ${choice}${record === null ? '' : ` ${record}`}. Your decision was not taken. Look at it again; to decide otherwise, undo that decision first.`;
+  const message = `${newest.decidedBy} decided about ${id} meanwhile: ${choiceWords(newest)}. Your decision was not taken. Look at it again; to decide otherwise, undo that decision first.`;
   return new LockstepError('REVIEW_DECIDED', message);
 }
 

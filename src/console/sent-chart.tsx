@@ -20,11 +20,11 @@ export function Sent({ throughput: { sent, widthS, startedAt } }: { readonly thr
       </svg>
       <figcaption>
         <span>
-          <Time at={startedAt} />
+          <Time at={startedAt} exact />
         </span>
         <span>{words}</span>
         <span>
-          <Time at={endedAt} />
+          <Time at={endedAt} exact />
         </span>
       </figcaption>
     </figure>

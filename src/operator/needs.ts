@@ -19,7 +19,7 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { PASSING_MS } from './alerts/report-changes.ts';
-import { countsOf, PROBLEMS, problemsIn } from './run-result.ts';
+import { applyCommand, countsOf, decidedIn, PROBLEMS, problemsIn } from './run-result.ts';
 import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 import { formatCount, plural } from './words.ts';
@@ -97,15 +97,17 @@ async function ofRun(db: Queryable, run: Run, audit: Audit | undefined): Promise
     case 'auditing': {
       const counts = await countsOf(db, run);
       const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown);
+      const decided = await decidedIn(db, run, counts);
+      const waiting = counts.review - (decided ?? 0);
       const violations = audit?.violations ?? 0;
       const rows = lasting({
         ...about,
         event: 'needs-review',
-        why: countsLine({ counts, unsettled }),
+        why: countsLine({ counts, unsettled, decided, state }),
         since: run.endedAt,
         cause: 'REVIEW',
-        inReview: counts.review,
-        ...(counts.review > 0 && run.job !== 'tasks' && { command: 'review' }),
+        inReview: waiting,
+        ...(decided !== undefined && { command: waiting > 0 ? 'review' : applyCommand(run) }),
         detail: () => reasonsOf(db, run.id),
       });
       const found = lasting({

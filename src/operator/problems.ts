@@ -3,7 +3,8 @@ import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { PROBLEMS, problemsIn, type RunReport, VERDICT_WORDS } from './run-result.ts';
+import { PROBLEMS, problemsIn, type RunReport, verdictWords } from './run-result.ts';
+import { unsentWords } from './run-words.ts';
 import { formatCount } from './words.ts';
 
 export interface ProblemSection {
@@ -21,12 +22,18 @@ export interface ProblemGroup extends RowGroup {
   readonly remedy: string | undefined;
 }
 
+/** While a process works on the run, or is about to, a row without a verdict is no problem yet. */
+function problemVerdicts({ state }: RunReport): readonly Verdict[] {
+  const isWorking = state === 'queued' || state === 'running' || state === 'waiting';
+  return PROBLEMS.filter((verdict) => !isWorking || verdict !== 'unknown');
+}
+
 /** Sections per verdict. `of`: which verdicts; default: all that need a person. */
 export async function problemSections(
   db: Queryable,
   report: RunReport,
   hints: Hints,
-  of: readonly Verdict[] = PROBLEMS,
+  of: readonly Verdict[] = problemVerdicts(report),
 ): Promise<readonly ProblemSection[]> {
   if (problemsIn(report.counts) === 0) return [];
   const groups = await groupRows(
@@ -36,7 +43,7 @@ export async function problemSections(
   );
   const sections = new Map<string, ProblemGroup[]>();
   for (const group of groups) {
-    const words = wordsOf(group);
+    const words = wordsOf(group, report);
     sections.set(words, [...(sections.get(words) ?? []), worded(group, hints)]);
   }
   return [...sections].map(([words, groups]) => ({
@@ -48,13 +55,13 @@ export async function problemSections(
 }
 
 /** Rows without a verdict are either sent or not; the other verdicts have one name each. */
-function wordsOf({ verdict, reason }: RowGroup): string {
-  if (verdict !== 'unknown') return VERDICT_WORDS[verdict];
-  return reason === 'NEVER_SENT' ? 'never sent' : 'sent, not confirmed';
+function wordsOf({ verdict, reason }: RowGroup, report: RunReport): string {
+  if (verdict !== 'unknown') return verdictWords(verdict, report.type);
+  return reason === 'NEVER_SENT' || reason === 'AWAITS_APPROVAL' ? unsentWords(report) : 'sent, not confirmed';
 }
 
 function worded(group: RowGroup, hints: Hints): ProblemGroup {
-  const { reason, column, examples } = group;
+  const { reason, column, count, examples } = group;
   // About a cell, the column and the lines say all that differs.
   const said = examples.map(({ facts }) =>
     column === null ? statementFor(reason, facts, hints) : (meaningOf(reason) ?? ''),
@@ -62,8 +69,15 @@ function worded(group: RowGroup, hints: Hints): ProblemGroup {
   return {
     ...group,
     said: new Set(said).size === 1 ? said.slice(0, 1) : said,
-    remedy: remedyFor(reason, examples[0]?.facts ?? null, hints),
+    // One delivery is named by its id; several are replayed by their target.
+    remedy: unique(
+      examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, delivery: null }, hints)),
+    ),
   };
+}
+
+function unique(texts: readonly (string | undefined)[]): string | undefined {
+  return [...new Set(texts.filter((text) => text !== undefined))].join(' ') || undefined;
 }
 
 export function exampleName({ sourceId, label }: GroupExample): string {

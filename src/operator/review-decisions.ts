@@ -6,13 +6,15 @@ import {
   type Decision,
   decide,
   linkedCustomers,
+  listDecisions,
   type NewDecision,
   undoDecision,
 } from '../engine/ledger/decisions.ts';
 import type { ReviewItem } from '../engine/ledger/review-items.ts';
-import { oneOf } from '../settings/words.ts';
+import { oneOf, quote } from '../settings/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { choicesFor, optionsFor, recordsFor } from './review.ts';
+import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, subjectOf } from './review.ts';
+import { formatTime } from './words.ts';
 
 type Hint = (command: string) => string;
 
@@ -34,6 +36,36 @@ export function wordsFor(item: ReviewItem, choice: Choice, record: string | unde
   if (item.reason === 'DIFFERS') return `order ${record} is overwritten. ${then}`;
   const stranger = recordsFor(item).includes(record ?? '') ? '' : ', which was not among the candidates';
   return `${kind === 'order' ? 'belongs to' : 'linked with'} customer ${record}${stranger}. ${then}`;
+}
+
+/** The item of an id. @throws LockstepError REVIEW_DECIDED if a person has decided it, REVIEW_UNKNOWN */
+export async function itemNamed(
+  db: Queryable,
+  items: readonly ReviewItem[],
+  id: string,
+  hint: Hint,
+): Promise<ReviewItem> {
+  const item = oneNamed(items, id);
+  if (item) return item;
+  const newest = oneNamed(newestOf(await listDecisions(db, subjectOf(id))), id);
+  if (newest === undefined || !isLive(newest) || newest.choice === 'later')
+    throw reviewUnknown(`There is no item ${quote(id)}${idMeant(id, items)} List all with: ${hint('review')}`);
+  const { decidedBy, decidedAt } = newest;
+  const state = `${decidedBy} has decided about ${id}: ${choiceWords(newest)}, ${formatTime(decidedAt)}, ${stateOf(newest)}.`;
+  const next = canUndo(newest)
+    ? `To decide it again, undo that: ${hint(`review undo ${id}`)}`
+    : `See: ${hint('review --decided')}`;
+  throw new LockstepError('REVIEW_DECIDED', `${state} ${next}`, { exitCode: 2 });
+}
+
+/** The newest decision about each item; `decisions`: the newest first. */
+export function newestOf(decisions: readonly Decision[]): readonly Decision[] {
+  return [...new Map(decisions.toReversed().map((one) => [`${one.scope} ${one.kind} ${one.subject}`, one])).values()];
+}
+
+/** `use 15`, `ignore`. */
+export function choiceWords({ choice, record }: Pick<Decision, 'choice' | 'record'>): string {
+  return record === null ? choice : `${choice} ${record}`;
 }
 
 /**
@@ -94,6 +126,12 @@ export async function undo(db: Queryable, decision: Decision): Promise<void> {
     `The decision to ${choice} was applied by run ${appliedBy}: it can no longer be undone.`,
     { exitCode: 2 },
   );
+}
+
+/** Whether it can be undone: no run has applied it, or it ignores the row. */
+export function canUndo(decision: Decision): boolean {
+  const { choice, appliedAt } = decision;
+  return isLive(decision) && choice !== 'later' && (appliedAt === null || choice === 'ignore');
 }
 
 /** Whether it was neither undone nor has it lapsed. */

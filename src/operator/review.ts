@@ -28,20 +28,29 @@ function contactAccounts(items: readonly Named[]): number {
 const shortId = ({ kind, subject }: Subject | Named) => (kind === 'contact' ? `contact-${subject}` : subject);
 export const longId = (item: Named) => (item.kind === 'contact' ? `${item.account}/${shortId(item)}` : item.subject);
 
-/** The item of an id, in its short or its long form. @throws LockstepError REVIEW_UNKNOWN */
-export function itemNamed<T extends Named>(items: readonly T[], id: string, remedy: string): T {
-  const found = items.filter((item) => longId(item) === id || shortId(item) === id);
-  const [item] = found;
-  if (item && found.length === 1) return item;
-  if (item) {
-    const ids = found.map(longId).join(', ');
-    throw unknown(`${quote(id)} is an item of several accounts: name one of ${ids}.`);
-  }
-  const known = [...idsOf(items).keys()];
-  throw unknown(`There is no item ${quote(id)}${didYouMean(id, known) || '.'} ${remedy}`);
+/** What an id names, in its short or its long form. */
+export function subjectOf(id: string): Pick<Subject, 'kind' | 'subject'> & { readonly account?: string | undefined } {
+  const [, account, contact] = /^(?:(.+)\/)?contact-(.+)$/s.exec(id) ?? [];
+  return contact === undefined ? { kind: 'order', subject: id } : { kind: 'contact', subject: contact, account };
 }
 
-function unknown(message: string): LockstepError {
+/** The item or decision of an id, in its short or its long form. @throws LockstepError REVIEW_UNKNOWN if it names several */
+export function oneNamed<T extends Named>(among: readonly T[], id: string): T | undefined {
+  const found = among.filter((one) => longId(one) === id || shortId(one) === id);
+  if (found.length < 2) return found[0];
+  const ids = found.map(longId).join(', ');
+  throw reviewUnknown(`${quote(id)} is an item of several accounts: name one of ${ids}.`);
+}
+
+/** `; did you mean "contact-14"?` An id with another number is another row, so it is not suggested. */
+export function idMeant(id: string, among: readonly Named[]): string {
+  const known = [...idsOf(among).keys()].filter((one) => numbersIn(one) === numbersIn(id));
+  return didYouMean(id, known) || '.';
+}
+
+const numbersIn = (id: string) => id.match(/\d+/g)?.join() ?? '';
+
+export function reviewUnknown(message: string): LockstepError {
   return new LockstepError('REVIEW_UNKNOWN', message, { exitCode: 2 });
 }
 

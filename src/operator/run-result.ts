@@ -1,5 +1,6 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
+import { countDecided } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
@@ -12,6 +13,8 @@ import { formatRate } from './words.ts';
 export interface RunReport {
   readonly run: string;
   readonly sync: string;
+  /** Of the sync: contacts, tasks or orders. */
+  readonly type: string;
   readonly status: RunStatus;
   /** What the status means for people now, such as `interrupted`. */
   readonly state: RunState;
@@ -22,6 +25,8 @@ export interface RunReport {
   readonly counts: Counts;
   /** Of the rows counted as `unknown`: how many may have arrived at the service. */
   readonly unsettled?: Unsettled;
+  /** Of the rows counted as `review`: how many a person has decided; the next run of the sync, or a retry of the load, applies it. */
+  readonly decided?: number;
   readonly calls: number;
   /** While a process worked on it. Waiting for a person or a worker is not included. */
   readonly durationMs: number;
@@ -74,12 +79,14 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
   return {
     run: run.id,
     sync: run.sync,
+    type: run.job,
     status: run.status,
     state,
     stateWords: stateWords(state, run, audit),
     dryRun: run.dryRun,
     counts,
     unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
+    decided: await decidedIn(db, run, counts),
     calls: run.calls,
     durationMs,
     budget: {
@@ -95,8 +102,22 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
   };
 }
 
-/** What became of rows, as people read it. */
-export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+/** The command that applies what people decided about rows of a run. */
+export function applyCommand({ id, job, sync }: Pick<Run, 'id' | 'job' | 'sync'>): string {
+  return job === 'orders' ? `runs retry ${id}` : `run ${sync}`;
+}
+
+/** Undefined if nothing in it can be decided. */
+export async function decidedIn(db: Queryable, run: Run, { review }: Counts): Promise<number | undefined> {
+  return review === 0 || run.job === 'tasks' || run.dryRun ? undefined : countDecided(db, run);
+}
+
+/** What became of rows of a run of this type, as people read it. No one decides about changes of tasks: they are delivered, or not. */
+export function verdictWords(verdict: Verdict, type: string): string {
+  return verdict === 'review' && type === 'tasks' ? 'not delivered' : VERDICT_WORDS[verdict];
+}
+
+const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   created: 'created',
   updated: 'updated',
   unchanged: 'unchanged',

@@ -1,6 +1,5 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { Unsettled } from '../engine/ledger/unsettled.ts';
 import type { RunReport } from './run-result.ts';
 import type { RunState } from './run-state.ts';
 import { formatCount } from './words.ts';
@@ -28,18 +27,18 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
+type Counted = Pick<RunReport, 'counts'> & Partial<Pick<RunReport, 'unsettled' | 'decided' | 'state' | 'dryRun'>>;
+
 const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
-export function countsLine({
-  counts,
-  unsettled,
-  dryRun = false,
-}: Pick<RunReport, 'counts' | 'unsettled'> & Partial<Pick<RunReport, 'dryRun'>>): string {
+export function countsLine(report: Counted): string {
+  const { counts, dryRun = false } = report;
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
-    (verdict) => `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? verdict}`,
+    (verdict) =>
+      `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
   );
-  return [...parts, ...unsettledParts(unsettled)].join(', ') || 'nothing';
+  return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
 }
 
 /** What a dry run counts as created or updated. */
@@ -47,9 +46,23 @@ export function plannedWord(verdict: Verdict, isDryRun: boolean): string | undef
   return isDryRun ? PLANNED[verdict] : undefined;
 }
 
-function unsettledParts({ sent = 0, neverSent = 0 }: Partial<Unsettled> = {}): readonly string[] {
+function decidedPart({ counts, decided = 0 }: Counted): string {
+  if (decided === 0) return '';
+  return decided < counts.review ? ` (${formatCount(decided)} of them decided)` : ' (decided)';
+}
+
+function unsettledParts({ unsettled, state }: Counted): readonly string[] {
+  const { sent = 0, neverSent = 0 } = unsettled ?? {};
   return [
     ...(sent > 0 ? [`${formatCount(sent)} sent, not confirmed`] : []),
-    ...(neverSent > 0 ? [`${formatCount(neverSent)} never sent`] : []),
+    ...(neverSent > 0 ? [`${formatCount(neverSent)} ${unsentWords({ state })}`] : []),
   ];
 }
+
+/** Of rows that were not sent: what they wait for, if the run is unfinished. */
+export function unsentWords({ state = 'done' }: Partial<Pick<RunReport, 'state'>>): string {
+  if (state === 'awaiting-approval') return 'awaiting approval';
+  return ENDED.includes(state) ? 'never sent' : 'not sent yet';
+}
+
+const ENDED: readonly RunState[] = ['auditing', 'done', 'failed', 'not-approved', 'cancelled'];

@@ -4,11 +4,12 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { noteAttended, noteLeft } from '../../src/engine/ledger/attended.ts';
+import { dropClaims } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { claimOn } from '../engine/ledger/fresh-ledger.ts';
+import { claimOn, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -93,7 +94,7 @@ test('lists the newest runs, up to the given number', async () => {
 test('rows without a verdict are split into sent, not confirmed and never sent; for scripts they are unknown', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
-  expect((await runs('--limit', '1')).stdout).toMatch(/ waiting for a worker .* 1 created, 1 never sent\n$/);
+  expect((await runs('--limit', '1')).stdout).toMatch(/ waiting for a worker .* 1 created, 1 not sent yet\n$/);
   expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
   expect((await runs('--limit', '1')).stdout).toMatch(/ failed: service away .* 1 created, 1 never sent\n$/);
@@ -109,7 +110,7 @@ test('what a dry run counts as created and updated would be created and updated'
 test('shows a run without a worker as interrupted, and does not count that time', async () => {
   const id = await runWith(['1 created -']);
   await addRows(database.pool, id, [{ n: 1, sourceId: 'waiting', label: 'waiting' }]);
-  await noteAttended(database.pool, [id]);
+  await noteAttended(database.pool, [id], WORKER);
   const stateNow = async () => (await runs('show', id, '--json')).json;
   expect(await stateNow()).toMatchObject({ state: 'running', unsettled: { sent: 0, neverSent: 1 } });
   await noteLeft(database.pool, [id]);
@@ -120,11 +121,20 @@ test('shows a run without a worker as interrupted, and does not count that time'
     [id],
   );
   expect((await stateNow()).durationMs).toBeLessThan(30 * 60_000);
-  await noteAttended(database.pool, [id]);
+  await noteAttended(database.pool, [id], { ...WORKER, pid: 2 ** 22 + 1 }); // no process has this id
+  expect((await stateNow()).state).toBe('interrupted');
+  const claim = await claimOn(database, await readRun(database.pool, id));
+  expect((await stateNow()).state).toBe('running');
+  await dropClaims(database.pool, [claim.id]);
+  await database.pool.query(`update ledger.runs set attended_at = now() - interval '8 s' where id = $1`, [id]);
+  await noteAttended(database.pool, [id], WORKER);
   expect((await stateNow()).state).toBe('running');
   await pauseRun(database.pool, id, { code: 'AWAITS_CONFIRMATION', message: 'look at it' });
   expect(await stateNow()).toMatchObject({ state: 'awaiting-approval', stateWords: 'awaiting approval' });
   expect((await stateNow()).durationMs).toBeLessThan(30 * 60_000);
+  expect((await runs('show', id)).stdout).toMatch(
+    /1 {2}awaiting approval\n[\s\S]*1 row awaiting approval:\n {2}1 × AWAITS_APPROVAL, waiting\n.*\n +Fix: Approve .*runs resume run-/,
+  );
   await endRun(database.pool, id, 'cancelled', { code: 'NOT_APPROVED', message: 'Not approved: nothing was sent.' });
   expect(await stateNow()).toMatchObject({ state: 'not-approved', status: 'cancelled' });
 });

@@ -7,6 +7,7 @@ import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
+import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -44,7 +45,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect(empty.stdout).toMatch(/nightly +\d{4}-\d\d-\d\d 02:00\n[\s\S]*acme +30 a minute\n$/);
 
   const working = await runOf('working');
-  await noteAttended(pool, [working]);
+  await noteAttended(pool, [working], WORKER);
   const waiting = await runOf('waiting');
   await pauseRun(pool, waiting, { code: 'AWAITS_CONFIRMATION', message: 'look at it' });
   const earlier = await runOf('nightly');

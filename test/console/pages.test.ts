@@ -8,6 +8,7 @@ import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, recordProgress, startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules } from '../../src/engine/ledger/schedules.ts';
 import { makePool } from '../../src/storage/pool.ts';
+import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
@@ -71,7 +72,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     const failed = await begin('failed', HOSTILE[0]);
     await endRun(pool, failed, 'failed', { code: 'SERVICE_AWAY', message: HOSTILE[2] ?? '' });
     await pauseRun(pool, await begin('waits'), { code: 'AWAITS_CONFIRMATION', message: 'Look at it.' });
-    await noteAttended(pool, [await begin('works')]);
+    await noteAttended(pool, [await begin('works')], WORKER);
     const run = await begin('nightly');
     const rows = HOSTILE.map((text, n) => ({
       n,
@@ -122,7 +123,7 @@ describe.runIf(CHROMIUM)('pages', () => {
   test('show progress by themselves, times in the zone of the viewer, and UTC beside them', async () => {
     const run = await begin('nightly');
     await database.pool.query(`update ledger.runs set created_at = '2026-11-22T20:00:05Z' where id = $1`, [run]);
-    await noteAttended(database.pool, [run]);
+    await noteAttended(database.pool, [run], WORKER);
     const { page, close } = await openPage(browser);
     await page.goto(`${web.url}/runs/${run}`);
     const started = page.locator('.headline time');
@@ -134,6 +135,12 @@ describe.runIf(CHROMIUM)('pages', () => {
     await recordProgress(database.pool, run, { rowsSeen: 1 });
     await page.getByText('1 row', { exact: true }).waitFor();
     expect(await started.textContent()).toBe('2026-11-23 05:00:05');
+    await page.goto(`${web.url}/runs`);
+    const listed = page.locator('.list time').first();
+    expect([await listed.textContent(), await listed.getAttribute('title')]).toEqual([
+      '2026-11-23 05:00',
+      '2026-11-22 20:00:05 UTC',
+    ]);
     await close();
   });
 
@@ -166,7 +173,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     const pool = makePool({ ...database.connection, ...proxy.address });
     const own = await openConsole({ database: { ...database, pool }, text: SYNCS });
     const run = await begin('nightly');
-    await noteAttended(database.pool, [run]);
+    await noteAttended(database.pool, [run], WORKER);
     const { page, close } = await openPage(browser);
     const [open, late] = [page, await page.context().newPage()];
     await open.goto(`${own.url}/runs/${run}`);

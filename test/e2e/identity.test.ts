@@ -128,6 +128,24 @@ describe('an account with another key', () => {
     expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ unchanged: CONTACTS, in: CONTACTS });
   });
 
+  test('stays what it is where an operator rebinds it, or starts it fresh, with a key that the service refuses', async () => {
+    const service = await at.start({ contacts: CONTACTS });
+    await at.settle({ acme: { url: service.url } });
+    await at.run('run', 'sync-acme');
+    const known = async () => (await at.ledger.pool.query('select * from ledger.identities')).rows;
+    const before = [await known(), (await at.run('accounts')).json.accounts];
+    for (const command of ['rebind', 'fresh']) {
+      await at.settle({ acme: { url: service.url, key: 'two' } });
+      const refused = await at.run('accounts', command, 'acme');
+      expect([refused.code, refused.json.error.code]).toEqual([3, 'KEY_REFUSED']);
+      expect(refused.json.error.message).toContain('401');
+      expect(refused.json.error.message).toContain(`run this again: lockstep accounts ${command} acme`);
+      await at.settle({ acme: { url: 'http://127.0.0.1:9' } });
+      expect((await at.run('accounts', command, 'acme')).json.error.code).toBe('KEY_NOT_TRIED');
+      expect([await known(), (await at.run('accounts')).json.accounts]).toEqual(before);
+    }
+  });
+
   test('is not written to where the key belongs to another tenant', async () => {
     const service = await at.start({ contacts: CONTACTS, tenants: ['one', 'two'] });
     await at.settle({ acme: { url: service.url } });

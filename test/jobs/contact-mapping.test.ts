@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { exportedLines } from '../../src/operator/row-export.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { people } from '../support/people.ts';
@@ -78,6 +79,13 @@ describe('a mapping', () => {
     await syncTo('plain', { in: 2, created: 2 }, 2);
     const run = await harness.runSync({ sync: 'guarded' });
     expect([run.status, run.errorCode]).toEqual(['paused', 'AWAITS_CONFIRMATION']);
+    const exported: string[] = [];
+    for await (const line of exportedLines(harness.database.pool, run, 'unknown', (command) => command))
+      exported.push(line);
+    expect(exported).toHaveLength(2);
+    expect(exported[0]).toContain(
+      ',unknown,AWAITS_APPROVAL,"It awaits approval, and nothing was sent. The record has full_name Ann Lee instead of Lee, Ann. Approve what the run would write',
+    );
   });
 
   test('matches existing customers by the mapped values', async () => {

@@ -2,15 +2,20 @@
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deliverStatus } from '../../jobs/deliver-status.ts';
+import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
+import { problemLines } from '../../src/cli/problems.ts';
 import type { TaskEvent } from '../../src/contract/target.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { JobResult } from '../../src/engine/worker/job.ts';
 import { takeOutboxClaim } from '../../src/mirror/outbox/claims.ts';
+import { listDeliveries } from '../../src/mirror/outbox/list.ts';
 import { blockTarget, disableTarget } from '../../src/mirror/outbox/target-states.ts';
+import { reportRun } from '../../src/operator/run-result.ts';
 import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from '../engine/worker/an-account.ts';
 import { change, forgetDeliveries, queue } from '../mirror/outbox/delivery-worlds.ts';
+import { settingsOf } from '../settings/problems-in.ts';
 import type { FreshDatabase } from '../support/database.ts';
 
 const WAITS: JobResult = { status: 'again', inMs: 0 };
@@ -155,6 +160,27 @@ describe('a row is settled', () => {
     await job(run);
     expect(await verdicts(run)).toEqual(['review NO_DELIVERY']);
   });
+});
+
+test.each([1, 2])('%d dead letters with one reason are shown with a command that sends them again', async (dead) => {
+  const run = await runWith(
+    Array.from({ length: dead }, () => 'changed' as const),
+    ['hook'],
+  );
+  for (let id = 0; id < dead; id++)
+    await ended(id, 'hook', 'dead', { reason: 'NOT_ACCEPTED', detail: 'it answered 400' });
+  await job(run);
+  const report = await reportRun(
+    database.pool,
+    await readRun(database.pool, run.id),
+    settingsOf('accounts: { acme: {} }'),
+  );
+  const lines = (await problemLines(database.pool, report, PLAIN_HINTS)).join('\n');
+  const [{ id: delivery } = { id: '' }] = await listDeliveries(database.pool, { target: 'hook' }, 1);
+  const named = dead === 1 ? `--id ${delivery}` : '--target hook --verdict dead';
+  expect(lines).toContain(`${dead === 1 ? '1 row' : '2 rows'} not delivered:`);
+  expect(lines).toContain(`Fix the receiver, then deliver it again: \`lockstep deliveries replay ${named}\`.`);
+  expect(lines).not.toContain('lockstep review');
 });
 
 test('then the run is done, every row is counted, and the run notes how many deliveries went to each target', async () => {

@@ -21,6 +21,9 @@ const cho = { first_name: 'Cho', last_name: 'Kim', email: 'cho@example.com' };
 /** Two customers with the e-mail of a contact, and other names: the contact may be either. */
 const rivals = ({ email }: { readonly email: string }) => ['One', 'Two'].map((full_name) => ({ full_name, email }));
 
+const filtered = (countries: string) => `type: contacts, options: { where: { country: [${countries}] } }`;
+const SYNCS = { contacts: 'type: contacts', german: filtered('DE'), french: filtered('FR'), both: filtered('DE, FR') };
+
 const CONTACT_RUN: NewRun = {
   sync: 'contacts',
   job: 'contacts',
@@ -34,7 +37,7 @@ const CONTACT_RUN: NewRun = {
 
 let harness: ContactsHarness;
 beforeAll(async () => {
-  harness = await openContactsHarness({ account: QUICK, hasFront: true });
+  harness = await openContactsHarness({ account: QUICK, hasFront: true, syncs: SYNCS });
 });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
@@ -52,9 +55,9 @@ async function decide(...args: readonly string[]): Promise<void> {
 }
 
 /** Runs the sync and expects exactly these counts and this many writes. */
-async function syncTo(counts: Record<string, number>, writes: number): Promise<Run> {
+async function syncTo(counts: Record<string, number>, writes: number, sync?: keyof typeof SYNCS): Promise<Run> {
   const before = harness.writesSeen();
-  const run = await harness.runSync();
+  const run = await harness.runSync({ ...(sync && { sync }) });
   expect([run.status, run.error]).toEqual(['done', undefined]);
   expect(await harness.tally(run)).toEqual(counts);
   expect(harness.writesSeen() - before).toBe(writes);
@@ -81,8 +84,11 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
 
   await decide('contact-1', '--use', '2', '--note', 'same person');
   await decide('contact-2', '--create');
+  expect((await lockstep('status')).stdout).toMatch(/contacts: 3 review \(2 of them decided\), .*\n +lockstep review /);
   await decide('contact-3', '--ignore');
   expect((await review()).stdout).toBe('Nothing waits for a person.\n');
+  expect((await lockstep('status')).stdout).toMatch(/contacts: 3 review \(decided\), .*\n +lockstep run contacts /);
+  expect((await lockstep('runs', 'show')).stdout).toContain('A person has decided. To apply it: lockstep run contacts');
   const { code, json } = await lockstep('run', 'contacts', '--json');
   expect([code, json.counts]).toEqual([0, expect.objectContaining({ in: 3, existing: 2, created: 1 })]);
   const run = { id: json.run };
@@ -98,6 +104,48 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
   await harness.editContact(1, { last_name: 'Lee-Okafor' });
   await syncTo({ in: 3, unchanged: 1, updated: 1, existing: 1 }, 1);
   expect(await customer('2')).toMatchObject({ full_name: 'Ann Lee-Okafor' });
+});
+
+describe('of two syncs that filter the contacts of one account', () => {
+  beforeEach(async () => {
+    await harness.addContacts([{ ...ann, country: 'DE' }, { ...ben, country: 'FR' }, cho]);
+    await harness.addCustomers([...rivals(ann), ...rivals(ben), ...rivals(cho)]);
+    await syncTo({ in: 1, review: 1 }, 0, 'german');
+    await syncTo({ in: 1, review: 1 }, 0, 'french');
+  });
+
+  test('each keeps its items and its decisions while the other runs', async () => {
+    expect((await ids()).sort()).toEqual(['contact-1', 'contact-2']);
+    await decide('contact-1', '--use', '1');
+    await syncTo({ in: 1, review: 1 }, 0, 'french');
+    expect(await states()).toEqual(['contact-1 waits for the next run']);
+    await syncTo({ in: 1, existing: 1 }, 0, 'german');
+    expect(await ids()).toEqual(['contact-2']);
+  });
+
+  test('a contact of both waits once, and no longer when either has linked it', async () => {
+    const run = await syncTo({ in: 2, review: 2 }, 0, 'both');
+    const { items } = (await review('--json')).json;
+    expect(items.map((item: { id: string; run: string }) => [item.id, item.run])).toEqual([
+      ['contact-1', run.id],
+      ['contact-2', run.id],
+    ]);
+    await decide('contact-1', '--use', '1');
+    await syncTo({ in: 1, existing: 1 }, 0, 'german');
+    expect(await ids()).toEqual(['contact-2']);
+    await syncTo({ in: 1, unchanged: 1 }, 0, 'german');
+    expect(await ids()).toEqual(['contact-2']);
+  });
+
+  test('a decision lapses when its contact leaves the filter, and a run of all contacts shows all items', async () => {
+    await decide('contact-1', '--use', '1');
+    await harness.editContact(1, { country: 'IT' });
+    await syncTo({}, 0, 'german');
+    expect(await states()).toEqual(['contact-1 no longer needed']);
+    expect(await ids()).toEqual(['contact-2']);
+    await syncTo({ in: 3, review: 3 }, 0);
+    expect(await ids()).toEqual(['contact-1', 'contact-2', 'contact-3']);
+  });
 });
 
 test('a customer that a person chose among duplicates stays chosen, and its duplicate is not reported again', async () => {
@@ -382,6 +430,43 @@ test('wrong ids and choices are refused with a suggestion', async () => {
   expect(await refused('decide', 'contact-1')).toContain('exactly one of --use RECORD, --create, --ignore and --later');
   expect(await refused('decide', 'contact-1', '--create', '--ignore')).toContain('exactly one of');
   expect(await refused('decide', 'contact-1', 'contact-2', '--use', '1')).toContain('was chosen for contact 1 already');
-  expect(await refused('undo', 'contact-1')).toContain('There is no item "contact-1". List all decisions with: ');
+  expect(await refused('undo', 'contact-1')).toContain('There is no decision about "contact-1" to undo. List all');
+  expect(await refused('decide', 'contact-3', '--ignore')).toContain('There is no item "contact-3". List all with: ');
   expect(await ids()).toEqual(['contact-1', 'contact-2']);
+});
+
+test('a second decision about an item is refused, and says who decided what before', async () => {
+  await harness.addContacts([ann, ben]);
+  await harness.addCustomers([...rivals(ann), ...rivals(ben)]);
+  await syncTo({ in: 2, review: 2 }, 0);
+  await review('export', '--out', 'review.csv');
+  await decide('contact-1', '--use', '2');
+  const again = await review('decide', 'contact-1', '--ignore');
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /has decided about contact-1: use 2, \d{4}-.*, waits for the next run\. To decide it again, undo that: lockstep review undo contact-1 /,
+    ),
+  ]);
+  const file = path.join(harness.dataDir, 'review.csv');
+  await writeFile(file, (await readFile(file, 'utf8')).replace(/,,,(,[0-9a-f]{8})/, ',ignore,,$1'));
+  expect((await review('import', 'review.csv')).stderr).toMatch(/Line 2, column id: .* decided about contact-1: use 2/);
+  const run = await syncTo({ in: 2, existing: 1, review: 1 }, 0);
+  const applied = await review('decide', 'contact-1', '--ignore');
+  expect(applied.stderr).toMatch(new RegExp(`use 2, .*, applied by ${run.id}\\. See: lockstep review --decided`));
+});
+
+test('a customer that is linked with another contact cannot be chosen', async () => {
+  await harness.addContacts([ann]);
+  await syncTo({ in: 1, created: 1 }, 1);
+  const [linked] = await harness.customers();
+  await harness.addContacts([ben]);
+  await harness.addCustomers(rivals(ben));
+  await syncTo({ in: 2, unchanged: 1, review: 1 }, 0);
+  const { code, stderr } = await review('decide', 'contact-2', '--use', String(linked?.id));
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining(`Customer ${linked?.id} belongs to contact 1: a customer`),
+  ]);
+  expect(await ids()).toEqual(['contact-2']);
 });

@@ -1,7 +1,8 @@
 /** Reasons for the state of a task change on its way to a target, and of a report from a target. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
-const REPLAY = 'then deliver it again: `lockstep deliveries replay --id {delivery}`.';
+const REPLAY =
+  'then deliver it again: [?delivery `lockstep deliveries replay --id {delivery}`][!delivery `lockstep deliveries replay --target {target} --verdict dead`].';
 const ENABLE = 'then enable the target: `lockstep deliveries enable {target}`.';
 
 export const MIRROR_REASONS = {

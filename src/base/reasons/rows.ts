@@ -33,6 +33,12 @@ export const ROW_REASONS = {
     sentence: 'It was never sent.',
     remedy: 'Resume the run with `lockstep runs resume {run}`; if it was cancelled, `lockstep runs retry {run}`.',
   },
+  AWAITS_APPROVAL: {
+    meaning: 'The run waits until a person approves what it would write. Nothing was sent.',
+    sentence: 'It awaits approval, and nothing was sent.[ The record has {changes}.]',
+    remedy:
+      'Approve what the run would write with `lockstep runs resume {run}`, or drop it with `lockstep runs cancel {run}`.',
+  },
   NOT_CONFIRMED: {
     meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',
     sentence: 'It was sent, and nothing has confirmed it yet.',

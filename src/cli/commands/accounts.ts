@@ -1,12 +1,15 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
 import type { Command } from 'commander';
+import { LockstepError } from '../../base/errors.ts';
+import { refusalOf } from '../../engine/account/failure.ts';
+import { tryKey } from '../../engine/account/key-check.ts';
 import { endRun } from '../../engine/ledger/run-status.ts';
 import { listPaused } from '../../engine/ledger/runs.ts';
 import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
 import { formatTime, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { wrongUse } from '../errors.ts';
+import { FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(accounts: Command, perform: Perform): void {
@@ -53,7 +56,7 @@ async function list({ out, openLedger }: Session): Promise<void> {
 
 async function rebind(session: Session, name: string): Promise<void> {
   const { out, hint } = session;
-  const { pool, identity } = await identified(session, name);
+  const { pool, identity } = await identified(session, name, 'rebind');
   const scope = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
   if (scope === undefined) throw neverUsed(name);
   out.say(`Account ${name} is ${scope} at ${identity.origin}, with its current key.`);
@@ -64,7 +67,7 @@ async function rebind(session: Session, name: string): Promise<void> {
 
 async function fresh(session: Session, name: string): Promise<void> {
   const { out } = session;
-  const { pool, identity } = await identified(session, name);
+  const { pool, identity } = await identified(session, name, 'fresh');
   const before = await scopeNamed(pool, name);
   const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
   if (moved.status === 'never-used') throw neverUsed(name);
@@ -84,9 +87,21 @@ async function fresh(session: Session, name: string): Promise<void> {
   out.result({ account: name, tenant: moved.scope, address: identity.origin, cancelled });
 }
 
-async function identified(session: Session, name: string) {
+/** The address and key of the account, once a read has shown that the service accepts the key. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED */
+async function identified(session: Session, name: string, command: string) {
   accountNamed(await session.settings(), name); // reports a misspelt name before a database is opened
   const { accounts, database } = await session.openWorkspace();
+  const account = await accounts.inspect(name);
+  const key = await tryKey(account);
+  const again = `run this again: ${session.hint(`accounts ${command} ${name}`)}`;
+  if (key.status === 'refused') {
+    const message = `${refusalOf(account, key.failure)} Nothing was changed. Put the right key where ${account.keySource} points to, then ${again}`;
+    throw new LockstepError('KEY_REFUSED', message, { exitCode: FAILED });
+  }
+  if (key.status === 'unclear') {
+    const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}". Nothing was changed. When the service answers, ${again}`;
+    throw new LockstepError('KEY_NOT_TRIED', message, { exitCode: FAILED });
+  }
   return { pool: database.pool, identity: await accounts.identify(name) };
 }
 

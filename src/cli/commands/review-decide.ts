@@ -1,9 +1,10 @@
 /** `lockstep review decide` and `lockstep review undo`. */
 import type { Command } from 'commander';
 import { CHOICES, listDecisions, lockDecisions } from '../../engine/ledger/decisions.ts';
-import { reviewItems } from '../../engine/ledger/review-items.ts';
-import { itemNamed } from '../../operator/review.ts';
-import { decideAll, isLive, nameOf, undo, wordsFor } from '../../operator/review-decisions.ts';
+import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { idMeant, oneNamed, reviewUnknown } from '../../operator/review.ts';
+import { decideAll, isLive, itemNamed, nameOf, newestOf, undo, wordsFor } from '../../operator/review-decisions.ts';
+import { quote } from '../../settings/words.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
 import { thisPerson } from '../person.ts';
@@ -58,9 +59,9 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
   const decisions = await inTransaction(pool, async (db) => {
     await lockDecisions(db);
     const items = await reviewItems(db);
-    const remedy = `List all with: ${hint('review')}`;
-    const chosen = [...new Set(ids.map((id) => itemNamed(items, id, remedy)))];
-    const made = chosen.map((item) => ({ item, choice, record: options.use, note: options.note }));
+    const chosen = new Set<ReviewItem>();
+    for (const id of ids) chosen.add(await itemNamed(db, items, id, hint));
+    const made = [...chosen].map((item) => ({ item, choice, record: options.use, note: options.note }));
     await decideAll(db, made, thisPerson());
     return made;
   });
@@ -73,10 +74,11 @@ async function undoIt(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   await inTransaction(pool, async (db) => {
     await lockDecisions(db);
-    const all = await listDecisions(db);
-    const live = all.filter(isLive);
-    const newest = [...new Map([...live].reverse().map((one) => [`${one.scope} ${one.subject}`, one])).values()];
-    await undo(db, itemNamed(newest, id, `List all decisions with: ${hint('review --decided')}`));
+    const live = newestOf((await listDecisions(db)).filter(isLive));
+    const decision = oneNamed(live, id);
+    const remedy = `List all decisions with: ${hint('review --decided')}`;
+    if (!decision) throw reviewUnknown(`There is no decision about ${quote(id)} to undo${idMeant(id, live)} ${remedy}`);
+    await undo(db, decision);
   });
   out.say(`The decision about ${id} is undone: it is in review again.`);
   out.result({ undone: id });

@@ -9,8 +9,8 @@ import { receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
-import { choicesFor, idsOf, itemNamed, statementOf } from '../../operator/review.ts';
-import { wrongDecisions } from '../../operator/review-decisions.ts';
+import { choicesFor, idsOf, statementOf } from '../../operator/review.ts';
+import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';
 import { plural } from '../../operator/words.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
@@ -174,7 +174,7 @@ async function check(db: Queryable, rows: readonly Filled[], hint: (command: str
   const bad: Bad[] = [];
   const lineOf = new Map<ReviewItem, number>();
   for (const row of rows) {
-    const read = readRow(row, items, lineOf, hint);
+    const read = await readRow(db, row, { items, lineOf, hint });
     if (read && 'why' in read) bad.push(read);
     else if (read) good.push({ line: row.line, decision: read });
   }
@@ -184,13 +184,19 @@ async function check(db: Queryable, rows: readonly Filled[], hint: (command: str
   return { decisions, bad };
 }
 
+interface Reading {
+  readonly items: readonly ReviewItem[];
+  /** The lines of the items that were read before. */
+  readonly lineOf: Map<ReviewItem, number>;
+  readonly hint: (command: string) => string;
+}
+
 /** Undefined for a row without a choice. */
-function readRow(
+async function readRow(
+  db: Queryable,
   { line, cells }: Filled,
-  items: readonly ReviewItem[],
-  lineOf: Map<ReviewItem, number>,
-  hint: (command: string) => string,
-): NewDecision | Bad | undefined {
+  { items, lineOf, hint }: Reading,
+): Promise<NewDecision | Bad | undefined> {
   const { id, choice: word, record, note, version } = cells;
   const bad = (column: Column, why: string): Bad => ({ line, column, why });
   if (word === '') return record === '' ? undefined : bad('choice', 'it is empty, and a record is given.');
@@ -200,7 +206,7 @@ function readRow(
   if (choice === 'use' && record === '') return bad('record', 'the choice is use, and no record is given.');
   if (choice !== 'use' && record !== '') return bad('record', `the choice ${choice} takes no record.`);
   try {
-    const item = itemNamed(items, id, `See: ${hint('review')}`);
+    const item = await itemNamed(db, items, id, hint);
     const earlier = lineOf.get(item);
     lineOf.set(item, line);
     if (earlier !== undefined) return bad('id', `line ${earlier} decides about the same item.`);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewPage } from '../../engine/ledger/review-items.ts';
 import { idsOf, itemResult } from '../../operator/review.ts';
-import { stateOf } from '../../operator/review-decisions.ts';
+import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
 import { formatCount, formatTime, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { groupLines } from '../review.ts';
@@ -79,7 +79,7 @@ function listDecided({ out }: Session, all: readonly Decision[], limit: number):
   const titles = ['ID', 'DECISION', 'BY', 'AT', 'STATE', 'REASON', 'NOTE'];
   const rows = shown.map((one) => [
     idOf(one),
-    one.record === null ? one.choice : `${one.choice} ${one.record}`,
+    choiceWords(one),
     one.decidedBy,
     formatTime(one.decidedAt),
     stateOf(one),

@@ -71,8 +71,6 @@ async function show(session: Session, id: string): Promise<void> {
   const resume = hint(`runs resume ${id}`);
   if (report.state === 'interrupted' || report.state === 'queued')
     out.say('', `No process works on it. Resume it with: ${resume}, or start a worker: ${hint('start')}`);
-  if (report.state === 'awaiting-approval')
-    out.say('', `Approve it with: ${resume}. Or drop it: ${hint(`runs cancel ${id}`)}`);
   out.result({
     ...report,
     account,

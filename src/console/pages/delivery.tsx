@@ -85,17 +85,17 @@ function Shown({ delivery, canReplay }: { readonly delivery: ShownDelivery; read
           )}
           <dt>Seen</dt>
           <dd>
-            <Time at={delivery.seenAt} />
+            <Time at={delivery.seenAt} exact />
           </dd>
           <dt>Queued</dt>
           <dd>
-            <Time at={delivery.createdAt} />
+            <Time at={delivery.createdAt} exact />
           </dd>
           {delivery.endedAt !== null && (
             <>
               <dt>Ended</dt>
               <dd>
-                <Time at={delivery.endedAt} />
+                <Time at={delivery.endedAt} exact />
               </dd>
             </>
           )}

@@ -31,7 +31,7 @@ export const reviewDecisions = definePage({
           <Empty title="There is no decision yet" />
         ) : (
           <>
-            <DecisionTable decisions={decisions} canUndo={person.role === 'operator'} />
+            <DecisionTable decisions={decisions} isOperator={person.role === 'operator'} />
             <More
               to={decisions.length < PER_PAGE ? undefined : addressOf('/review/decisions', { after: last.entry })}
             />

@@ -45,7 +45,7 @@ export const reviewItem = definePage({
           {!item && <Settled reviewed={reviewed} />}
           {decisions.length > 0 && (
             <Section title="Decisions">
-              <DecisionTable decisions={decisions} canUndo={canAct} />
+              <DecisionTable decisions={decisions} isOperator={canAct} />
             </Section>
           )}
         </>

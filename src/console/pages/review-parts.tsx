@@ -1,7 +1,7 @@
 /** What the pages about review share: addresses, and decisions as a table. */
 import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { longId } from '../../operator/review.ts';
-import { isLive, stateOf } from '../../operator/review-decisions.ts';
+import { canUndo, stateOf } from '../../operator/review-decisions.ts';
 import { addressOf, Foreign, Head, Time } from '../parts.tsx';
 import type { Group, GroupChoice } from '../review-actions.ts';
 
@@ -16,15 +16,20 @@ export function groupAddress({ reason, account, sync }: Group, choice: GroupChoi
 
 export type Decisions = Awaited<ReturnType<typeof listDecisions>>;
 
-/** `canUndo`: whether the person is an operator. */
-export function DecisionTable({ decisions, canUndo }: { readonly decisions: Decisions; readonly canUndo: boolean }) {
+export function DecisionTable({
+  decisions,
+  isOperator,
+}: {
+  readonly decisions: Decisions;
+  readonly isOperator: boolean;
+}) {
   return (
     <div class="wide">
       <table class="list">
         <Head columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]} />
         <tbody>
           {decisions.map((decision) => (
-            <DecisionRow decision={decision} canUndo={canUndo} />
+            <DecisionRow decision={decision} isOperator={isOperator} />
           ))}
         </tbody>
       </table>
@@ -32,10 +37,9 @@ export function DecisionTable({ decisions, canUndo }: { readonly decisions: Deci
   );
 }
 
-function DecisionRow({ decision, canUndo }: { readonly decision: Decision; readonly canUndo: boolean }) {
-  const { entry, subject, label, choice, record, note, decidedBy, decidedAt, reason, appliedAt } = decision;
+function DecisionRow({ decision, isOperator }: { readonly decision: Decision; readonly isOperator: boolean }) {
+  const { entry, subject, label, choice, record, note, decidedBy, decidedAt, reason } = decision;
   const id = longId(decision);
-  const isOpen = isLive(decision) && choice !== 'later' && (appliedAt === null || choice === 'ignore');
   return (
     <tr>
       <td>
@@ -58,7 +62,7 @@ function DecisionRow({ decision, canUndo }: { readonly decision: Decision; reado
       <td>{stateOf(decision)}</td>
       <td>{note !== null && <Foreign text={note} most={300} />}</td>
       <td>
-        {isOpen && canUndo && (
+        {canUndo(decision) && isOperator && (
           <form method="post" action={`${itemAddress(id)}/undo`}>
             <input type="hidden" name="entry" value={entry} />
             <button type="submit" id={`undo-${entry}`} aria-label={`Undo the decision about ${id}`}>

@@ -7,7 +7,7 @@ import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '.
 import { readRun } from '../../engine/ledger/runs.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
-import { VERDICT_WORDS } from '../../operator/run-result.ts';
+import { verdictWords } from '../../operator/run-result.ts';
 import { formatTook } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
 import { Foreign, Head, Section, Time, Words } from '../parts.tsx';
@@ -46,18 +46,18 @@ export const row = definePage({
           </p>
         </>
       ),
-      body: <Story story={story} hints={hints} />,
+      body: <Story story={story} type={run.job} hints={hints} />,
     };
   },
 });
 
-function Story({ story, hints }: { readonly story: RowStory; readonly hints: Hints }) {
+function Story({ story, type, hints }: { readonly story: RowStory; readonly type: string; readonly hints: Hints }) {
   const { input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
   const cells = (input.cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell] as const);
   return (
     <>
       <Section title="Verdict">
-        {verdict === null ? <p>None yet: {STATE_WORDS[state]}.</p> : <Verdict of={verdict} hints={hints} />}
+        {verdict === null ? <p>None yet: {STATE_WORDS[state]}.</p> : <Verdict of={verdict} type={type} hints={hints} />}
       </Section>
       <div class="columns">
         {cells.length > 0 && <Pairs title="Cells of the file" pairs={cells} />}
@@ -92,7 +92,7 @@ function Story({ story, hints }: { readonly story: RowStory; readonly hints: Hin
       {formerVerdicts.length > 0 && (
         <Section title="Replaced verdicts">
           {formerVerdicts.map((former) => (
-            <Verdict of={former} hints={hints} />
+            <Verdict of={former} type={type} hints={hints} />
           ))}
         </Section>
       )}
@@ -100,7 +100,7 @@ function Story({ story, hints }: { readonly story: RowStory; readonly hints: Hin
   );
 }
 
-function Verdict({ of, hints }: { readonly of: RowVerdict; readonly hints: Hints }) {
+function Verdict({ of, type, hints }: { readonly of: RowVerdict; readonly type: string; readonly hints: Hints }) {
   const { at, verdict, reason, facts, recordId } = of;
   const statement = statementFor(reason, facts, hints);
   const remedy = remedyFor(reason, facts, hints);
@@ -108,7 +108,7 @@ function Verdict({ of, hints }: { readonly of: RowVerdict; readonly hints: Hints
     <div class="verdict">
       <p>
         <i class={`dot bg-${verdict}`} />
-        <strong>{VERDICT_WORDS[verdict]}</strong> {reason !== null && <code>{reason}</code>}
+        <strong>{verdictWords(verdict, type)}</strong> {reason !== null && <code>{reason}</code>}
         {recordId !== null && (
           <>
             {' · record '}
@@ -118,7 +118,7 @@ function Verdict({ of, hints }: { readonly of: RowVerdict; readonly hints: Hints
         {at !== null && (
           <span class="dim">
             {' · '}
-            <Time at={at} />
+            <Time at={at} exact />
           </span>
         )}
       </p>
@@ -141,7 +141,7 @@ function Attempt({ of, hints }: { readonly of: RowAttempt; readonly hints: Hints
   return (
     <tr>
       <td class="nowrap">
-        <Time at={at} />
+        <Time at={at} exact />
       </td>
       <td>{action ?? ''}</td>
       <td>{OUTCOME_WORDS[outcome]}</td>

@@ -5,8 +5,8 @@ import { statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { type NumberedRow, pageOfRows } from '../../engine/ledger/row-pages.ts';
 import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
-import { countsOf, VERDICT_WORDS } from '../../operator/run-result.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { countsOf, verdictWords } from '../../operator/run-result.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, Head, More } from '../parts.tsx';
@@ -79,7 +79,7 @@ export const rows = definePage({
                 <Head columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]} />
                 <tbody>
                   {page.rows.map((row) => (
-                    <Row run={run.id} row={row} />
+                    <Row run={run} row={row} />
                   ))}
                 </tbody>
               </table>
@@ -91,12 +91,12 @@ export const rows = definePage({
   },
 });
 
-function Row({ run, row }: { readonly run: string; readonly row: NumberedRow }) {
+function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
   const { n, sourceId, label, verdict, reason, facts, recordId, sends } = row;
   return (
     <tr>
       <td>
-        <a href={`/runs/${run}/rows/${n}`}>
+        <a href={`/runs/${run.id}/rows/${n}`}>
           <Foreign text={label === null || label === '' ? sourceId : label} most={80} />
         </a>
         <small class="id">
@@ -105,7 +105,7 @@ function Row({ run, row }: { readonly run: string; readonly row: NumberedRow }) 
       </td>
       <td class="nowrap">
         <i class={`dot bg-${verdict}`} />
-        {VERDICT_WORDS[verdict]}
+        {verdictWords(verdict, run.job)}
       </td>
       <td>
         {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />

@@ -126,7 +126,7 @@ function Headline({ run, report, plan, canAct }: HeadlineProps) {
         </h1>
         <p class="dim">
           <code>{run.id}</code>
-          {run.dryRun && ' · dry run'} · account {run.account} · started <Time at={run.createdAt} /> ·{' '}
+          {run.dryRun && ' · dry run'} · account {run.account} · started <Time at={run.createdAt} exact /> ·{' '}
           {formatTook(report.durationMs)}
         </p>
       </div>
@@ -256,7 +256,7 @@ function Figures({ run, report }: OfRun) {
               <dt>Audit</dt>
               <dd>
                 {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
-                {audit.dueAt ? <Time at={audit.dueAt} /> : 'later'}
+                {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
               </dd>
             </>
           )}

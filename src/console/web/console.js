@@ -1,10 +1,12 @@
 // Shows times in the viewer's zone, copies commands, and says when the console cannot be reached. Every page works without it.
 const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+/** In lists. */
+const minutes = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
 
 function localTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]')) {
     const at = new Date(time.dateTime);
-    time.textContent = format.format(at).replace(/(:\d\d):00$/, '$1');
+    time.textContent = ('exact' in time.dataset ? format : minutes).format(at);
   }
 }
 

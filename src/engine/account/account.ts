@@ -2,6 +2,7 @@
 import type { BudgetStats, RetryTaken } from '../../client/budget/budget.ts';
 import type { Client } from '../../client/call/client.ts';
 import type { Dialect } from '../../client/call/dialect.ts';
+import type { Refused } from '../../client/call/outcome.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { KeyRefused } from './failure.ts';
 import type { Permissions } from './permissions.ts';
@@ -9,7 +10,7 @@ import type { Permissions } from './permissions.ts';
 export type KeyFound =
   /** `by`: the read that got an answer. */
   | { readonly status: 'accepted'; readonly by: OperationName }
-  | { readonly status: 'refused'; readonly refused: KeyRefused }
+  | { readonly status: 'refused'; readonly refused: KeyRefused; readonly failure: Refused }
   /** The service was unreachable, or its answers say nothing about the key. */
   | { readonly status: 'unclear' };
 

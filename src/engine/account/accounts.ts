@@ -11,7 +11,7 @@ import { guardClient } from '../../client/call/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../../contract/operations.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
-import { isGone, thisWorker } from '../ledger/claims.ts';
+import { isNameGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { firstService, type Identity, scopeNamed } from '../ledger/scopes.ts';
 import { type Account, EMBEDDED, type KeyFound } from './account.ts';
@@ -161,7 +161,7 @@ async function openAccount(
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
-  const thisProcess = { name: JSON.stringify(thisWorker(randomUUID())), isGone };
+  const thisProcess = { name: JSON.stringify(thisWorker(randomUUID())), isGone: isNameGone };
   const budget = createBudget({ key: scope, limits, store, process: thisProcess });
   const learnt = await readLearnt(pool, scope);
   const client = createClient({

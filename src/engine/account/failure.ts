@@ -110,11 +110,15 @@ export function operationForbidden(account: Named, failure: Failure, operation: 
 
 /** The error for a refused key, with where to fix it. `operation` is a read that shows whether it was fixed. */
 export function keyRefused(account: Named, failure: Failure, operation: OperationName): KeyRefused {
-  const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
-  const said = 'message' in failure ? failure.message : 'no message';
   return new KeyRefused(
-    `The service at ${account.baseUrl} refused the API key of account "${account.name}" (${status}${said}). ` +
-      `Put the right key where ${account.keySource} points to; the account is suspended until a read with the key succeeds.`,
+    `${refusalOf(account, failure)} Put the right key where ${account.keySource} points to; the account is suspended until a read with the key succeeds.`,
     operation,
   );
+}
+
+/** One sentence about a refused key. */
+export function refusalOf({ name, baseUrl }: Named, failure: Failure): string {
+  const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
+  const said = 'message' in failure ? failure.message : 'no message';
+  return `The service at ${baseUrl} refused the API key of account "${name}" (${status}${said}).`;
 }

@@ -31,7 +31,8 @@ export async function tryKey(account: Account, except?: OperationName): Promise<
     refusals.push(outcome);
   }
   const refusal = refusals.find(isKeyRefused) ?? refusals[0];
-  return refusal ? { status: 'refused', refused: keyRefused(account, refusal, CONTACTS) } : { status: 'unclear' };
+  if (refusal === undefined) return { status: 'unclear' };
+  return { status: 'refused', refused: keyRefused(account, refusal, CONTACTS), failure: refusal };
 }
 
 /** What follows from a read refused like a refused key: another read shows whether the key is the cause. */

@@ -3,6 +3,7 @@
  * The time in which no process works on a run is idle time: it waits for a person or a worker.
  */
 import type { Queryable } from '../../storage/queryable.ts';
+import { isGone, type WorkerIdentity } from './claims.ts';
 
 const NOTED_EVERY_S = 3;
 /** After this time without a note, no process works on the run. */
@@ -14,8 +15,8 @@ const FORGOTTEN_S = 60;
 export const IDLE_SINCE_MS = `greatest(0, extract(epoch from
   clock_timestamp() - coalesce(ended_at, attended_at, created_at)) * 1000)`;
 
-/** Notes that this process works on these runs. Failures from before a time without any process are forgotten. */
-export async function noteAttended(db: Queryable, runIds: readonly string[]): Promise<void> {
+/** Notes that this process, `worker`, works on these runs. Failures from before a time without any process are forgotten. */
+export async function noteAttended(db: Queryable, runIds: readonly string[], worker: WorkerIdentity): Promise<void> {
   if (runIds.length === 0) return;
   await db.query(
     `with due as (
@@ -23,12 +24,12 @@ export async function noteAttended(db: Queryable, runIds: readonly string[]): Pr
          or attended_at not between clock_timestamp() - $2 * interval '1 s' and clock_timestamp())
        for update skip locked
      )
-     update ledger.runs u set attended_at = clock_timestamp(), is_left = false,
+     update ledger.runs u set attended_at = clock_timestamp(), attended_by = $5, is_left = false,
        idle_ms = idle_ms + case when is_left or coalesce(attended_at, created_at) < clock_timestamp() - $4 * interval '1 s'
          then ${IDLE_SINCE_MS} else 0 end,
        trouble_since = case when attended_at > clock_timestamp() - $3 * interval '1 s' then trouble_since end
      from due where u.id = due.id`,
-    [runIds, NOTED_EVERY_S, FORGOTTEN_S, UNATTENDED_S],
+    [runIds, NOTED_EVERY_S, FORGOTTEN_S, UNATTENDED_S, worker],
   );
 }
 
@@ -42,12 +43,16 @@ export async function noteLeft(db: Queryable, runIds: readonly string[]): Promis
   );
 }
 
-/** Whether a process works on the run, or may be about to because the run has just been started. */
+/**
+ * Whether a process works on the run, or may be about to because the run has just been started. If the process that noted it last
+ * is known to have ended, only a claim of another process counts.
+ */
 export async function isAttended(db: Queryable, runId: string): Promise<boolean> {
-  const found = await db.query(
-    `select 1 from ledger.runs
+  const found = await db.query<{ by: unknown; claims: readonly unknown[] }>(
+    `select attended_by as by, array(select worker from ledger.claims where run_id = $1) as claims from ledger.runs
      where id = $1 and not is_left and greatest(attended_at, created_at) > clock_timestamp() - $2 * interval '1 s'`,
     [runId, UNATTENDED_S],
   );
-  return found.rowCount !== 0;
+  const [run] = found.rows;
+  return run !== undefined && (!isGone(run.by) || run.claims.some((worker) => !isGone(worker)));
 }

@@ -124,11 +124,16 @@ export async function dropDeadClaims(db: Queryable): Promise<number> {
   return dead.length;
 }
 
-/** Whether the process with this name (its identity as JSON) has certainly ended: it ran on this host and no longer does. */
-export function isGone(name: string): boolean {
+/** Whether the process with this identity has certainly ended: it ran on this host and no longer does. */
+export function isGone(worker: unknown): boolean {
+  const identity = workerIdentity.safeParse(worker);
+  return identity.success && isDead(identity.data);
+}
+
+/** The same for a process whose identity was stored as its name. */
+export function isNameGone(name: string): boolean {
   try {
-    const identity = workerIdentity.safeParse(JSON.parse(name));
-    return identity.success && isDead(identity.data);
+    return isGone(JSON.parse(name));
   } catch {
     return false; // not a name made by Lockstep
   }

@@ -9,6 +9,7 @@ import { CONTACT_LINK } from './matching/contact-links.ts';
 import { recount } from './recount.ts';
 import type { ReviewItem, Subject } from './review-items.ts';
 import { IN_FORCE } from './review-sql.ts';
+import type { Run } from './runs.ts';
 import { reviseRows } from './transitions.ts';
 
 export const CHOICES = ['use', 'create', 'ignore', 'later'] as const;
@@ -64,6 +65,18 @@ export async function chosenCustomers(db: Queryable, scope: string): Promise<Rea
     [scope],
   );
   return new Map(found.rows.map(({ record, subject }) => [record, subject]));
+}
+
+/** How many rows in review of a run a person has decided since; a later run may have applied it. */
+export async function countDecided(db: Queryable, { id, scope }: Pick<Run, 'id' | 'scope'>): Promise<number> {
+  const found = await db.query<{ n: number }>(
+    `select count(distinct (d.kind, d.subject))::int as n from ledger.decisions d
+     where d.scope = $2 and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null and exists (
+       select from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n and v.verdict = 'review' and v.at < d.decided_at
+       where i.run_id = $1 and case d.kind when 'order' then d.run_id = i.run_id and d.n = i.n else i.source_id = d.subject end)`,
+    [id, scope],
+  );
+  return found.rows[0]?.n ?? 0;
 }
 
 /** Those of `customers` that are linked with contacts, each with its contact. */

@@ -1,7 +1,8 @@
 /** What waits for a person: rows in review, each from the newest run of its record. */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { IN_FORCE, NAMED_CUSTOMERS } from './review-sql.ts';
+import { CONTACT_LINK } from './matching/contact-links.ts';
+import { FILTER_OF, IN_FORCE, NAMED_CUSTOMERS } from './review-sql.ts';
 
 /** What a decision is about. */
 export interface Subject {
@@ -64,21 +65,42 @@ export interface ReviewPage {
 const KEYS = `jsonb_strip_nulls(jsonb_build_object('email', i.email, 'phone', i.phone, 'name', i.name, 'org', i.org))`;
 const IDS_ONLY = `(select jsonb_object_agg(c.id, null) from jsonb_array_elements_text(${NAMED_CUSTOMERS('v.facts')}) c (id))`;
 
-/** SQL: review rows of `newest (id, scope, account, title)`, with their inputs `i`. */
-const ITEMS = (kind: Subject['kind'], subject: string, newest: string, condition = 'true') => `
+/** SQL: review rows of the runs `u (id, scope, account, title)`, with their inputs `i`. */
+const ITEMS = (kind: Subject['kind'], subject: string, runs: string, condition: string) => `
   select u.scope, '${kind}' as kind, ${subject} as subject, u.account, u.title as sync, u.id as run, v.n, v.reason, v.at
-  from (${newest}) u join ledger.verdicts v on v.run_id = u.id and v.verdict = 'review'
-    join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+  from (${runs}) u join ledger.verdicts v on v.run_id = u.id and v.verdict = 'review'
+    -- looked up for each item; otherwise Postgres may read all inputs
+    cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
   where ${condition}`;
 
 const RUNS = (job: string) =>
-  `select r.id, r.scope, r.account, coalesce(r.title, r.sync) as title, r.created_at from ledger.runs r
+  `select r.id, r.sync, r.scope, r.account, coalesce(r.title, r.sync) as title, r.created_at, ${FILTER_OF('r')} as filter from ledger.runs r
    where r.job = '${job}' and r.status = 'done' and not r.dry_run`;
 
+/**
+ * SQL: the newest run of each contact sync, unless a newer run has read the same contacts, or all. `is_newest`: no other run of its scope
+ * is newer.
+ */
+const CONTACT_RUNS = `with latest as (
+    select distinct on (scope, sync) * from (${RUNS('contacts')}) r order by scope, sync, created_at desc, id desc)
+  select *, row_number() over (partition by scope order by created_at desc, id desc) = 1 as is_newest from latest u
+  where not exists (select from latest newer where newer.scope = u.scope and (newer.created_at, newer.id) > (u.created_at, u.id)
+    and (newer.filter is null or newer.filter = u.filter))`;
+
+/** SQL: a newer run of another sync has contact \`i\` of run \`u\` as a row, or has linked it. */
+const IS_IN_NEWER_RUN = `(
+    exists (select from (${CONTACT_RUNS}) newer join ledger.inputs j on j.run_id = newer.id and j.source_id = i.source_id
+      where newer.scope = u.scope and (newer.created_at, newer.id) > (u.created_at, u.id))
+    or exists (select from ledger.links l join ledger.runs newer on newer.id = l.run_id
+      where l.scope = u.scope and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id
+        and (newer.created_at, newer.id) > (u.created_at, u.id)))`;
+
+/** A contact that several syncs have is an item of the newest run. */
 const CONTACTS = ITEMS(
   'contact',
   'coalesce(i.source_id, i.n::text)',
-  `select distinct on (scope) * from (${RUNS('contacts')}) r order by scope, created_at desc, id desc`,
+  CONTACT_RUNS,
+  `u.is_newest or not ${IS_IN_NEWER_RUN}`,
 );
 
 /** An order that a later load has too is an item of that load. */

@@ -7,3 +7,6 @@ export const IN_FORCE = `(d.undone_at is null and d.lapsed_at is null and (d.app
 export const NAMED_CUSTOMERS = (facts: string): string =>
   `coalesce(${facts}->'customers', ${facts}->'ids',
     to_jsonb(array_remove(array[coalesce(${facts}->>'customer', ${facts}->>'id')], null)))`;
+
+/** The filter of the sync of run `u`; null: it reads all contacts. */
+export const FILTER_OF = (u: string): string => `${u}.options->'where'`;

@@ -1,8 +1,9 @@
 /** The rows of a run that need a person, grouped by what is wrong with them. */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { SHOWN_CHANGES } from './matching/differences.ts';
 import type { Verdict } from './rows.ts';
-import { ARRIVED } from './unsettled.ts';
+import { ARRIVED, NOT_SENT } from './unsettled.ts';
 
 const EXAMPLES = 3;
 
@@ -38,7 +39,7 @@ export async function groupRows(db: Queryable, runId: string, verdicts: readonly
      ), judged as (
        select n, verdict, reason, facts from ledger.verdicts where run_id = $1 and verdict = any($2) and verdict in ${NEED_A_PERSON}
        union all
-       select o.n, 'unknown', coalesce(t.reason, case when t.arrived or h.n is not null then 'NOT_CONFIRMED' else 'NEVER_SENT' end), t.facts
+       select o.n, 'unknown', coalesce(t.reason, case when t.arrived or h.n is not null then 'NOT_CONFIRMED' else ${NOT_SENT} end), t.facts
        from open o left join tried t on t.n = o.n
          left join (select unnest(rows) as n from ledger.chunks where run_id = $1) h on h.n = o.n
      ), grouped as (
@@ -47,8 +48,8 @@ export async function groupRows(db: Queryable, runId: string, verdicts: readonly
      )
      select g.verdict, g.reason, g."column", g.count, (
        select jsonb_agg(jsonb_build_object('sourceId', coalesce(i.source_id, i.n::text), 'label', i.label,
-         'facts', case when v.n is not null then v.facts else (
-           select a.facts from ledger.attempts a where a.run_id = $1 and a.n = i.n order by a.id desc limit 1) end) order by i.n)
+         'facts', case when v.n is not null then v.facts else coalesce((
+           select a.facts from ledger.attempts a where a.run_id = $1 and a.n = i.n order by a.id desc limit 1), ${SHOWN_CHANGES('i.n')}) end) order by i.n)
        from ledger.inputs i left join ledger.verdicts v on v.run_id = $1 and v.n = i.n
        where i.run_id = $1 and i.n = any(g.first)) as examples
      from grouped g order by count desc, verdict, reason, "column"`,

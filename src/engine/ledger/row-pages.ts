@@ -1,5 +1,6 @@
 /** Pages of a run's rows, in the order they were seen. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { SHOWN_CHANGES } from './matching/differences.ts';
 import type { ReportedRow, Verdict } from './rows.ts';
 import { OPEN_REASON } from './unsettled.ts';
 
@@ -36,7 +37,8 @@ export async function pageOfRows(
            or concat_ws(' ', i.label, i.email, i.phone, i.name, i.org, i.fields::text, i.cells::text) ilike ${CONTAINS('$5')})
        order by i.n limit $6
      )
-     select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict, r.facts,
+     select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict,
+         coalesce(r.facts, case when r.verdict is null then ${SHOWN_CHANGES('r.n')} end) as facts,
        coalesce(r.reason, case when r.verdict is null then ${OPEN_REASON('r.n')} end) as reason,
        r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
      from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,

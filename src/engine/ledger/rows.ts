@@ -5,6 +5,7 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Claim } from './claims.ts';
+import { SHOWN_CHANGES } from './matching/differences.ts';
 import { OPEN_REASON } from './unsettled.ts';
 
 export type RowState = 'staged' | 'ready' | 'intent' | 'acked' | 'unknown' | 'settled';
@@ -247,7 +248,8 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
            coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)
          order by n limit ${PAGE}
        )
-       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict, r.facts,
+       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict,
+         coalesce(r.facts, case when r.verdict is null then ${SHOWN_CHANGES('r.n')} end) as facts,
          coalesce(r.reason, case when r.verdict is null then ${OPEN_REASON('r.n')} end) as reason,
          r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
        from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,

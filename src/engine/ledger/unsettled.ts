@@ -1,5 +1,7 @@
 /** Rows without a verdict: sent, not confirmed, or never sent. */
+
 import type { Queryable } from '../../storage/queryable.ts';
+import { AWAITS_CONFIRMATION } from './approval.ts';
 
 export interface Unsettled {
   /** Sent, or claimed to be sent, and neither an answer nor a read has confirmed them. */
@@ -18,9 +20,13 @@ export const MAY_HAVE_ARRIVED = (run: string, n: string) => `(exists (select fro
     where s.run_id = ${run} and s.n = ${n} and s.outcome in ${ARRIVED} offset 0)
   or exists (select from ledger.chunks h where h.run_id = ${run} and ${n} = any(h.rows) offset 0))`;
 
+/** SQL: why a row of run `$1` was not sent. */
+export const NOT_SENT = `(select case when status = 'paused' and error_code = '${AWAITS_CONFIRMATION}' then 'AWAITS_APPROVAL'
+  else 'NEVER_SENT' end from ledger.runs where id = $1)`;
+
 /** SQL: the reason of row `n` of run `$1`, which has no verdict and no reason of its own. */
 export const OPEN_REASON = (n: string) =>
-  `case when ${MAY_HAVE_ARRIVED('$1', n)} then 'NOT_CONFIRMED' else 'NEVER_SENT' end`;
+  `case when ${MAY_HAVE_ARRIVED('$1', n)} then 'NOT_CONFIRMED' else ${NOT_SENT} end`;
 
 /** Of `open` rows without a verdict: how many may have arrived. */
 export async function splitUnsettled(db: Queryable, runId: string, open: number): Promise<Unsettled> {

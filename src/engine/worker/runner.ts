@@ -80,7 +80,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 
   async function attend(run: Run): Promise<void> {
     attended.add(run.id);
-    await noteAttended(pool, [run.id]);
+    await noteAttended(pool, [run.id], worker);
     await enqueue(run);
   }
 
@@ -108,6 +108,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     await noteAttended(
       pool,
       runs.map(({ id }) => id),
+      worker,
     );
     for (const run of runs) await enqueue(run);
   }

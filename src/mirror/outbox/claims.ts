@@ -127,7 +127,7 @@ export async function dropDeadOutboxClaims(db: Queryable, now: Date | undefined)
      from ledger.delivery_claims`,
     [now],
   );
-  const dead = held.rows.filter(({ worker, isExpired }) => isExpired || isGone(JSON.stringify(worker)));
+  const dead = held.rows.filter(({ worker, isExpired }) => isExpired || isGone(worker));
   const ids = dead.map(({ id }) => id);
   if (ids.length > 0) await dropOutboxClaims(db, ids);
   return ids.length;

@@ -69,7 +69,7 @@ function told(): string {
         when d.verdict in ('delivered', 'superseded') then 3 when d.verdict = 'skipped' then 4 else 5 end as rank,
       case when d.verdict is not null then d.reason when s.disabled_at is not null then 'TARGET_DISABLED' else 'RETRYING' end
         as reason,
-      d.target, jsonb_strip_nulls(jsonb_build_object('target', d.target) || case
+      d.target, jsonb_strip_nulls(jsonb_build_object('target', d.target, 'delivery', d.id) || case
         when d.verdict = 'superseded' then jsonb_build_object('by', d.newer_id)
         when d.verdict is not null then jsonb_build_object('said', coalesce(d.detail, d.verdict))
         when s.disabled_at is not null then jsonb_build_object('said', s.disabled_detail)

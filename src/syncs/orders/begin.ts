@@ -157,7 +157,7 @@ async function findLast(
 }
 
 async function dropHalfReceived(db: Queryable, last: Found, { fileName }: LoadSpec): Promise<void> {
-  const isAtIt = last.status === 'paused' && !last.silent && !isGone(JSON.stringify(last.receiver));
+  const isAtIt = last.status === 'paused' && !last.silent && !isGone(last.receiver);
   if (isAtIt) {
     throw new LockstepError(
       'LOAD_BEING_RECEIVED',

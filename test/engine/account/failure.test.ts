@@ -18,7 +18,7 @@ const unknown = (reason: Extract<Failure, { status: 'unknown' }>['reason'] & str
   message: 'outcome unknown',
   reason,
 });
-const refused = (httpStatus: number, message = 'no'): Failure => ({ status: 'refused', httpStatus, message });
+const refused = (httpStatus: number, message = 'no') => ({ status: 'refused', httpStatus, message }) as const;
 const notSent = (reason: Extract<Failure, { status: 'not-sent' }>['reason'] & string): Failure => ({
   status: 'not-sent',
   message: 'it did not leave',
@@ -70,7 +70,7 @@ describe('a read that is refused with the message of a refused key', () => {
   const cases: readonly [string, KeyFound, new (...args: never[]) => Error, RegExp][] = [
     [
       'suspends the account where other reads are refused too',
-      { status: 'refused', refused: keyRefused(anAccount(), refused(401), 'contacts.getall') },
+      { status: 'refused', refused: keyRefused(anAccount(), refused(401), 'contacts.getall'), failure: refused(401) },
       KeyRefused,
       /https:\/\/acme\.example.*"acme".*403: bad key.*accounts\.acme\.apiKey.*suspended/,
     ],

@@ -150,7 +150,7 @@ describe('a refusal with the message of a refused key', () => {
   });
 
   test.each([
-    [{ status: 'refused', refused } as const, KeyRefused],
+    [{ status: 'refused', refused, failure: FORBIDDEN } as const, KeyRefused],
     [{ status: 'unclear' } as const, RetryLater],
   ])('stops the run where a read returns %o, and spends no attempt', async (key, kind) => {
     const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => key });

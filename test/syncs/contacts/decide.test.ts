@@ -41,7 +41,7 @@ const scenes: readonly Scene[] = [
       contacts: [ann],
       customers: [{ record_id: '7', ...ann }],
       links: [['99', '7']],
-      become: ['existing 7'],
+      become: ['existing 7 by e-mail'],
     }),
   ),
   {
@@ -71,10 +71,19 @@ const scenes: readonly Scene[] = [
     become: ['unchanged 7', 'review AMBIGUOUS_MATCH'],
   },
   {
+    name: 'a name that decides between customers with one mailbox is part of the evidence',
+    contacts: [ann],
+    customers: [
+      { record_id: '7', ...ann },
+      { record_id: '8', ...ben },
+    ],
+    become: ['existing 7 by e-mail and name'],
+  },
+  {
     name: 'a customer equal in everything is found although the sync matches by less',
     contacts: [{ phone: '5550100' }],
     customers: [{ record_id: '7', phone: '5550100' }],
-    become: ['existing 7'],
+    become: ['existing 7 by phone'],
   },
   {
     name: 'a customer that has nothing either is not the one of a contact that has nothing',
@@ -139,6 +148,6 @@ async function link(run: Run, pairs: readonly (readonly [string, string])[]): Pr
 function fateOf({ state, verdict, reason, record_id, facts }: Columns): string {
   if (state !== 'settled') return String(state);
   const ids = reason === 'DUPLICATE' ? (facts as { ids: readonly string[] }).ids.join(' and ') : undefined;
-  if (verdict === 'existing') return `${verdict} ${record_id}`;
+  if (verdict === 'existing') return `${verdict} ${record_id} by ${(facts as { by: string }).by}`;
   return [verdict, reason, ids].filter(Boolean).join(' ');
 }

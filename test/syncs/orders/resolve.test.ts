@@ -140,6 +140,29 @@ test('reports the candidates, and the values that no customer has', async () => 
   ]);
 });
 
+test('names the keys that decided, also those that broke a tie', async () => {
+  const run = await beginNew(database);
+  const named = [
+    { customer_email: 'ben@x.de', customer_name: 'Ben' },
+    { customer_email: 'ann@x.de', customer_name: 'Ann' },
+  ];
+  await stageRows(database.pool, run, rowsWith(named.map((who) => ({ amount: '1', ...who }))), 'LS-test');
+  const customers = [ben, ann, { ...ann, name: 'a. lee' }];
+  await putRecords(
+    database,
+    run,
+    customers.map((customer, i) => ({ ...NO_KEYS, ...customer, record_id: String(i + 1) })),
+  );
+  await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false, isWhole: true }));
+  const found = await database.pool.query('select record_id, by from ledger.matches where run_id = $1 order by n', [
+    run.id,
+  ]);
+  expect(found.rows).toEqual([
+    { record_id: '1', by: 'e-mail' },
+    { record_id: '2', by: 'e-mail and name' },
+  ]);
+});
+
 test('keeps and counts missing customers that are to be created, but not unknown ids', async () => {
   const values = [
     { customer_email: 'a@x.de' },

@@ -6,7 +6,7 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { IN_FORCE, NAMED_CUSTOMERS } from '../review-sql.ts';
+import { FILTER_OF, IN_FORCE, NAMED_CUSTOMERS } from '../review-sql.ts';
 import type { Run } from '../runs.ts';
 import { LINKED_CUSTOMER } from './contact-links.ts';
 
@@ -146,7 +146,14 @@ async function acceptDuplicates(db: Queryable, run: Run): Promise<void> {
   );
 }
 
-/** Decisions that were made while the run was reading wait for the next run instead of lapsing. */
+/** SQL: run `u` reads every contact that the run of decision `d` has read, if it still exists and that run's sync still selects it. */
+const READS_THE_SAME = `(${FILTER_OF('u')} is null or exists (select from ledger.runs other
+  where other.id = d.run_id and (other.sync = u.sync or ${FILTER_OF('other')} = ${FILTER_OF('u')})))`;
+
+/**
+ * Decisions that were made while the run was reading wait for the next run instead of lapsing; so do decisions about contacts that
+ * the run does not read.
+ */
 async function keepOutcome(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.decisions d set applied_at = coalesce(d.applied_at, clock_timestamp()),
@@ -158,7 +165,7 @@ async function keepOutcome(db: Queryable, run: Run): Promise<void> {
     `update ledger.decisions d set lapsed_at = clock_timestamp(), lapsed_because = j.lapse
      from decided j join ledger.runs u on u.id = $1
      where j.id = d.id and j.lapse is not null and d.decided_at < u.created_at
-       and (j.n is not null or u.scan is distinct from 'unproven')`,
+       and (j.n is not null or u.scan is distinct from 'unproven' and ${READS_THE_SAME})`,
     [run.id],
   );
   await db.query(

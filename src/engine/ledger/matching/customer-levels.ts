@@ -11,7 +11,7 @@ import type { Run } from '../runs.ts';
 export type MatchKey = 'email' | 'phone' | 'name';
 
 export interface Level {
-  /** The name shown in reports. */
+  /** SQL: the evidence as reports name it. */
   readonly by: string;
   /** SQL: whether row `s` and record `k` agree at this level. */
   readonly agrees: string;
@@ -22,6 +22,16 @@ export const SAME_PERSON = [
   ...['email', 'phone', 'name', 'org'].map((key) => `coalesce(s.${key}, '') = coalesce(k.${key}, '')`), // allows a hash join; "is not distinct from" does not
   'coalesce(s.email, s.phone, s.name) is not null',
 ].join(' and ');
+
+/** SQL: the names of the keys that row `s` has. */
+export const KEYS_OF_ROW = `concat_ws(' and ', ${[
+  ['email', 'e-mail'],
+  ['phone', 'phone'],
+  ['name', 'name'],
+  ['org', 'organization'],
+]
+  .map(([key, word]) => `case when s.${key} is not null then '${word}' end`)
+  .join(', ')})`;
 
 /** Adds audit debts for customers that a run is about to send although an ended run may have sent the same person. */
 export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number): Promise<void> {
@@ -38,7 +48,7 @@ const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
   const matchBy = wanted.filter((key) => key !== 'name');
   const keyed = matchBy.map((key, i) => ({
-    by: key === 'email' ? 'e-mail' : 'phone',
+    by: key === 'email' ? `'e-mail'` : `'phone'`,
     agrees: [`s.${key} = k.${key}`, ...matchBy.slice(0, i).map(apart)].join(' and '),
   }));
   const named = [
@@ -46,7 +56,7 @@ export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
     's.org is not distinct from k.org',
     ...matchBy.map((key) => `s.${key} is null`),
   ].join(' and ');
-  return [...keyed, { by: 'name and organization', agrees: named }];
+  return [...keyed, { by: KEYS_OF_ROW, agrees: named }];
 }
 
 const IS_READ = (record: string) => `${record}.run_id = $1 and ${record}.last_pass = $2`;

@@ -14,7 +14,8 @@ import { MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { KEYS_OF_ROW, type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { changesTo } from './differences.ts';
 import { duplicates } from './duplicates.ts';
 
 export interface DecideOptions {
@@ -47,9 +48,9 @@ export async function decideContacts(
   if (!run.dryRun) await refreshLinks(db, run);
   await reopenLostLinks(db, run);
   await takeLinked(db, run);
-  await matchLevel(db, run, { by: 'contact id', agrees: 's.source_id = k.contact_id' });
+  await matchLevel(db, run, { by: `'contact id'`, agrees: 's.source_id = k.contact_id' });
   for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
-  await matchLevel(db, run, { by: 'e-mail, phone, name and organization', agrees: SAME_PERSON }); // regardless of matchBy
+  await matchLevel(db, run, { by: KEYS_OF_ROW, agrees: SAME_PERSON }); // regardless of matchBy
   await reviewDuplicates(db, run);
   await reviewTheUnclear(db, run);
   if (!options.isWhole) await reviewTheUnproven(db);
@@ -127,7 +128,7 @@ async function takeLinked(db: Queryable, run: Run): Promise<void> {
  */
 async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
   const agreeing = (among: string) => `
-       select s.n, s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed,
+       select s.n, s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed, ${level.by} as by,
          s.state = 'staged' and k.taken_by is null as is_open
        from deciding s join ledger.records k on ${IS_CUSTOMER} and ${level.agrees}
        where ${among} and (k.contact_id is null or k.contact_id = s.source_id or not exists
@@ -142,11 +143,11 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
        select *, count(*) over (partition by n) as namesakes_there, count(*) over (partition by record_id) as namesakes_here
        from pairs where same_name
      ), certain as (
-       select n, source_id, record_id from pairs where is_open and not is_disputed and customers = 1 and contacts = 1
-       union select n, source_id, record_id from named
-       where is_open and not is_disputed and namesakes_there = 1 and namesakes_here = 1
+       select n, source_id, record_id, by from pairs where is_open and not is_disputed and customers = 1 and contacts = 1
+       union all select n, source_id, record_id, by || ' and name' from named
+       where is_open and not is_disputed and namesakes_there = 1 and namesakes_here = 1 and not (customers = 1 and contacts = 1)
      ), left_over as (
-       select n, record_id from pairs
+       select n, record_id, by from pairs
        where is_open and n not in (select n from certain) and record_id not in (select record_id from certain)
      ), taken as (
        update ledger.records k set taken_by = certain.source_id from certain where ${IS_CUSTOMER} and k.record_id = certain.record_id
@@ -154,15 +155,15 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
        update ledger.records k set is_disputed = true
        where ${IS_CUSTOMER} and k.record_id in (select record_id from left_over)
      ), decided as (
-       select n, record_id, 'existing' as verdict, 'MATCHED' as reason, jsonb_build_object('by', $2::text) as facts from certain
-       union all select n, null, 'review', 'AMBIGUOUS_MATCH',
-         jsonb_build_object('by', $2::text, 'customers', jsonb_agg(record_id order by length(record_id), record_id))
-       from left_over group by n
+       select n, record_id, by, 'existing' as verdict, 'MATCHED' as reason, jsonb_build_object('by', by) as facts from certain
+       union all select n, null, by, 'review', 'AMBIGUOUS_MATCH',
+         jsonb_build_object('by', by, 'customers', jsonb_agg(record_id order by length(record_id), record_id))
+       from left_over group by n, by
      )
      update deciding s set state = 'settled', verdict = decided.verdict, reason = decided.reason, facts = decided.facts,
-       by = $2::text, record_id = coalesce(decided.record_id, s.record_id)
+       by = decided.by, record_id = coalesce(decided.record_id, s.record_id)
      from decided where s.n = decided.n`,
-    [run.id, level.by],
+    [run.id],
   );
 }
 
@@ -279,11 +280,5 @@ async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged 
   });
 }
 
-/** Characters of a value that a plan shows. */
-const MOST_SHOWN = 200;
-
 /** SQL: the fields of customer `k` that the planned update `p` would change, as facts. */
-const CHANGES = `case when p.n is not null then jsonb_build_object('changes', (
-  select coalesce(jsonb_agg(jsonb_build_object('field', f.key, 'is', left(coalesce(k.fields->>f.key, ''), ${MOST_SHOWN}),
-    'expected', left(f.value, ${MOST_SHOWN})) order by f.key), '[]')
-  from jsonb_each_text(p.fields) f where f.value <> coalesce(k.fields->>f.key, ''))) end`;
+const CHANGES = `case when p.n is not null then jsonb_build_object('changes', ${changesTo('k.fields', 'p.fields')}) end`;

@@ -1,5 +1,5 @@
 /**
- * Compares an existing order with its row. Only members that both have are compared: a service may show no amounts, or set
+ * What differs between a row and a record. An existing order is compared with its row: only members that both have are compared: a service may show no amounts, or set
  * its own status on an order that was sent without one.
  */
 
@@ -32,3 +32,20 @@ function said(of: 's' | 'k', name: Member): string {
   if (name === 'description') return `regexp_replace(trim(${value}), '\\s+', ' ', 'g')`;
   return value;
 }
+
+/** Characters of a value that a plan shows. */
+const MOST_SHOWN = 200;
+
+/** SQL: what an update with \`fields\` would change in a record whose fields are \`was\`, as facts. */
+export function changesTo(was: string, fields: string): string {
+  return `(select coalesce(jsonb_agg(jsonb_build_object('field', f.key, 'is', left(coalesce(${was}->>f.key, ''), ${MOST_SHOWN}),
+      'expected', left(f.value, ${MOST_SHOWN})) order by f.key), '[]')
+    from jsonb_each_text(${fields}) f where f.value <> coalesce(${was}->>f.key, ''))`;
+}
+
+/** SQL: what the update of row `n` of run `$1`, which was shown to a person, would change, as facts; null for other rows. */
+export const SHOWN_CHANGES = (n: string): string => `(
+  select jsonb_build_object('changes', ${changesTo('s.was', 'coalesce(p.fields, i.fields)')})
+  from ledger.shown s join ledger.plans p on p.run_id = s.run_id and p.n = s.n and p.action = 'update'
+    join ledger.inputs i on i.run_id = s.run_id and i.n = s.n
+  where s.run_id = $1 and s.n = ${n} and s.was is not null)`;

@@ -8,7 +8,7 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
-import { type Level, levelsFor } from './customer-levels.ts';
+import { KEYS_OF_ROW, type Level, levelsFor } from './customer-levels.ts';
 import { STAGED } from './staged-orders.ts';
 
 /** SQL: two rows `a` and `b` name a customer with the same text. */
@@ -24,7 +24,7 @@ const CUSTOMERS = `(select * from ledger.records where run_id = $1 and kind = 'c
 
 /** A file seldom has the organization: a name alone is enough if only one customer has it. */
 const BY_NAME: Level = {
-  by: 'name',
+  by: `'name'`,
   agrees: 's.name = k.name and (s.org is null or k.org is null) and s.email is null and s.phone is null',
 };
 
@@ -129,10 +129,10 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
          (array_agg(record_id order by length(record_id), record_id))[1:10] as candidates
        from pairs group by id
      )
-     update refs set by = $2::text, record_id = case when n = 1 then one when n_in_all = 1 then one_in_all end,
-       candidates = judged.candidates
-     from judged where refs.id = judged.id`,
-    [run.id, level.by],
+     update refs s set by = case when n > 1 and n_in_all = 1 then ${KEYS_OF_ROW} else ${level.by} end,
+       record_id = case when n = 1 then one when n_in_all = 1 then one_in_all end, candidates = judged.candidates
+     from judged where s.id = judged.id`,
+    [run.id],
   );
 }
 

@@ -36,7 +36,7 @@ const WRITES = `
 /** SQL: row `w` of the run was shown as `s`. */
 const SHOWN = 's.run_id = $1 and s.source_id = w.source_id';
 
-/** SQL: what has changed since row `w` was shown as `s`; the old values of its record are known if a dry run has shown it. */
+/** SQL: what has changed since row `w` was shown as `s`. */
 const MOVED = `case when s.n is null then null when s.source <> w.source then '{"ownContent": true}'::jsonb
     when s.was <> w.present then jsonb_build_object('changed', (
       select jsonb_agg(key order by key) from jsonb_each(s.was) a full join jsonb_each(w.present) b using (key)
@@ -44,12 +44,12 @@ const MOVED = `case when s.n is null then null when s.source <> w.source then '{
     else '{"otherRecord": true}' end`;
 
 /** Stores what the run would write. Runs in the transaction of its decision, while the records that it read exist. */
-export async function keepShown(db: Queryable, { id, dryRun }: Pick<Run, 'id' | 'dryRun'>): Promise<void> {
+export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<void> {
   await db.query('delete from ledger.shown where run_id = $1', [id]);
   await db.query(
     `insert into ledger.shown (run_id, n, source_id, source, write, was)
-     select $1, n, source_id, source, write, case when $2 then present end from (${WRITES}) w order by n`,
-    [id, dryRun],
+     select $1, n, source_id, source, write, present from (${WRITES}) w order by n`,
+    [id],
   );
   await reopenDecisions(db, id, 'v.n is null');
 }
