@@ -37,7 +37,7 @@ export async function startGithubPlaces(
     name: 'web',
     active,
     events: ['issues'],
-    config: { url, content_type: 'json', secret: '********', insecure_ssl: '0' },
+    config: { url, content_type: 'json', secret: '********' },
     created_at: at,
     updated_at: at,
     url: `https://api.github.com/repos/octo/shop/hooks/${id}`,
@@ -115,6 +115,7 @@ export async function startJiraPlaces({ lacks = [] as readonly string[], require
 
 /** The project 555. Asana calls the address of a new hook at once, and makes it only if the secret comes back. */
 export async function startAsanaPlaces({ archived = false } = {}): Promise<AdminStandin> {
+  let made = 0;
   const hooks: StoredHook[] = [];
   const unknown = { status: 404, body: { errors: [{ message: 'project: Unknown object' }] } };
   const shown = ({ id, url, active, lastCode }: StoredHook) => ({
@@ -132,7 +133,7 @@ export async function startAsanaPlaces({ archived = false } = {}): Promise<Admin
     rule('DELETE', /^\/webhooks\/(\d+)$/, (_, [, gid]) => removed(hooks, gid, { body: { data: {} } }, unknown)),
     rule('POST', /^\/webhooks$/, async ({ body }) => {
       const { target } = JSON.parse(body).data;
-      const secret = `b537207f20cbfa02357cf448134da55${hooks.length}`;
+      const secret = `b537207f20cbfa02357cf448134da55${made++}`;
       const answered = await fetch(target, { method: 'POST', headers: { 'x-hook-secret': secret } });
       if (!answered.ok || answered.headers.get('x-hook-secret') !== secret)
         return { status: 400, body: { errors: [{ message: 'The remote server did not respond with the handshake' }] } };

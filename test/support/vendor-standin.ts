@@ -58,7 +58,7 @@ export async function startVendor(
   }
 
   function problemOf(request: SeenRequest): Reply | undefined {
-    const wanted = { ...headers, ...ruleFor(request)?.headers, ...(request.body && { 'content-type': JSON_TYPE }) };
+    const wanted = { ...headers, ...(request.body && { 'content-type': JSON_TYPE }), ...ruleFor(request)?.headers };
     for (const [header, pattern] of Object.entries(wanted)) {
       if (!pattern.test(String(request.headers[header]))) return complain(request, `${header} is wrong`);
     }

@@ -63,7 +63,7 @@ export function githubAdmin(settings: SettingsOf<'github'>): VendorAdmin {
       missing: `webhooks need the permission Webhooks: read and write (classic tokens: the scope admin:repo_hook), and an administrator of ${name}`,
       list: (calls) => calls.ask({ method: 'GET', path: `${hooks}?per_page=100` }, z.array(hook)),
       put(calls, url, existing, secret) {
-        const config = { url, content_type: 'json', secret, insecure_ssl: '0' };
+        const config = { url, content_type: 'json', secret };
         const body = { active: true, events: [EVENT], config };
         return existing === undefined
           ? calls.ask({ method: 'POST', path: hooks, body: { name: 'web', ...body } }, hook)
