@@ -110,6 +110,38 @@ test('Linear: a token that may not manage webhooks is refused with what it needs
   await expect(arrange(target)).rejects.toMatchObject({ code: 'HOOK_FAILED', exitCode: 3 });
 });
 
+test.each<[string, () => Promise<AdminStandin>, (at: AdminStandin) => Target]>([
+  ['GitHub', startGithubPlaces, (at) => openGithub(githubSettings(), needsOf(at))],
+  ['Linear', startLinearPlaces, (at) => openLinear(linearSettings(), needsOf(at))],
+  ['Asana', startAsanaPlaces, () => openAsanaTarget()],
+])('%s: no answer that refuses a call is a hook that was made or removed', async (_, start, open) => {
+  vendor = await start();
+  const { hooks } = vendor;
+  const target = keep(open(vendor));
+  const url = `${web.url}/hooks/tasks`;
+  const calls = async (wish: Partial<Parameters<typeof arrangeHook>[1]>) => {
+    const before = vendor?.requests.length ?? 0;
+    await arrange(target, { url, ...wish });
+    return (vendor?.requests.length ?? 0) - before;
+  };
+  const [making, updating, removing] = [await calls({}), await calls({}), await calls({ isRemoval: true })];
+  const wishes: readonly (readonly [number, Partial<Parameters<typeof arrangeHook>[1]>])[] = [
+    [making, {}],
+    [updating, {}],
+    [removing, { isRemoval: true }],
+  ];
+  for (const [index, [count, wish]] of wishes.entries()) {
+    if (index > 0 && hooks.length === 0) await arrange(target, { url });
+    for (const status of [400, 401, 403, 404, 422, 500]) {
+      let sent = 0;
+      vendor.next({ status, body: {} }, () => ++sent === count); // the last call, which changes something
+      const wanted = hooks.length;
+      await expect(arrange(target, { url, ...wish })).rejects.toMatchObject({ code: 'HOOK_FAILED', exitCode: 3 });
+      expect(hooks).toHaveLength(wanted);
+    }
+  }
+});
+
 test('a hook without a hookSecret in the settings is not made', async () => {
   vendor = await startGithubPlaces();
   const target = keep(openGithub(githubSettings({ hookSecret: undefined }), needsOf(vendor)));

@@ -157,3 +157,29 @@ test('Todoist: the project is found, archived, deleted or gone', async () => {
   expect(await check({ is_deleted: true })).toMatch(/^problem project 6Jf8: it is deleted/);
   expect(await check({}, '6Xx')).toMatch(/^problem project 6Xx: .*HTTP 404/);
 });
+
+test.each<[string, () => Promise<VendorStandin>, (needs: ReturnType<typeof needsOf>) => Target]>([
+  ['GitHub', startGithubPlaces, github()],
+  ['Jira', startJiraPlaces, (needs) => openJira(jiraSettings(), needs)],
+  ['Asana', startAsanaPlaces, (needs) => openAsana(asanaSettings(), needs)],
+  ['Linear', startLinearPlaces, (needs) => openLinear(linearSettings(), needs)],
+  ['Todoist', startTodoistPlaces, (needs) => openTodoist(todoistSettings({ project: '6Jf8' }), needs)],
+])('%s: whichever call is refused, with whatever status, is a problem with its reason', async (_, start, open) => {
+  const vendor = await start();
+  const target = open(needsOf(vendor));
+  await target.check?.(context());
+  const calls = vendor.requests.length;
+  for (const status of [400, 401, 403, 404, 422, 429, 500]) {
+    for (let failing = 0; failing < calls; failing++) {
+      let count = 0;
+      vendor.next({ status, body: {} }, () => count++ === failing);
+      const findings = (await target.check?.(context())) ?? [];
+      expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
+        expect.objectContaining({ detail: expect.stringMatching(/./) }),
+      ]);
+    }
+  }
+  await target.close();
+  await vendor.close();
+  expect(vendor.complaints).toEqual([]);
+});
