@@ -35,7 +35,7 @@ Examples:
       'Checks the token, the project, repository or team, the permissions, and the statuses and fields that the settings ' +
         'name. It only reads. Exits with 1 if there is a problem.',
     )
-    .argument('[name]', 'target in the settings; default: all targets')
+    .argument('[target]', 'target in the settings; default: all targets')
     .action(perform(check));
   targets
     .command('hook')
@@ -45,7 +45,7 @@ Examples:
         'address already is updated, and there is never a second one. Where the outside system has no API for it, the ' +
         'command prints what to enter there. `lockstep start` takes the calls.',
     )
-    .argument('<name>', 'target in the settings')
+    .argument('<target>', 'target in the settings')
     .option('--url <url>', 'address at which the outside system reaches Lockstep, such as https://lockstep.example.com')
     .option('--renew', 'replace the webhook, and its secret if the outside system makes it')
     .option('--remove', 'remove the webhook')
