@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { HANDSHAKE } from './asana-hook.ts';
+import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls, TargetNeeds } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { type KeptSecrets, sealed, unsealed } from './kept-secrets.ts';
+import { type KeptSecrets, sealed } from './kept-secrets.ts';
 import { secretUnread } from './secret-unread.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 
@@ -47,20 +47,22 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
     const answer = z.object({ data: z.array(hook) }).transform(({ data }) => data);
     const asked = await calls.ask({ method: 'GET', path: `/webhooks?${query}` }, answer);
     if (asked.status !== 'ok') return asked;
-    const secret = await ownSecret();
-    const isKnown = secret !== undefined;
-    return { status: 'ok', value: asked.value.map((one) => (isKnown ? one : { ...one, problem: UNKNOWN_SECRET })) };
+    const known = await knownHook();
+    const hooks = asked.value.map((one) => (one.id === known ? one : { ...one, problem: UNKNOWN_SECRET }));
+    return { status: 'ok', value: hooks };
   }
 
-  /** The secret of the hook; undefined if it is not known here. */
-  async function ownSecret(): Promise<string | undefined> {
-    const found = await kept?.read('hook');
+  /** The id of the hook whose secret is known here. */
+  async function knownHook(): Promise<string | undefined> {
     const secret = hookSecret && (await readSecret(hookSecret).catch(secretUnread));
-    return found && typeof secret === 'string' ? unsealed(found.sealed, secret, 'hook') : undefined;
+    return kept && typeof secret === 'string' ? (await readKeptHook(kept, secret))?.id : undefined;
   }
 
-  const remove = (calls: Calls, { id }: OutsideHook) =>
-    calls.ask({ method: 'DELETE', path: `/webhooks/${id}` }, z.unknown());
+  async function remove(calls: Calls, { id }: OutsideHook): Promise<Asked<unknown>> {
+    const removed = await calls.ask({ method: 'DELETE', path: `/webhooks/${id}` }, z.unknown());
+    if (removed.status === 'ok' && id === (await knownHook())) await kept?.forget('hook');
+    return removed;
+  }
 
   return {
     async check(calls) {
@@ -115,7 +117,8 @@ async function establish(calls: Calls, { kept, secret, project, url, now }: Want
     const asked = await calls.ask({ method: 'POST', path: `/webhooks?opt_fields=${SHOWN}`, body }, created);
     if (asked.status !== 'ok') return notEstablished(asked);
     const { data, [HOOK_SECRET]: given } = asked.value;
-    await kept.write('hook', { sealed: sealed(given, secret, 'hook'), expiresAt: undefined });
+    const box = sealed(JSON.stringify({ id: data.id, secret: given }), secret, 'hook');
+    await kept.write('hook', { sealed: box, expiresAt: undefined });
     return { status: 'ok', value: { ...data, problem: undefined } };
   } finally {
     await kept.forget('handshake');

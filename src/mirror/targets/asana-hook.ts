@@ -9,6 +9,7 @@ import type { HookVerdict, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { type Hook, hookReader } from './item-hook.ts';
+import { jsonOf } from './json.ts';
 import { type KeptSecrets, unsealed } from './kept-secrets.ts';
 import { refused, verifyBodyDigest } from './signature.ts';
 
@@ -70,12 +71,19 @@ async function shaken(offered: string, kept: KeptSecrets, now: Date): Promise<Ho
 }
 
 async function keptHookSecret(kept: KeptSecrets, secret: string, where: string): Promise<string> {
-  const found = await kept.read('hook');
-  const text = found && unsealed(found.sealed, secret, 'hook');
-  if (text !== undefined) return text;
-  const why = found ? 'was stored with another hookSecret' : 'is not known';
+  const known = await readKeptHook(kept, secret);
+  if (known !== undefined) return known.secret;
   throw new LockstepError(
     'HOOK_SECRET_UNKNOWN',
-    `The secret of the webhook of ${where} ${why}: make it again with \`lockstep targets hook\``,
+    `The secret of the webhook of ${where} is not known, or was stored with another hookSecret: make it again with \`lockstep targets hook\``,
   );
+}
+
+const keptHook = z.object({ id: z.string(), secret: z.string() });
+
+/** The one hook whose calls are accepted; undefined if none is kept, or if it was stored with another `secret`. */
+export async function readKeptHook(kept: KeptSecrets, secret: string): Promise<z.output<typeof keptHook> | undefined> {
+  const found = await kept.read('hook');
+  const text = found && unsealed(found.sealed, secret, 'hook');
+  return text === undefined ? undefined : keptHook.safeParse(jsonOf(text)).data;
 }

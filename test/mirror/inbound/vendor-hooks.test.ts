@@ -247,6 +247,23 @@ test('Asana: without a known secret no call is accepted, not even one signed wit
   expect(vendor.hooks).toMatchObject([{ id: 900 }]);
 });
 
+test('Asana: one hook at a time is accepted, the last that was made; removing another one leaves its secret', async () => {
+  vendor = await startAsanaPlaces();
+  const { hooks } = vendor;
+  const first = { url: `${web.url}/hooks/tasks?first` };
+  await establish(first);
+  await establish();
+  const target = keep(openAsanaTarget());
+  const states = await listHooks(adminOf(target), 'tasks', context());
+  expect(states.map(({ problem }) => problem === undefined)).toEqual([false, true]);
+  const [former, present] = hooks.map(({ secret }) => secret);
+  expect((await post(...signed([completion('1200')], former ?? ''))).status).toBe(401);
+  await establish({ ...first, isRemoval: true });
+  expect((await post(...signed([completion('1200')], present ?? ''))).status).toBe(200);
+  await establish({ isRemoval: true });
+  expect((await post(...signed([completion('1201')], present ?? ''))).status).toBe(401);
+});
+
 test('Asana: an address that does not answer the handshake makes no hook, and ends the wait for one', async () => {
   vendor = await startAsanaPlaces();
   const nowhere = { url: `${web.url}/elsewhere/hooks/tasks` };
