@@ -70,6 +70,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: () => import('./commands/deliveries.ts'),
   },
   {
+    name: 'targets',
+    summary: 'check targets, and set up the webhooks that report their changes',
+    load: () => import('./commands/targets.ts'),
+  },
+  {
     name: 'alerts',
     summary: 'list alert channels and open alerts, and test the channels',
     load: () => import('./commands/alerts.ts'),

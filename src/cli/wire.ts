@@ -7,6 +7,7 @@ import { openPostgresStore } from '../client/budget/postgres-store.ts';
 import { createRedisStore } from '../client/budget/redis-store.ts';
 import type { CallEvent } from '../client/call/client.ts';
 import type { Console } from '../console/server.ts';
+import type { Target } from '../contract/target.ts';
 import { type Accounts, createAccounts } from '../engine/account/accounts.ts';
 import { keepAuditing } from '../engine/account/audits.ts';
 import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
@@ -18,6 +19,7 @@ import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
 import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
+import { keptSecretsOf } from '../mirror/inbound/kept-secrets.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
 import { startAlerting } from '../operator/alerts/watch.ts';
@@ -63,6 +65,8 @@ export interface Workspace {
   readonly database: Database;
   readonly accounts: Accounts;
   readonly service: EmbeddedService;
+  /** Opens a target of the settings; the caller closes it. */
+  openTarget(name: string): Promise<Target>;
   /** Starts a run of a sync, or returns the unfinished run that blocks it. */
   startSync(name: string, how: StartHow): ReturnType<typeof startSyncRun>;
   /**
@@ -137,6 +141,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         accounts,
         readTask: toTaskState,
         creationsOf: (target) => creationLog(database.pool, target),
+        keptOf: (target) => keptSecretsOf(database.pool, target),
         pool: database.pool,
         onAttempt: (...attempt) => metrics?.attempted(...attempt),
         log,
@@ -251,6 +256,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       database,
       accounts,
       service,
+      openTarget: targets.open,
       startSync,
       work,
       deliver,

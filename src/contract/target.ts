@@ -94,13 +94,61 @@ export interface HookRequest {
   readonly body: Buffer;
 }
 
+/** An item that a call names. */
+export interface ReportedItem extends Omit<ItemState, 'isCompleted'> {
+  /** Undefined if the call does not say it: the item has to be read. */
+  readonly isCompleted: boolean | undefined;
+}
+
 export type HookVerdict =
   /**
    * Genuine. `items` is empty if the call is about something else. `id` is the sender's id of the call, if it is signed
-   * together with the body.
+   * together with the body. `headers`: what the answer needs to have.
    */
-  | { readonly status: 'accepted'; readonly items: readonly ItemState[]; readonly id?: string }
+  | {
+      readonly status: 'accepted';
+      readonly items: readonly ReportedItem[];
+      readonly id?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly status: 'refused'; readonly httpStatus: 400 | 401; readonly reason: string };
+
+/** One result of a check of a target, which writes nothing. */
+export interface Finding {
+  /** What was checked, for people: "repository octocat/hello-world". */
+  readonly what: string;
+  /** `unknown`: only a delivery shows it. */
+  readonly status: 'ok' | 'problem' | 'unknown';
+  /** What was found. */
+  readonly detail: string;
+  /** What a person can do. */
+  readonly remedy?: string;
+}
+
+/** A webhook as the outside system has it. */
+export interface OutsideHook {
+  readonly id: string;
+  /** The address that it calls. */
+  readonly url: string;
+  /** Why its calls do not arrive or are not accepted; undefined if nothing is known to be wrong. */
+  readonly problem?: string | undefined;
+}
+
+type HookChange<T> = Promise<{ readonly status: 'ok'; readonly value: T } | TargetFailure>;
+
+/** The webhooks of an outside system that report its changes, managed by its API. */
+export interface HookAdmin {
+  list(context: CallContext): HookChange<readonly OutsideHook[]>;
+  /** Makes a hook that calls this address, or sets up the `existing` one again, with its secret. */
+  put(url: string, existing: OutsideHook | undefined, context: CallContext): HookChange<OutsideHook>;
+  remove(hook: OutsideHook, context: CallContext): HookChange<unknown>;
+}
+
+/** What a person has to do where the API of the outside system cannot. */
+export interface HookByHand {
+  /** The lines to show, for a hook that calls this address. */
+  byHand(url: string): readonly string[];
+}
 
 export interface CallContext {
   /** Aborts when the process shuts down or this delivery times out. */
@@ -121,5 +169,9 @@ export interface Target {
   readonly itemsIn?: (text: string) => readonly string[];
   /** For targets with webhooks: whether the call is genuine, and what it reports. */
   readonly readHook?: (request: HookRequest, now: Date) => Promise<HookVerdict>;
+  /** For targets with webhooks: how they are set up there. */
+  readonly hooks?: HookAdmin | HookByHand;
+  /** Whether the settings fit what the target has, found without writing. */
+  readonly check?: (context: CallContext) => Promise<readonly Finding[]>;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { loadSettings } from '../settings/load.ts';
 import { readSecret } from '../settings/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type SharedAccounts, sharedAccounts } from '../settings/shared-accounts.ts';
+import { MAPS_WITH_SECRETS } from '../settings/target-keys.ts';
 
 type Env = Parameters<typeof readSecret>[1];
 
@@ -67,7 +68,10 @@ function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
 function secretsIn({ accounts, targets, alerts, console: { users, tokens } }: Settings): readonly SecretRef[] {
   const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
   const outside = [...Object.values(targets), ...Object.values(alerts)];
-  const ofOutside = outside.flatMap((one) => Object.values(one).filter(isSecretRef));
+  const ofOutside = outside.flatMap((one) => {
+    const maps = MAPS_WITH_SECRETS.flatMap((key) => Object.values(Reflect.get(one, key) ?? {}));
+    return [...Object.values(one), ...maps].filter(isSecretRef);
+  });
   const ofConsole = [
     ...Object.values(users).map(({ password }) => password),
     ...Object.values(tokens).map(({ token }) => token),

@@ -10,6 +10,7 @@ import type { SettingsFile } from './schema.ts';
 import { OPERATOR } from './schema-console.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
 import type { TargetSettings } from './target.ts';
+import { MAPS_WITH_SECRETS } from './target-keys.ts';
 
 /** The overrides from the environment. `{ url: undefined }` means embedded or none. */
 export interface Overrides {
@@ -51,13 +52,14 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     return { ...Object.fromEntries(fields), name, ...(timeoutMs !== undefined && { timeoutMs }) };
   };
   const target = (name: string, written: SettingsFile['targets'][string]) => {
-    const { headers, ...given } = { headers: undefined, ...written };
     const where = `targets.${name}`;
+    const maps = MAPS_WITH_SECRETS.flatMap((key): [string, object][] => {
+      const map: unknown = Reflect.get(written, key);
+      if (typeof map !== 'object' || map === null) return [];
+      return [[key, mapEntries({ ...map }, (inner, value) => located(`${where}.${key}.${inner}`, value))]];
+    });
     // Safe: TargetOf says the same for every type, but the compiler cannot see it because the names of the keys are lost.
-    return {
-      ...outside(where, name, given),
-      ...(headers && { headers: mapEntries(headers, (header, value) => located(`${where}.headers.${header}`, value)) }),
-    } as TargetSettings;
+    return { ...outside(where, name, written), ...Object.fromEntries(maps) } as TargetSettings;
   };
   const channel = (name: string, given: SettingsFile['alerts'][string]) =>
     outside(`alerts.${name}`, name, given) as ChannelSettings;

@@ -7,13 +7,13 @@ import type { Environment } from './parse.ts';
 /**
  * The secret itself, without surrounding white space. Do not keep it in an object that outlives the call that needs it.
  * Throws SECRET_MISSING (unset or empty variable, unreadable or empty file) and SECRET_INVALID (control characters,
- * which are not allowed in a header), both exit code 2. The message names the setting, the source and the remedy, never
+ * which are not allowed in a header, except the line breaks of a key in PEM format), both exit code 2. The message names the setting, the source and the remedy, never
  * the value.
  */
 export async function readSecret(ref: SecretRef, env: Environment): Promise<string> {
   const secret = (await readRaw(ref, env)).trim();
   if (secret === '') throw missing(ref, `${describe(ref)} is empty`);
-  if (hasControlCharacters(secret)) {
+  if (hasControlCharacters(secret) && !isPem(secret)) {
     const why = `${describe(ref)} contains line breaks or other control characters; it must contain only the secret`;
     throw new LockstepError('SECRET_INVALID', `The secret for ${ref.where}: ${why}`, { exitCode: 2 });
   }
@@ -52,6 +52,11 @@ function remedy(ref: SecretRef): string {
   if (ref.from === 'env') return `export ${ref.name} before starting, or name another source`;
   if (ref.from === 'file') return 'write the secret into that file, readable by this user, or name another source';
   return 'write { env: NAME } or { file: PATH } instead';
+}
+
+/** A private key has several lines. */
+function isPem(secret: string): boolean {
+  return /^-----BEGIN [A-Z ]+-----\r?\n[A-Za-z\d+/=\r\n]+-----END [A-Z ]+-----$/.test(secret);
 }
 
 function hasControlCharacters(text: string): boolean {

@@ -41,10 +41,18 @@ export type TargetOf<Schema extends z.ZodType> = { readonly name: string } & Res
 type Resolved<Given> = {
   readonly [Key in keyof Given as Key extends 'timeout' ? 'timeoutMs' : Key]: Key extends 'headers'
     ? Headers
-    : Given[Key] extends SecretSource | undefined
-      ? SecretRef | Extract<Given[Key], undefined>
-      : Given[Key];
+    : Located<Given[Key], Key>;
 };
+
+type Located<Value, Key> = Value extends SecretSource
+  ? SecretRef
+  : Key extends WithSecrets
+    ? { readonly [Inner in keyof Value]: Located<Value[Inner], Inner> }
+    : Value;
+
+/** Keys of a target that hold a map with secrets in it. */
+export const MAPS_WITH_SECRETS = ['headers', 'app', 'oauthClient'] as const;
+type WithSecrets = (typeof MAPS_WITH_SECRETS)[number];
 
 /** The headers of every call to a target: text, or a secret that follows its scheme. */
 export type Headers = Readonly<Record<string, string | (SecretRef & { readonly scheme?: string })>>;

@@ -4,6 +4,7 @@ import { duration } from './durations.ts';
 import { name, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
 import { count } from './rate.ts';
 import { slack, teams } from './target-chat.ts';
+import { githubApp, oauthClient, tokenOr } from './target-credentials.ts';
 import { filterKeys, headers } from './target-events.ts';
 import { http } from './target-http.ts';
 import {
@@ -48,7 +49,8 @@ const github = z
     site: vendorUrl
       .optional()
       .describe('Address at which people open issues, if url is a proxy. Default: the host that belongs to url.'),
-    token: secret.describe('Token with read and write access to the issues.'),
+    token: secret.optional().describe('Token with read and write access to the issues.'),
+    app: githubApp,
     owner: z
       .string()
       .regex(/^[A-Za-z\d][\w-]{0,99}$/, 'expected the name of a user or an organization, such as octocat')
@@ -71,7 +73,12 @@ const github = z
     path: ['owner'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('repo'));
+  .refine(({ app, repo }) => app === undefined || app.installation !== undefined || repo !== undefined, {
+    error: 'missing: without a repo, an app needs the id of its installation',
+    path: ['app', 'installation'],
+    when: unlessKeysAreUnknown,
+  })
+  .check(neededToCreate('repo'), tokenOr('app'));
 
 const jira = z
   .strictObject({
@@ -82,8 +89,9 @@ const jira = z
     site: vendorUrl
       .optional()
       .describe('Address at which people open issues, if it differs from url. Default: the host of url.'),
-    email: z.email().describe('Account that the token belongs to.'),
-    token: secret.describe('API token of that account, from id.atlassian.com.'),
+    email: z.email().optional().describe('Account that the token belongs to; needed with a token.'),
+    token: secret.optional().describe('API token of that account, from id.atlassian.com.'),
+    oauthClient: oauthClient('https://auth.atlassian.com/oauth/token'),
     project: z
       .string()
       .regex(/^[A-Z][A-Z\d_]{1,29}$/, 'expected the key of a project in capitals, such as ABC')
@@ -113,7 +121,12 @@ const jira = z
     hookSecret,
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'));
+  .refine(({ token, email }) => (token === undefined) === (email === undefined), {
+    error: 'expected an email with a token, and none with an oauthClient',
+    path: ['email'],
+    when: unlessKeysAreUnknown,
+  })
+  .check(neededToCreate('project'), tokenOr('oauthClient'));
 
 const asana = z
   .strictObject({
@@ -129,6 +142,11 @@ const asana = z
       .describe('Id of the project where tasks are created.'),
     create: createFlag,
     columns,
+    hookSecret: secret
+      .optional()
+      .describe(
+        'Any text of at least 24 bytes; the secret that Asana makes for its webhook is stored encrypted with it. Without it no call is accepted.',
+      ),
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
@@ -140,7 +158,8 @@ const linear = z
     url: vendorUrl
       .prefault('https://api.linear.app')
       .describe('Address of the API, without /graphql. Default: https://api.linear.app.'),
-    token: secret.describe('Personal API key, or OAuth token, with the permissions read and write.'),
+    token: secret.optional().describe('Personal API key, or OAuth token, with the permissions read and write.'),
+    oauthClient: oauthClient('https://api.linear.app/oauth/token'),
     oauth: z.boolean().prefault(false).describe('The token is an OAuth token. Default: false, a personal API key.'),
     team: z
       .string()
@@ -153,7 +172,7 @@ const linear = z
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
   })
-  .check(neededToCreate('team'));
+  .check(neededToCreate('team'), tokenOr('oauthClient'));
 
 const todoist = z.strictObject({
   type: z.literal('todoist').describe('Tasks of Todoist.'),

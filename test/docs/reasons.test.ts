@@ -6,10 +6,13 @@ import { REASON_AREAS } from '../../src/base/reasons/reasons.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
-/** Errors of commands and libraries. They are never a reason in the ledger. */
+/** Errors of commands and libraries, and names of Jira's permissions. They are never a reason in the ledger. */
 const OTHER_ERRORS = new Set([
+  'BROWSE_PROJECTS',
   'CONSOLE_CANNOT_LISTEN',
   'CONSOLE_PORT_IN_USE',
+  'CREATE_ISSUES',
+  'HOOK_SECRET_UNKNOWN',
   'LOAD_BEING_RECEIVED',
   'LOAD_STOPPING',
   'LOAD_TAKEN_OVER',
@@ -17,6 +20,7 @@ const OTHER_ERRORS = new Set([
   'RUN_IN_THE_WAY',
   'RUN_IS_NO_LOAD',
   'RUN_UNKNOWN',
+  'TRANSITION_ISSUES',
   'UND_ERR_HEADERS_OVERFLOW',
 ]);
 /** Where rows, files and deliveries get their reasons. */

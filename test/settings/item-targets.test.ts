@@ -53,3 +53,34 @@ test('a token that is written down is masked, and so is the secret of the webhoo
   );
   expect(JSON.stringify(maskSettings(written))).not.toContain('canary');
 });
+
+const bare = (keys: string) => `accounts: { demo: {} }\ntargets:\n  out: { ${keys} }`;
+const APP = 'app: { id: 7, privateKey: canary-key }';
+const CLIENT = 'oauthClient: { id: me, secret: canary-secret, refreshToken: canary-refresh }';
+
+test('credentials of an app and of a client take the place of a token, each secret with its setting, and are masked', () => {
+  const github = settingsOf(bare(`type: github, owner: octo, repo: shop, ${APP}`));
+  expect(targetNamed(github, 'out')).toMatchObject({
+    app: { id: '7', privateKey: { from: 'literal', where: 'targets.out.app.privateKey' } },
+  });
+  const jira = settingsOf(bare(`type: jira, url: https://api.atlassian.com/ex/jira/1, ${CLIENT}`));
+  expect(targetNamed(jira, 'out')).toMatchObject({
+    oauthClient: {
+      secret: { where: 'targets.out.oauthClient.secret' },
+      refreshToken: { where: 'targets.out.oauthClient.refreshToken' },
+      tokenUrl: 'https://auth.atlassian.com/oauth/token',
+    },
+  });
+  expect(JSON.stringify([maskSettings(github), maskSettings(jira)])).not.toContain('canary');
+});
+
+test.each([
+  [`type: github, token: t, ${APP}`, 'expected exactly one of token, app'],
+  ['type: github', 'expected exactly one of token, app'],
+  [`type: github, ${APP}`, 'app.installation: missing: without a repo, an app needs the id of its installation'],
+  [`type: linear, token: t, ${CLIENT}`, 'expected exactly one of token, oauthClient'],
+  ['type: jira, url: https://a.example, token: t', 'email: expected an email with a token'],
+  [`type: jira, url: https://a.example, email: a@b.example, ${CLIENT}`, 'email: expected an email with a token'],
+])('the credentials { %s } are a problem', (keys, problem) => {
+  expect(problemsIn(bare(keys)).join('\n')).toContain(problem);
+});

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +82,13 @@ test('names a missing, unreadable or empty secret file with its setting and the 
       message: expect.stringMatching(`^The secret for targets.hook.secret is missing: .*${name}.*${reason}`),
     });
   }
+});
+
+test('a private key has several lines', async () => {
+  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const path = join(directory, 'key.pem');
+  await writeFile(path, key);
+  expect(await readSecret({ from: 'file', path, where: 'targets.out.app.privateKey' }, {})).toBe(key.trim());
 });
 
 test('a secret of several lines is refused without showing it', async () => {

@@ -4,6 +4,7 @@ import { buildSchema, GraphQLError, graphqlSync, parse, validate } from 'graphql
 import { z } from 'zod';
 import { openLinear } from '../../src/mirror/targets/linear.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
+import { noteExercised } from './exercised.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { type Contract, vendorFile } from './vendor-contract.ts';
@@ -44,7 +45,7 @@ interface LinearState {
   readonly position: number;
 }
 
-const SCHEMA = buildSchema(vendorFile('linear.graphql'));
+export const SCHEMA = buildSchema(vendorFile('linear.graphql'));
 
 const graphqlErrors = z.object({
   errors: z
@@ -53,12 +54,17 @@ const graphqlErrors = z.object({
 });
 
 /** A query that does not fit the schema is a mistake of ours; an error of a resolver is the vendor's answer. */
-const GRAPHQL: Contract = {
+export const GRAPHQL: Contract = {
   requestProblem({ method, path, body }) {
     if (method !== 'POST' || path !== '/graphql') return 'there is only POST /graphql';
     return validate(SCHEMA, parse(JSON.parse(body).query))[0]?.message;
   },
   replyProblem: (_, { body }) => graphqlErrors.parse(body).errors.find(({ extensions }) => !extensions?.code)?.message,
+  note(request, { body }) {
+    const answer = graphqlErrors.safeParse(body);
+    if (answer.success)
+      noteExercised('linear', operationOf(request), answer.data.errors.length > 0 ? 'errors' : 'data');
+  },
 };
 
 export function linearSettings(given: Partial<SettingsOf<'linear'>> = {}): SettingsOf<'linear'> {

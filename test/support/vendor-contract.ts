@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
+import { noteExercised } from './exercised.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 
 export interface Contract {
@@ -9,10 +10,16 @@ export interface Contract {
   requestProblem(request: SeenRequest): string | undefined;
   /** Why the vendor never gives this answer; undefined if it may. */
   replyProblem(request: SeenRequest, reply: Reply): string | undefined;
+  /** Notes that a test has seen this answer to this operation. */
+  note(request: SeenRequest, reply: Reply): void;
 }
 
 /** For a system without a document in test/vendors: its rules are all that is checked. */
-export const UNDOCUMENTED: Contract = { requestProblem: () => undefined, replyProblem: () => undefined };
+export const UNDOCUMENTED: Contract = {
+  requestProblem: () => undefined,
+  replyProblem: () => undefined,
+  note: () => undefined,
+};
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -91,6 +98,10 @@ function readContract(name: string): Contract {
       if (operation === undefined || !(status in operation.answers)) return `the document has no answer ${status}`;
       const problem = problemOf(`${operation.named} ${status}`, structuredClone(body));
       return problem && `the answer ${status}: ${problem}`;
+    },
+    note(request, { status = 200 }) {
+      const operation = operationOf(request);
+      if (operation !== undefined && status in operation.answers) noteExercised(name, operation.named, String(status));
     },
   };
 }

@@ -2,6 +2,7 @@
  * Simulates a vendor: a real server that is strict about every request (it reports anything unexpected), and
  * that breaks off, refuses or forgets to answer when a test says so.
  */
+import type { ServerResponse } from 'node:http';
 import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts';
 import type { Contract } from './vendor-contract.ts';
 
@@ -12,7 +13,7 @@ export interface Rule {
   readonly method: string;
   readonly path: RegExp;
   readonly headers?: Readonly<Record<string, RegExp>>;
-  answer(request: SeenRequest, match: RegExpExecArray): Reply;
+  answer(request: SeenRequest, match: RegExpExecArray): Reply | Promise<Reply>;
 }
 
 const JSON_TYPE = /^application\/json$/;
@@ -37,21 +38,27 @@ export async function startVendor(
   const complaints: string[] = [];
   const redirects = new Set<string>();
   const twists: { readonly twist: Twist; readonly isMeant: (request: SeenRequest) => boolean }[] = [];
-  const server = await startHttpServer((request, response) => {
+  const server = await startHttpServer(async (request, response) => {
+    const reply = await replyTo(request, response);
+    if (reply !== undefined) contract.note(request, reply);
+    return reply;
+  });
+
+  async function replyTo(request: SeenRequest, response: ServerResponse): Promise<Reply | undefined> {
     const found = twists.findIndex(({ isMeant }) => isMeant(request));
     const twist = found === -1 ? undefined : twists.splice(found, 1)[0]?.twist;
     const refused = problemOf(request);
     if (refused !== undefined) return refused;
     if (typeof twist === 'function') return twist(request);
     if (typeof twist === 'object') return twist;
-    const reply = twist === 'break' ? undefined : answer(request);
+    const reply = twist === 'break' ? undefined : await answer(request);
     if (twist === undefined) return reply;
     response.destroy();
     return undefined;
-  });
+  }
 
   function problemOf(request: SeenRequest): Reply | undefined {
-    const wanted = { ...headers, ...ruleFor(request)?.headers, ...(request.body && { 'content-type': JSON_TYPE }) };
+    const wanted = { ...headers, ...(request.body && { 'content-type': JSON_TYPE }), ...ruleFor(request)?.headers };
     for (const [header, pattern] of Object.entries(wanted)) {
       if (!pattern.test(String(request.headers[header]))) return complain(request, `${header} is wrong`);
     }
@@ -64,11 +71,11 @@ export async function startVendor(
     return rules.find((each) => each.method === method && each.path.test(path));
   }
 
-  function answer(request: SeenRequest): Reply {
+  async function answer(request: SeenRequest): Promise<Reply> {
     const rule = ruleFor(request);
     const match = rule?.path.exec(request.path);
     if (rule === undefined || match === null || match === undefined) return complain(request, 'unexpected request');
-    const reply = rule.answer(request, match);
+    const reply = await rule.answer(request, match);
     if (redirects.has(request.path)) return reply;
     const { location } = reply.headers ?? {};
     if (location !== undefined) redirects.add(new URL(location, server.url).pathname);

@@ -86,4 +86,5 @@ const SECTIONS = new Map<string, keyof Pick<Settings, 'accounts' | 'syncs' | 'ta
   ['--target', 'targets'],
   ['--sync', 'syncs'],
   ['sync', 'syncs'],
+  ['target', 'targets'],
 ]);

@@ -11,7 +11,7 @@ import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError } from '../../base/errors.ts';
 
 export interface WireRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Includes the query; begins with a slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   rows: ['inputs', 'matches', 'plans', 'again', 'chunks', 'attempts', 'verdicts', 'former_verdicts'],
   runs: ['runs', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
   reads: ['records', 'reads', 'baselines', 'order_keys'],
-  deliveries: ['deliveries', 'delivery_claims', 'target_states'],
+  deliveries: ['deliveries', 'delivery_claims', 'target_states', 'kept_secrets'],
   inbox: ['hooks_seen', 'item_reports'],
   audits: ['audit_debts'],
   alerts: ['alerts'],

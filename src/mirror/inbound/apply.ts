@@ -98,6 +98,7 @@ async function look(
 ): Promise<Looked | Ended | Later> {
   const { isCompleted, status } = report;
   if (target.readItem === undefined) {
+    if (isCompleted === null) throw new TypeError('a target whose items cannot be read reports their states');
     return { status: 'looked', item: { isCompleted, status }, since: REPORTED };
   }
   if (!report.hasMoved && (await isKnownSo(pool, report, tasks))) return { status: 'ended', verdict: 'same' };

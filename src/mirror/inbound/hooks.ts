@@ -20,6 +20,7 @@ export interface HookNeeds {
 
 interface Answer {
   readonly httpStatus: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body:
     | { readonly status: 'accepted'; readonly items: number }
     | { readonly status: 'refused'; readonly reason: string };
@@ -42,9 +43,9 @@ const NOT_ACCEPTED_AFTER_MS = 150;
 export function addHooks(app: FastifyInstance, needs: HookNeeds): void {
   app.post<{ Params: { target: string } }>('/hooks/:target', async (request, reply) => {
     const answerable = delay(NOT_ACCEPTED_AFTER_MS);
-    const { httpStatus, body } = await receive(needs, request.params.target, request);
+    const { httpStatus, headers = {}, body } = await receive(needs, request.params.target, request);
     if (httpStatus === NOT_ACCEPTED.httpStatus) await answerable;
-    return reply.code(httpStatus).send(body);
+    return reply.code(httpStatus).headers(headers).send(body);
   });
 }
 
@@ -64,7 +65,7 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
     }
     await keepHook(pool, name, verdict.items, digestOf(call, verdict.id));
     // Most vendors show it in their list of deliveries: 0 means that the call was about something else.
-    return { httpStatus: 200, body: { status: 'accepted', items: verdict.items.length } };
+    return { httpStatus: 200, headers: verdict.headers, body: { status: 'accepted', items: verdict.items.length } };
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;
     request.log.error({ target: name, err: error }, 'an incoming call could not be checked');

@@ -3,7 +3,7 @@
  * item it keeps only the newer one, and marks whether they contradicted each other.
  */
 import type pg from 'pg';
-import type { ItemState } from '../../contract/target.ts';
+import type { ReportedItem } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { moveItem } from '../links/item-links.ts';
@@ -16,7 +16,7 @@ const MAX_ITEM_ID = 500;
 export async function keepHook(
   pool: pg.Pool,
   target: string,
-  items: readonly ItemState[],
+  items: readonly ReportedItem[],
   digest: string,
 ): Promise<void> {
   if (items.length === 0) return;
@@ -36,7 +36,7 @@ export async function keepHook(
 export async function keepReports(
   db: Queryable,
   target: string,
-  items: readonly ItemState[],
+  items: readonly ReportedItem[],
   source: 'hook' | 'read',
 ): Promise<void> {
   const distinct = new Map(items.filter(({ itemId }) => isUsable(itemId)).map((item) => [item.itemId, item]));
@@ -47,13 +47,13 @@ export async function keepReports(
      select $1, t.*, $5, 'waiting' from unnest($2::text[], $3::bool[], $4::text[]) as t
      on conflict (target, item_id) do update set is_completed = excluded.is_completed, status = excluded.status,
        source = case when r.state = 'waiting' and r.source = 'hook' then 'hook' else excluded.source end,
-       has_moved = r.state = 'waiting' and (r.has_moved or r.is_completed <> excluded.is_completed),
+       has_moved = r.state = 'waiting' and (r.has_moved or r.is_completed is distinct from excluded.is_completed),
        reported_at = clock_timestamp(), revision = r.revision + 1, state = 'waiting', verdict = null, reason = null,
        detail = null, attempts = 0, due_at = clock_timestamp(), ended_at = null`,
     [
       target,
       kept.map(({ itemId }) => itemId),
-      kept.map(({ isCompleted }) => isCompleted),
+      kept.map(({ isCompleted }) => isCompleted ?? null),
       kept.map(({ status }) => plainText(status)),
       source,
     ],

@@ -7,7 +7,8 @@ import type { Queryable } from '../../storage/queryable.ts';
 export interface Report {
   readonly target: string;
   readonly itemId: string;
-  readonly isCompleted: boolean;
+  /** Null if the call did not say it. */
+  readonly isCompleted: boolean | null;
   readonly status: string;
   readonly source: 'hook' | 'read';
   /** Another report contradicted it while it waited, so the item has to be read. */

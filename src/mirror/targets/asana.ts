@@ -5,6 +5,8 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import { asanaAdmin } from './asana-admin.ts';
+import { asanaHookReader } from './asana-hook.ts';
 import { type Calls, collectInPages, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
 import { ASANA } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
@@ -95,6 +97,8 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
     ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
     container: `project ${project}`,
     settleMs: 60_000,
+    readHook: asanaHookReader(settings, needs),
+    admin: asanaAdmin(settings, needs),
   });
 }
 

@@ -15,7 +15,7 @@ import { guardedLookup, hostProblem } from './address-guard.ts';
 import { type Answered, addressRefused, type Head, toAnswered } from './answers.ts';
 
 export interface TargetRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Appended to the target's base address: begins with a slash or is a query; empty for that address itself. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

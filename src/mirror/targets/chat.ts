@@ -8,6 +8,7 @@ import { createGathering } from './gathering.ts';
 import { itemFailureOf, type Reply, type VendorAnswers } from './item-outcome.ts';
 import { titleOf } from './item-text.ts';
 import { jsonOf } from './json.ts';
+import { reach } from './reach.ts';
 import { renderer, viewOf } from './render.ts';
 
 /** What a chat makes of lines of plain text: the body of the call. Nothing in a line may be markup or mention a person. */
@@ -82,6 +83,7 @@ export function chatTarget(
       if (line.status !== 'ok') return line;
       return settings.digest ? gathering.add(line.text, context.signal) : send([line.text], context);
     },
+    check: (context) => reach(caller, context),
     close: () => caller.close(),
   };
 }

@@ -5,13 +5,14 @@
  * …/rate-limits-for-the-rest-api. Pull requests are issues to this API, share their numbers, and are left alone.
  */
 import { z } from 'zod';
-import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
+import type { Delivery, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import { githubAdmin } from './github-admin.ts';
+import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
 import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
-import { limited, type Reply, waitOf } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
@@ -30,8 +31,6 @@ const issue = z.object({
   body: z.string().nullish(),
   pull_request: z.unknown().optional(),
 });
-
-const message = z.object({ message: z.string() }).transform((body) => body.message);
 
 export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): Target {
   const { owner = '', repo = '', labels } = settings;
@@ -78,24 +77,20 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
   });
 
   return vendorTarget(settings, needs, {
-    name: 'GitHub',
+    ...githubVendor(
+      settings.app === undefined
+        ? "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)"
+        : "check this target's app: it was suspended, or its installation lacks the permission Issues: read and write",
+    ),
     noun: 'GitHub issue',
     ...githubNaming(settings),
-    tokenRemedy:
-      "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)",
-    judge,
     followsMoves: true, // of a renamed repository, or an issue that was transferred
-    message,
-    headersOf: (token) => ({
-      authorization: `Bearer ${token}`,
-      accept: 'application/vnd.github+json',
-      'x-github-api-version': '2022-11-28',
-    }),
     itemsBy,
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
     readHook: hookReader(githubHook, settings.hookSecret, needs),
+    admin: githubAdmin(settings),
   });
 }
 
@@ -159,25 +154,4 @@ function pathOf(itemId: string): string {
 
 function commentOf(delivery: Delivery): string {
   return `<!-- ${markerOf(delivery)} -->`;
-}
-
-function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
-  const said = message.safeParse(reply.body).data ?? '';
-  const limit = limitOf(reply, said, nowMs);
-  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
-  if (reply.httpStatus !== 403 || !/archived|read-only/i.test(said)) return undefined;
-  return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}` };
-}
-
-function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {
-  const { httpStatus, headers } = reply;
-  if (httpStatus !== 403 && httpStatus !== 429) return undefined;
-  const wait = waitOf(reply, nowMs);
-  if (wait !== undefined) return { ms: wait };
-  const reset = Number(headers['x-ratelimit-reset']);
-  if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
-    return { ms: Math.max(reset * 1000 - nowMs, 1000) };
-  }
-  const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(said);
-  return isLimit ? { ms: undefined } : undefined;
 }

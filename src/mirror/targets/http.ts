@@ -3,20 +3,23 @@
  * has items whose state follows the task (`items`).
  */
 import { z } from 'zod';
-import type { DeliveryOutcome, ItemState, Target } from '../../contract/target.ts';
+import type { DeliveryOutcome, Finding, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import type { HttpItems, HttpRequest } from '../../settings/target-http.ts';
 import { answerOf } from './answers.ts';
+import { failed, fine } from './findings.ts';
 import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
 import { type Calls, moved, type TargetNeeds } from './item-calls.ts';
 import { httpNaming } from './item-naming.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
+import type { Asked } from './item-target.ts';
 import { endsWith } from './item-text.ts';
 import { jsonOf } from './json.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
 import { markerOf } from './marker.ts';
-import { viewOf } from './render.ts';
+import { reach } from './reach.ts';
+import { SAMPLE, viewOf } from './render.ts';
 import { type VendorItems, vendorTarget } from './vendor-target.ts';
 import { withHeaders } from './with-headers.ts';
 
@@ -67,6 +70,7 @@ function sendTarget(
       if (readsBody && reply.body === undefined) return unreadable(reply, label);
       return { status: 'delivered', answer: answerOf(reply.httpStatus, text) };
     },
+    check: (context) => reach(caller, context),
     close: () => caller.close(),
   };
 }
@@ -145,7 +149,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     return typeof text === 'string' && naming.isItemId(text) ? text : undefined;
   }
 
-  return vendorTarget({ columns, create: create !== undefined }, needs, {
+  const target = vendorTarget({ name, columns, create: create !== undefined }, needs, {
     ...answers,
     ...naming,
     noun,
@@ -153,7 +157,17 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     itemsBy,
     container: 'such address for new items',
     settleMs: find?.settleMs ?? 0,
+    ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
   });
+  return search === undefined ? { ...target, check: (context) => reach(needs.caller, context) } : target;
+}
+
+/** A search for an item of no task reads with the credentials of every call. */
+function searchFinding(asked: Asked<unknown>, name: string): Finding {
+  const what = 'find';
+  return asked.status === 'ok'
+    ? fine(what, 'the search for created items works')
+    : failed(what, asked, `check the url and targets.${name}.items.find.path`);
 }
 
 /** What `read` finds in an answer; if it finds nothing, the answer is unreadable. */

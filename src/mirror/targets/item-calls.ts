@@ -1,18 +1,23 @@
 /** Calls to a vendor with its token: JSON both ways, answers checked, and no secret in anything that comes back. */
 import { z } from 'zod';
-import { LockstepError } from '../../base/errors.ts';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { type Answered, withoutSecrets } from './answers.ts';
+import { type Answered, type AnswerHeaders, withoutSecrets } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked, Missing } from './item-target.ts';
 import { jsonOf } from './json.ts';
+import type { KeptSecrets } from './kept-secrets.ts';
+import { type TokenSource, tokenFrom } from './token-source.ts';
 
 export interface TargetNeeds {
   readonly caller: TargetCaller;
   /** Read at each use, so a rotated secret needs no restart. */
   readSecret(ref: SecretRef): Promise<string>;
+  /** For a target whose token expires. Default: the token of the settings. */
+  readonly tokens?: TokenSource;
+  /** For a vendor that makes secrets. */
+  readonly kept?: KeptSecrets;
   /** Default: the system's. */
   readonly now?: () => Date;
 }
@@ -31,6 +36,13 @@ interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
 export interface Calls {
   /** The answer, as `schema` reads it. */
   ask<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<T>>;
+  /** The same, with the headers of the answer. */
+  askWhole<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<WithHeaders<T>>>;
+}
+
+interface WithHeaders<T> {
+  readonly value: T;
+  readonly headers: AnswerHeaders;
 }
 
 /** For an answer whose content does not matter: the call succeeded, and the item is in the state `to`. */
@@ -38,47 +50,74 @@ export function moved(to: string, note?: string) {
   return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
 }
 
+export type Speaker = VendorAnswers & { headersOf(token: string): TargetRequest['headers'] };
+
 /** Calls with this token, if there is one; a failure if it cannot be read, because that may be fixed while the delivery waits. */
 export async function connect(
-  vendor: VendorAnswers & { headersOf(token: string): TargetRequest['headers'] },
+  vendor: Speaker,
   ref: SecretRef | undefined,
-  { caller, readSecret, now = () => new Date() }: TargetNeeds,
+  needs: TargetNeeds,
   context: CallContext,
 ): Promise<Calls | TargetFailure> {
-  const token = ref === undefined ? '' : await readSecret(ref).catch(secretUnread);
-  if (typeof token !== 'string') return token;
-  const headers = vendor.headersOf(token);
-  const secrets = [token, ...(headers.authorization ?? '').split(' ')];
+  const tokens = needs.tokens ?? tokenFrom(ref, needs.readSecret);
+  const first = await tokens.read(context);
+  if (typeof first !== 'string') return first;
+  let token = first;
 
+  const askWhole: Calls['askWhole'] = async (request, schema) => {
+    const asked = await askWith(vendor, token, needs, context, request, schema);
+    if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
+    // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
+    const renewed = await tokens.renew(token, context);
+    if (renewed === undefined) return asked;
+    if (typeof renewed !== 'string') return renewed;
+    token = renewed;
+    return askWith(vendor, token, needs, context, request, schema);
+  };
   return {
-    async ask({ method, path, headers: own, body, json }, schema) {
-      const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
-      const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
-      const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
-      const sent = written === undefined ? {} : { body: written };
-      const all = { accept: 'application/json', ...headers, ...type, ...own };
-      let judged: Judged | undefined;
-      const judge = ({ httpStatus, headers: head, text: received }: Whole): Judged => {
-        // Secrets are removed before it is read: a vendor, or a server in its place, may echo what it received.
-        const text = withoutSecrets(received, secrets, MIN_TOKEN_LENGTH);
-        const reply: Reply = { httpStatus, headers: head, text, body: jsonOf(text) };
-        return { reply, failure: itemFailureOf(vendor, reply, call, now().getTime()) };
-      };
-      const followsMoves = method === 'GET' && vendor.followsMoves === true;
-      const request = { method, path, headers: all, followsMoves, ...sent };
-      const answered = await caller.send(request, context, (answer) => {
-        judged = judge(answer);
-        return pauseOf(judged);
-      });
-      if (answered.status !== 'answered') return answered.failure;
-      const { reply, failure } = judged ?? judge(answered);
-      if (failure !== undefined) return failure;
-      // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
-      const isReadable = reply.body !== undefined || reply.text.trim() === '';
-      const read = schema.safeParse(reply.body);
-      return isReadable && read.success ? { status: 'ok', value: read.data } : unreadable(reply, call);
+    askWhole,
+    async ask(request, schema) {
+      const asked = await askWhole(request, schema);
+      return asked.status === 'ok' ? { status: 'ok', value: asked.value.value } : asked;
     },
   };
+}
+
+async function askWith<T>(
+  vendor: Speaker,
+  token: string,
+  { caller, now = () => new Date() }: TargetNeeds,
+  context: CallContext,
+  { method, path, headers: own, body, json }: ItemRequest,
+  schema: z.ZodType<T>,
+): Promise<Asked<WithHeaders<T>>> {
+  const headers = vendor.headersOf(token);
+  const secrets = [token, ...(headers.authorization ?? '').split(' ')];
+  const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
+  const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
+  const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
+  const sent = written === undefined ? {} : { body: written };
+  const all = { accept: 'application/json', ...headers, ...type, ...own };
+  let judged: Judged | undefined;
+  const judge = ({ httpStatus, headers: head, text: received }: Whole): Judged => {
+    // Secrets are removed before it is read: a vendor, or a server in its place, may echo what it received.
+    const text = withoutSecrets(received, secrets, MIN_TOKEN_LENGTH);
+    const reply: Reply = { httpStatus, headers: head, text, body: jsonOf(text) };
+    return { reply, failure: itemFailureOf(vendor, reply, call, now().getTime()) };
+  };
+  const followsMoves = method === 'GET' && vendor.followsMoves === true;
+  const answered = await caller.send({ method, path, headers: all, followsMoves, ...sent }, context, (answer) => {
+    judged = judge(answer);
+    return pauseOf(judged);
+  });
+  if (answered.status !== 'answered') return answered.failure;
+  const { reply, failure } = judged ?? judge(answered);
+  if (failure !== undefined) return failure;
+  // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
+  const isReadable = reply.body !== undefined || reply.text.trim() === '';
+  const read = schema.safeParse(reply.body);
+  if (!isReadable || !read.success) return unreadable(reply, call);
+  return { status: 'ok', value: { value: read.data, headers: reply.headers } };
 }
 
 type Whole = Extract<Answered, { status: 'answered' }>;
@@ -96,12 +135,6 @@ function pauseOf({ failure }: Judged): number | undefined {
 /** A time in whole seconds, `2026-03-01T12:00:00Z`: the one form that every vendor reads. */
 export function isoSeconds(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-/** Rethrows defects. */
-export function secretUnread(error: unknown): Extract<TargetFailure, { status: 'later' }> {
-  if (!(error instanceof LockstepError)) throw error;
-  return { status: 'later', reason: error.code, detail: error.message };
 }
 
 /** A list in pages that is searched for an item. */

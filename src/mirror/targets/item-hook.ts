@@ -1,7 +1,7 @@
 /** Calls that come in from a vendor: whether they are genuine, and the JSON in them. */
 import type { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
-import type { HookRequest, HookVerdict, ItemState, Target } from '../../contract/target.ts';
+import type { HookRequest, HookVerdict, ReportedItem, Target } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { jsonOf } from './json.ts';
@@ -13,7 +13,7 @@ export interface Hook<Payload> {
   /** When it happened, from the signed part; undefined if the payload does not say. */
   happenedAt(payload: Payload): Date | undefined;
   /** Undefined if the call is about something else. */
-  itemsOf(payload: Payload, request: HookRequest): readonly ItemState[];
+  itemsOf(payload: Payload, request: HookRequest): readonly ReportedItem[];
 }
 
 /**

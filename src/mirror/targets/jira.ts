@@ -12,6 +12,7 @@ import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
 import { limited, waitOf } from './item-outcome.ts';
 import { itemTextOf, titleOf } from './item-text.ts';
+import { jiraAdmin } from './jira-admin.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
 import { moveIssue } from './jira-transition.ts';
 import { markerOf } from './marker.ts';
@@ -26,7 +27,7 @@ const message = z
   .refine((text) => text !== '');
 
 export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Target {
-  const { email, doneStatus, project = '', issueType } = settings;
+  const { email, oauthClient, doneStatus, project = '', issueType } = settings;
 
   const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
     read: (itemId) => readIssue(calls, itemId, doneStatus),
@@ -65,12 +66,15 @@ export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Targ
       return limited(`Jira limits the calls of this account${why}`, waitOf(reply, nowMs));
     },
     message,
-    headersOf: (token) => ({ authorization: `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}` }),
+    headersOf: (token) => ({
+      authorization: oauthClient ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
+    }),
     itemsBy,
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
     readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
+    admin: jiraAdmin(settings),
   });
 }
 

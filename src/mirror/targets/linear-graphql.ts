@@ -52,7 +52,7 @@ export const CREATE = query(
   { issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }) },
 );
 
-function query<Shape extends z.ZodRawShape>(text: string, shape: Shape) {
+export function query<Shape extends z.ZodRawShape>(text: string, shape: Shape) {
   return { query: text, answer: z.object({ data: z.object(shape) }).transform(({ data }) => data) };
 }
 

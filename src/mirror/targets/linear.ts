@@ -7,6 +7,7 @@ import { hookReader } from './item-hook.ts';
 import { linearNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
 import { itemTextOf, titleOf } from './item-text.ts';
+import { linearAdmin } from './linear-admin.ts';
 import {
   CREATE,
   ISSUE,
@@ -102,13 +103,14 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
     tokenRemedy: TOKEN_REMEDY,
     judge,
     message,
-    headersOf: (token) => ({ authorization: settings.oauth ? `Bearer ${token}` : token }),
+    headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
     readMany: { most: 100, read: (calls, itemIds) => readMany(askBy(calls), itemIds) },
     container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
     readHook: hookReader(linearHook, settings.hookSecret, needs),
+    admin: linearAdmin(settings),
   });
 }
 

@@ -11,8 +11,11 @@ import { openCaller } from './caller.ts';
 import { MOST_IN_DIGEST } from './chat.ts';
 import { filtered } from './filtered.ts';
 import { openGithub } from './github.ts';
+import { grantOf } from './grants.ts';
 import { openHttp } from './http.ts';
+import type { TargetNeeds } from './item-calls.ts';
 import { openJira } from './jira.ts';
+import type { KeptSecrets } from './kept-secrets.ts';
 import { openLinear } from './linear.ts';
 import { openPostgres } from './postgres.ts';
 import { callerAtSecret } from './secret-url.ts';
@@ -21,6 +24,7 @@ import type { CreationLog } from './service-creation.ts';
 import { openSlack } from './slack.ts';
 import { openTeams } from './teams.ts';
 import { openTodoist } from './todoist.ts';
+import { issuedTokens } from './token-source.ts';
 import { openWebhook } from './webhook.ts';
 
 export interface TargetsNeeds {
@@ -32,6 +36,7 @@ export interface TargetsNeeds {
   readonly accounts: ServiceNeeds['accounts'];
   readonly readTask: ServiceNeeds['readTask'];
   readonly creationsOf: (target: string) => CreationLog;
+  readonly keptOf: (target: string) => KeptSecrets;
 }
 
 /** A target that is reached by HTTP and has its own budget. */
@@ -86,7 +91,9 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
       }
       // A page of a vendor's list holds the texts of a hundred items.
       const caller = target.type === 'webhook' ? callerAt(target.url.reveal()) : callerAt(target.url, MAX_LIST_BYTES);
-      const needs = { caller, readSecret };
+      const kept = given.keptOf(name);
+      const base = { caller, readSecret, kept };
+      const needs = withTokens(base, grantOf(target, base, callerAt));
       switch (target.type) {
         case 'webhook':
           return filtered(await openWebhook(target, needs), target);
@@ -115,4 +122,15 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
       await Promise.all([...budgets.values()].map((budget) => budget.close()));
     },
   };
+}
+
+/** `needs` with tokens of this grant; its calls end with those of the target. */
+function withTokens<Needs extends TargetNeeds & { readonly kept: KeptSecrets }>(
+  needs: Needs,
+  grant: ReturnType<typeof grantOf>,
+): Needs {
+  if (grant === undefined) return needs;
+  const { caller, kept } = needs;
+  const close = async () => void (await Promise.all([caller.close(), grant.close()]));
+  return { ...needs, caller: { ...caller, close }, tokens: issuedTokens(grant, kept, () => new Date()) };
 }

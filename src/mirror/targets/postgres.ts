@@ -12,9 +12,12 @@ import type { Delivery, DeliveryOutcome, Target } from '../../contract/target.ts
 import type { SettingsOf } from '../../settings/target.ts';
 import { maskedUrl } from '../../storage/address.ts';
 import { makePool } from '../../storage/pool.ts';
-import { secretUnread, type TargetNeeds } from './item-calls.ts';
+import { failed } from './findings.ts';
+import type { TargetNeeds } from './item-calls.ts';
+import { checkTable } from './postgres-check.ts';
 import { COLUMN_MISSING, postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
 import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
+import { secretUnread } from './secret-unread.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 interface Upserted {
@@ -45,6 +48,15 @@ export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<Targe
           url: settings.url.where,
           missing: await missingIn(pools.at(url), table, error),
         });
+      }
+    },
+    async check({ signal }) {
+      const url = await readUrl(settings, needs.readSecret);
+      if (typeof url !== 'string') return [failed('address', url, '')];
+      try {
+        return await unlessAborted(signal, () => checkTable(pools.at(url), table, settings.createTable));
+      } catch (error) {
+        return [failed('database', postgresFailure(error, table, { url: settings.url.where, missing: [] }), '')];
       }
     },
     close: () => pools.close(),

@@ -5,6 +5,28 @@ import { type ChangeView, compileTemplate, type Place, type TemplateView } from 
 import { itemTextOf, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 
+/** A change of no task, for calls that only try whether a search works. */
+export const SAMPLE: Delivery = {
+  id: 'msg_check',
+  account: 'check',
+  sequence: 0,
+  event: 'changed',
+  seenAt: new Date(0),
+  itemId: undefined,
+  task: {
+    kind: 'task',
+    id: '0',
+    title: 'Check',
+    description: '',
+    status: 'open',
+    isCompleted: false,
+    isGone: false,
+    startDate: undefined,
+    endDate: undefined,
+    parentId: undefined,
+  },
+};
+
 /** A template of a target. `where`: its setting, such as targets.hook.body. */
 interface Rendering {
   readonly text: string;

@@ -3,7 +3,8 @@ import type { CallContext } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { type Answered, withoutSecrets } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
-import { secretUnread, type TargetNeeds } from './item-calls.ts';
+import type { TargetNeeds } from './item-calls.ts';
+import { secretUnread } from './secret-unread.ts';
 
 /** Shorter parts of an address are not secret; removing them would garble answers. */
 export const MIN_PART_LENGTH = 4;

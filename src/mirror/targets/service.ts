@@ -10,9 +10,10 @@ import type { Json } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { DeliveryOutcome, ItemState, Target, TargetFailure, TaskState } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { secretUnread } from './item-calls.ts';
+import { failed, fine, problem } from './findings.ts';
 import { serviceNaming } from './item-naming.ts';
 import { type Asked, type Items, itemTarget } from './item-target.ts';
+import { secretUnread } from './secret-unread.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import { type CreationLog, createCreations } from './service-creation.ts';
 import { createSharedLists } from './shared-lists.ts';
@@ -114,6 +115,16 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
     },
     readItem: readItemOf,
     itemsIn: naming.itemsIn,
+    async check() {
+      const account = await openAccount();
+      const what = `account ${settings.account}`;
+      if ('status' in account) return [failed(what, account, '')];
+      const { status } = await account.checkKey();
+      if (status === 'accepted') return [fine(what, 'the service accepts its key')];
+      const remedy = `run lockstep doctor --account ${settings.account}`;
+      const detail = status === 'refused' ? 'the service refuses its key' : 'the service does not answer as expected';
+      return [problem(what, detail, status === 'refused' ? `correct the key (${account.keySource})` : remedy)];
+    },
     close: () => lists.close(),
   };
 }

@@ -17,6 +17,7 @@ import { limited, type Reply, waitOf } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, titleOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
+import { todoistAdmin } from './todoist-admin.ts';
 import { todoistHook } from './todoist-hook.ts';
 import { type VendorItems, vendorTarget } from './vendor-target.ts';
 
@@ -124,6 +125,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
     container: project === undefined ? 'inbox' : `project ${project}`,
     settleMs: 60_000,
     readHook: hookReader(todoistHook, settings.hookSecret, needs),
+    admin: todoistAdmin(settings),
   });
 }
 

@@ -11,6 +11,7 @@ import { type Calls, connect, type TargetNeeds } from './item-calls.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
+import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
   /** The headers of every call, made from the token. */
@@ -26,6 +27,7 @@ export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNamin
   /** How long an item may exist before `find` shows it; 0 if a repeated creation creates nothing. */
   readonly settleMs: number;
   readonly readHook?: Target['readHook'];
+  readonly admin?: VendorAdmin;
 }
 
 export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write'> {
@@ -36,7 +38,9 @@ export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write'> {
 }
 
 export interface VendorSettings {
-  readonly token?: SecretRef;
+  readonly name: string;
+  readonly token?: SecretRef | undefined;
+  readonly hookSecret?: SecretRef | undefined;
   readonly create: boolean;
   readonly columns: Readonly<Record<string, string>>;
 }
@@ -98,13 +102,14 @@ export function vendorTarget<Item extends ItemState>(
     }
     return items;
   };
-  return {
+  const target: Target = {
     ...itemTarget(system),
     itemsIn,
     ...(readMany && { readItems }),
     ...(readHook && { readHook }),
     close: () => needs.caller.close(),
   };
+  return vendor.admin === undefined ? target : withAdmin(target, vendor, settings, needs, vendor.admin);
 }
 
 function containerMissing<Item extends ItemState>(

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { answerOf, type Head, withoutSecrets } from './answers.ts';
-import { secretUnread, type TargetNeeds } from './item-calls.ts';
+import type { TargetNeeds } from './item-calls.ts';
 import { limited, waitOf } from './item-outcome.ts';
 import { jsonOf } from './json.ts';
+import { reach } from './reach.ts';
+import { secretUnread } from './secret-unread.ts';
 import { MIN_PART_LENGTH, partsOf } from './secret-url.ts';
 import { signatureHeaders, signingKey, verifyStandardWebhook } from './signature.ts';
 import { type Content, contents } from './webhook-content.ts';
@@ -38,6 +40,14 @@ export async function openWebhook(settings: SettingsOf<'webhook'>, needs: Target
       const verdict = readItems(request);
       const id = request.headers['webhook-id'];
       return verdict.status === 'accepted' && id !== undefined ? { ...verdict, id } : verdict;
+    },
+    check: (context) => reach(needs.caller, context),
+    hooks: {
+      byHand: (url) => [
+        `Let your program call POST ${url} when it completes or reopens a task.`,
+        `  Sign the call with the secret of ${where}, as Standard Webhooks specifies.`,
+        '  Body: {"data": {"task": {"id": "12", "isCompleted": true}}}',
+      ],
     },
     close: () => needs.caller.close(),
   };

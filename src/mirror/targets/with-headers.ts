@@ -3,7 +3,8 @@ import type { SecretRef } from '../../settings/fields.ts';
 import type { Headers } from '../../settings/target-keys.ts';
 import { withoutSecrets } from './answers.ts';
 import type { TargetCaller } from './caller.ts';
-import { secretUnread, type TargetNeeds } from './item-calls.ts';
+import type { TargetNeeds } from './item-calls.ts';
+import { secretUnread } from './secret-unread.ts';
 
 /** Shorter parts of a header, such as Bearer, are not secret and may occur in any answer. */
 const MIN_SECRET_LENGTH = 8;

@@ -1,5 +1,6 @@
 /** Changes that people make in an outside system come back: real calls, a real service, real issues. */
 import { afterEach, expect, test } from 'vitest';
+import { keepReports } from '../../../src/mirror/inbound/inbox.ts';
 import { blockTarget } from '../../../src/mirror/outbox/target-states.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 
@@ -39,6 +40,18 @@ test('the call caused by our own delivery changes nothing and sends no request',
   await harness.settle();
   expect(await harness.report(1)).toMatchObject({ verdict: 'same' });
   expect([harness.github.vendor.requests.length, harness.service.traffic.counts().total]).toEqual([reads, calls]);
+});
+
+test('a call that does not say the state has the item read, whatever the ledger knows of it', async () => {
+  harness = await openReportsHarness();
+  await harness.linkedTasks(2);
+  harness.changeIssue(2, 'closed');
+  const items = [1, 2].map((number) => ({ itemId: `octo/shop#${number}`, isCompleted: undefined, status: 'changed' }));
+  await keepReports(harness.database.pool, 'issues', items, 'hook');
+  await harness.settle();
+  expect([await harness.isCompleted(1), await harness.isCompleted(2)]).toEqual([false, true]);
+  expect(await harness.report(1)).toMatchObject({ verdict: 'same', seen_completed: false });
+  expect(await harness.report(2)).toMatchObject({ verdict: 'taken', seen_completed: true });
 });
 
 test('checks an old genuine call by a read, and it does no harm', async () => {

@@ -433,3 +433,35 @@ test('a defect is not an outcome', () => {
     postgresFailure(new TypeError('x is not a function'), taskTable(NAME), { url: 'targets.w.url', missing: [] }),
   ).toThrow(TypeError);
 });
+
+test('a check finds what the table lacks, in the order in which a person fixes it, and writes nothing', async () => {
+  const { pool } = database;
+  const finding = async (given: Partial<SettingsOf<'postgres'>> = {}) => {
+    const [found] = (await open({ createTable: false, ...given }).check?.(context())) ?? [];
+    return `${found?.status}: ${found?.detail} → ${found?.remedy}`;
+  };
+  expect(await finding({ table: 'nowhere.tasks' })).toMatch(
+    /^problem: there is no schema "nowhere" → run: create schema/,
+  );
+  expect(await finding()).toMatch(/^problem: it does not exist → set createTable: true, or run: create table/);
+  expect(await finding({ createTable: true })).toMatch(/^ok: it does not exist yet/);
+  await pool.query(`create table ${TABLE} (account text, kind text, task_id text)`);
+  expect(await finding()).toMatch(
+    /^problem: it lacks sequence bigint, .* → run: alter table .* add sequence bigint, add/,
+  );
+  await pool.query(`drop table ${TABLE}`);
+  await pool.query(taskTable(NAME).create.replace(/, primary key.*/, ')'));
+  expect(await finding()).toMatch(
+    /^problem: it has no key on account, kind, task_id → run: alter table .* add primary key/,
+  );
+  await pool.query(`alter table ${TABLE} add primary key (account, kind, task_id)`);
+  expect(await finding()).toMatch(/^ok: the user may read and write it/);
+  expect(await finding({ history: true })).toMatch(/^problem: it lacks event text/);
+  const user = await newUser();
+  const reader = { url: secretRef(urlFor(user), 'targets.warehouse.url') };
+  expect(await finding(reader)).toMatch(
+    /^problem: the user may not read and write it → run: grant select, insert, update/,
+  );
+  await dropUser(user);
+  expect((await pool.query(`select 1 from ${TABLE}`)).rowCount).toBe(0);
+});

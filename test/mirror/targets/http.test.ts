@@ -154,3 +154,20 @@ test('an id that would change the path is refused, even if the settings allow do
   expect(outcome).toMatchObject({ status: 'refused', reason: 'ITEM_ID_INVALID' });
   expect(server.requests).toHaveLength(0);
 });
+
+test('a check searches as for a created item; without a search it asks whether the address answers', async () => {
+  const check = async (given: Partial<SettingsOf<'http'>>, reply: Reply) => {
+    replies.push(reply);
+    const opened = open(given);
+    const [finding] = (await opened.check?.(context())) ?? [];
+    await opened.close();
+    return `${server.requests.at(-1)?.method} ${finding?.status}: ${finding?.detail}`;
+  };
+  const trello = exampleAt('our-trello');
+  expect(await check(trello, { body: { cards: [] } })).toBe('GET ok: the search for created items works');
+  expect(await check(trello, { status: 401, body: 'invalid token' })).toMatch(/^GET problem: TOKEN_REFUSED: /);
+  expect(await check(trello, { status: 404 })).toMatch(/^GET problem: .*HTTP 404/);
+  expect(await check({}, { status: 404 })).toMatch(/^HEAD unknown: it answers \(HTTP 404 to HEAD\)/);
+  expect(await check({}, { status: 410 })).toMatch(/^HEAD problem: .*gone/);
+  expect(await check({}, { status: 503 })).toMatch(/^HEAD problem: it answers HTTP 503/);
+});

@@ -142,6 +142,21 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       expect([harness.vendor.requests.length, harness.isCompleted(itemId)]).toEqual([1, false]);
     });
 
+    test('is neither written nor created by any answer that refuses it', async () => {
+      const itemId = harness.put(false);
+      for (const status of [400, 401, 403, 404, 409, 410, 413, 422, 429, 500, 503]) {
+        const refused = {
+          status: expect.stringMatching(/^(later|refused|disabled)$/),
+          detail: expect.stringMatching(/./),
+        };
+        harness.vendor.next({ status, body: {} }, harness.isWrite);
+        expect(await deliver(true, itemId)).toMatchObject(refused);
+        harness.vendor.next({ status, body: {} }, harness.isCreation);
+        expect(await target.deliver(deliveryOf({ id: `9${status}` }), context())).toMatchObject(refused);
+      }
+      expect([harness.isCompleted(itemId), harness.count()]).toEqual([false, 1]);
+    });
+
     test('that is deleted makes a dead letter with how to link another, and readItem says missing', async () => {
       const itemId = harness.put(false);
       harness.vendor.next(harness.missing);

@@ -1,0 +1,149 @@
+/** `lockstep targets …`: checks targets, and sets up the webhooks that report their changes. */
+import type { Command } from 'commander';
+import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
+import { checkTargets } from '../../operator/target-check.ts';
+import { arrangeHook, type HookStep, hookAddress, listHooks } from '../../operator/target-hooks.ts';
+import { baseUrl, isLoopback } from '../../settings/fields.ts';
+import { targetNamed } from '../../settings/settings.ts';
+import { quote } from '../../settings/words.ts';
+import { styled } from '../colour.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import type { Perform, Session } from '../session.ts';
+
+interface HookOptions {
+  readonly url?: string;
+  readonly renew?: boolean;
+  readonly remove?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function define(targets: Command, perform: Perform): void {
+  targets
+    .description('Checks targets against the outside systems, and sets up the webhooks that report changes made there.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ lockstep targets check                                              check all targets
+  $ lockstep targets hook our-issues                                    list the webhooks that call this target
+  $ lockstep targets hook our-issues --url https://lockstep.example.com   set up the webhook once`,
+    );
+  targets
+    .command('check')
+    .summary('check targets against the outside systems, without writing')
+    .description(
+      'Checks the token, the project, repository or team, the permissions, and the statuses and fields that the settings ' +
+        'name. It only reads. Exits with 1 if there is a problem.',
+    )
+    .argument('[target]', 'target in the settings; default: all targets')
+    .action(perform(check));
+  targets
+    .command('hook')
+    .summary('list, set up, renew and remove the webhook of a target')
+    .description(
+      'Without --url it lists the webhooks that call this target. With --url it sets up the webhook: one that calls this ' +
+        'address already is updated, and there is never a second one. Where the outside system has no API for it, the ' +
+        'command prints what to enter there. `lockstep start` takes the calls.',
+    )
+    .argument('<target>', 'target in the settings')
+    .option('--url <url>', 'address at which the outside system reaches Lockstep, such as https://lockstep.example.com')
+    .option('--renew', 'replace the webhook, and its secret if the outside system makes it')
+    .option('--remove', 'remove the webhook')
+    .option('--dry-run', 'only show what would be done')
+    .action(perform(hook));
+}
+
+const SIGNS: Readonly<Record<Finding['status'], string>> = {
+  ok: styled('good', 'ok'),
+  problem: styled('bad', 'problem'),
+  unknown: styled('warn', 'unknown'),
+};
+
+async function check(session: Session, name: string | undefined): Promise<ExitCode> {
+  const { out } = session;
+  const settings = await session.settings();
+  const names = name === undefined ? Object.keys(settings.targets) : [targetNamed(settings, name).name];
+  const signal = session.untilStopped('Stopping.');
+  const { database, openTarget: open } = await session.openWorkspace();
+  const checked = await checkTargets(names, { pool: database.pool, open, signal });
+  if (names.length === 0) out.say(`${settings.file} has no targets.`);
+  for (const { target, findings } of checked) {
+    out.say(styled('strong', target));
+    for (const { what, status, detail, remedy } of findings)
+      out.say(`  ${SIGNS[status]}  ${what}: ${detail}`, ...(remedy ? [`      ${remedy}`] : []));
+  }
+  out.result({ targets: checked });
+  return checked.some(({ findings }) => findings.some(({ status }) => status === 'problem'))
+    ? DONE_WITH_PROBLEMS
+    : DONE;
+}
+
+async function hook(session: Session, name: string, options: HookOptions): Promise<ExitCode> {
+  const { allowPrivate } = { allowPrivate: false, ...targetNamed(await session.settings(), name) };
+  const url = options.url === undefined ? undefined : hookAddress(addressOf(options.url, allowPrivate), name);
+  if (options.remove && options.renew) throw wrongUse('--remove and --renew exclude each other');
+  if (options.renew && url === undefined) throw wrongUse('--renew needs --url');
+  const signal = session.untilStopped('Stopping.');
+  const target = await (await session.openWorkspace()).openTarget(name);
+  try {
+    return await arrange(session, { name, url, options, hooks: target.hooks }, { signal });
+  } finally {
+    await target.close();
+  }
+}
+
+interface Arrangement {
+  readonly name: string;
+  readonly url: string | undefined;
+  readonly options: HookOptions;
+  readonly hooks: Target['hooks'];
+}
+
+async function arrange(session: Session, given: Arrangement, context: CallContext): Promise<ExitCode> {
+  const { out } = session;
+  const { name, url, hooks, options } = given;
+  if (hooks === undefined)
+    throw wrongUse(`${name} takes no calls: set poll in the options of its sync`, 'HOOK_UNKNOWN');
+  if ('byHand' in hooks) {
+    const lines = hooks.byHand(url ?? `https://YOUR-HOST/hooks/${name}`);
+    out.say(...lines);
+    out.result({ target: name, byHand: lines });
+    return DONE;
+  }
+  if (url === undefined && options.remove !== true) return list(session, name, hooks, context);
+  const { remove: isRemoval = false, renew: isRenewal = false, dryRun = false } = options;
+  const steps = await arrangeHook(hooks, { target: name, url, isRemoval, isRenewal, dryRun }, context);
+  for (const { action, hook } of steps) out.say(`${dryRun ? 'would be ' : ''}${action}: ${hook.url}`);
+  const problems = steps.filter(({ action, hook }) => action !== 'removed' && hook.problem !== undefined);
+  out.say(...problems.map(({ hook }) => `${hook.url}: ${hook.problem}`));
+  out.result({ target: name, dryRun, steps: steps.map(toJson) });
+  return DONE;
+}
+
+function toJson({ action, hook: { url } }: HookStep) {
+  return { action, url };
+}
+
+async function list(session: Session, name: string, hooks: HookAdmin, context: CallContext): Promise<ExitCode> {
+  const { out } = session;
+  const found = await listHooks(hooks, name, context);
+  const rows = found.map(({ url, problem }) => [url, problem ?? 'ok']);
+  const none = `No webhook calls this target. To set one up: \`lockstep targets hook ${name} --url https://YOUR-HOST\``;
+  out.table(['ADDRESS', 'STATE'], rows, { none });
+  const wrong = found.filter(({ problem }) => problem !== undefined);
+  for (const { url } of wrong) out.say(`To set it up again: \`lockstep targets hook ${name} --url ${url}\``);
+  out.result({ target: name, hooks: found.map(shown) });
+  return wrong.length === 0 ? DONE : DONE_WITH_PROBLEMS;
+}
+
+function shown({ id, url, problem }: OutsideHook) {
+  return { id, url, problem: problem ?? null };
+}
+
+function addressOf(text: string, allowPrivate: boolean): string {
+  const base = baseUrl(text);
+  if (typeof base === 'string') throw wrongUse(`--url ${quote(text)}: ${base}`);
+  const { protocol, hostname } = new URL(base.value);
+  if (allowPrivate || (protocol === 'https:' && !isLoopback(hostname))) return base.value;
+  throw wrongUse(`--url ${quote(text)} has to begin with https:// and to be reachable from the outside system`);
+}

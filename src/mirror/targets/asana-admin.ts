@@ -1,0 +1,146 @@
+/** The check and the webhooks of an Asana target. developers.asana.com/reference/users, …/projects and …/webhooks. */
+import { z } from 'zod';
+import type { OutsideHook } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
+import { failed, fine, problem } from './findings.ts';
+import type { Calls, TargetNeeds } from './item-calls.ts';
+import type { Asked } from './item-target.ts';
+import { type KeptSecrets, sealed } from './kept-secrets.ts';
+import { secretUnread } from './secret-unread.ts';
+import type { VendorAdmin } from './vendor-admin.ts';
+
+/** How long the handshake of a new hook is waited for: longer than a call may take. */
+const HANDSHAKE_MS = 6 * 60_000;
+
+const hook = z
+  .object({
+    gid: z.string(),
+    target: z.string(),
+    active: z.boolean().nullish(),
+    last_failure_at: z.string().nullish(),
+    last_success_at: z.string().nullish(),
+    last_failure_content: z.string().nullish(),
+  })
+  .transform(({ gid, target, active, ...last }): OutsideHook => {
+    const hasFailed = Date.parse(last.last_failure_at ?? '') > Date.parse(last.last_success_at ?? '1970-01-01');
+    const why = hasFailed ? `its last call failed: ${(last.last_failure_content ?? '').slice(0, 100)}` : undefined;
+    return { id: gid, url: target, problem: active === false ? (why ?? 'it is not active') : why };
+  });
+const SHOWN = 'target,active,last_failure_at,last_success_at,last_failure_content';
+const created = z.object({ data: hook, 'X-Hook-Secret': z.string() });
+
+export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): VendorAdmin {
+  const { name, project, hookSecret } = settings;
+  const { kept, readSecret, now = () => new Date() } = needs;
+
+  async function list(calls: Calls): Promise<Asked<readonly OutsideHook[]>> {
+    if (project === undefined) return noProject(name);
+    const workspace = await workspaceOf(calls, project);
+    if (workspace.status !== 'ok') return workspace;
+    const query = new URLSearchParams({
+      workspace: workspace.value,
+      resource: project,
+      limit: '100',
+      opt_fields: SHOWN,
+    });
+    const answer = z.object({ data: z.array(hook) }).transform(({ data }) => data);
+    const asked = await calls.ask({ method: 'GET', path: `/webhooks?${query}` }, answer);
+    if (asked.status !== 'ok') return asked;
+    const known = await knownHook();
+    const hooks = asked.value.map((one) => (one.id === known ? one : { ...one, problem: UNKNOWN_SECRET }));
+    return { status: 'ok', value: hooks };
+  }
+
+  /** The id of the hook whose secret is known here. */
+  async function knownHook(): Promise<string | undefined> {
+    const secret = hookSecret && (await readSecret(hookSecret).catch(secretUnread));
+    return kept && typeof secret === 'string' ? (await readKeptHook(kept, secret))?.id : undefined;
+  }
+
+  async function remove(calls: Calls, { id }: OutsideHook): Promise<Asked<unknown>> {
+    const removed = await calls.ask({ method: 'DELETE', path: `/webhooks/${id}` }, z.unknown());
+    if (removed.status === 'ok' && id === (await knownHook())) await kept?.forget('hook');
+    return removed;
+  }
+
+  return {
+    async check(calls) {
+      const path = '/users/me?opt_fields=name';
+      const me = await calls.ask({ method: 'GET', path }, z.object({ data: z.object({ name: z.string().nullish() }) }));
+      if (me.status !== 'ok') return [failed('token', me, 'correct the url of this target')];
+      const token = fine('token', `it belongs to ${me.value.data.name ?? 'an account without a name'}`);
+      if (project === undefined) return [token];
+      const what = `project ${project}`;
+      const found = await calls.ask(
+        { method: 'GET', path: `/projects/${project}?opt_fields=name,archived` },
+        z.object({ data: z.object({ name: z.string().nullish(), archived: z.boolean().nullish() }) }),
+      );
+      if (found.status !== 'ok')
+        return [token, failed(what, found, 'correct the project, or make the account of the token a member of it')];
+      const { archived, name: called } = found.value.data;
+      if (archived === true) return [token, problem(what, 'it is archived', 'unarchive it, or name another project')];
+      return [token, fine(what, `found: ${called ?? 'without a name'}`)];
+    },
+    hooks: {
+      missing: 'webhooks need a token that may read the project (OAuth: the scopes webhooks:read, :write and :delete)',
+      list,
+      remove,
+      async put(calls, url, existing, secret) {
+        if (project === undefined || kept === undefined) return noProject(name);
+        if (existing !== undefined && existing.problem === undefined) return { status: 'ok', value: existing };
+        // Asana shows a secret once: a hook whose secret is not known is replaced.
+        if (existing !== undefined) {
+          const removed = await remove(calls, existing);
+          if (removed.status !== 'ok' && removed.status !== 'missing') return removed;
+        }
+        return establish(calls, { kept, secret, project, url, now });
+      },
+    },
+  };
+}
+
+interface Wanted {
+  readonly kept: KeptSecrets;
+  readonly secret: string;
+  readonly project: string;
+  readonly url: string;
+  readonly now: () => Date;
+}
+
+/** The process that takes calls answers the handshake while this call is under way, and the answer has the secret again. */
+async function establish(calls: Calls, { kept, secret, project, url, now }: Wanted): Promise<Asked<OutsideHook>> {
+  const filters = [{ resource_type: 'task', action: 'changed', fields: ['completed'] }];
+  const body = { data: { resource: project, target: url, filters } };
+  await kept.write('handshake', { sealed: Buffer.alloc(0), expiresAt: new Date(now().getTime() + HANDSHAKE_MS) });
+  try {
+    const asked = await calls.ask({ method: 'POST', path: `/webhooks?opt_fields=${SHOWN}`, body }, created);
+    if (asked.status !== 'ok') return notEstablished(asked);
+    const { data, [HOOK_SECRET]: given } = asked.value;
+    const box = sealed(JSON.stringify({ id: data.id, secret: given }), secret, 'hook');
+    await kept.write('hook', { sealed: box, expiresAt: undefined });
+    return { status: 'ok', value: { ...data, problem: undefined } };
+  } finally {
+    await kept.forget('handshake');
+  }
+}
+
+const HOOK_SECRET = 'X-Hook-Secret';
+const UNKNOWN_SECRET = 'its secret is not known here, so its calls are not accepted: renew it';
+
+function notEstablished<Failure extends Exclude<Asked<unknown>, { status: 'ok' }>>(asked: Failure): Failure {
+  if (!('reason' in asked) || asked.reason !== 'REJECTED') return asked;
+  const why = `Asana calls the address at once, with the header ${HANDSHAKE}: it has to lead to a running lockstep start`;
+  return { ...asked, detail: `${asked.detail}; ${why}` };
+}
+
+function noProject(name: string): Asked<never> {
+  const detail = `targets.${name} has no project: a webhook of Asana belongs to a project`;
+  return { status: 'refused', reason: 'PLACE_MISSING', detail };
+}
+
+function workspaceOf(calls: Calls, project: string): Promise<Asked<string>> {
+  const answer = z.object({ data: z.object({ workspace: z.object({ gid: z.string() }) }) });
+  const read = answer.transform(({ data }) => data.workspace.gid);
+  return calls.ask({ method: 'GET', path: `/projects/${project}?opt_fields=workspace` }, read);
+}

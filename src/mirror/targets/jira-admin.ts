@@ -1,0 +1,153 @@
+/**
+ * The check of a Jira target, and what to enter for its webhook: Jira's API makes signed webhooks only for administrators, in
+ * its settings. developer.atlassian.com/cloud/jira/platform/rest/v3 (myself, permissions, projects, issue create metadata).
+ */
+import { z } from 'zod';
+import type { Finding } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import { failed, fine, problem } from './findings.ts';
+import type { Calls } from './item-calls.ts';
+import { JIRA_ISSUE } from './jira-issue.ts';
+import type { VendorAdmin } from './vendor-admin.ts';
+import { isSameName } from './wanted.ts';
+
+type Settings = SettingsOf<'jira'>;
+
+const myself = z.object({ displayName: z.string().optional(), active: z.boolean().optional() });
+const permissions = z.object({
+  permissions: z.record(z.string(), z.object({ name: z.string().optional(), havePermission: z.boolean().optional() })),
+});
+const statuses = z.array(z.object({ name: z.string(), statuses: z.array(z.object({ name: z.string() })) }));
+const issueTypes = z.object({ issueTypes: z.array(z.object({ id: z.string(), name: z.string() })).default([]) });
+const fields = z.object({
+  fields: z
+    .array(
+      z.object({
+        fieldId: z.string().optional(),
+        key: z.string().optional(),
+        name: z.string(),
+        required: z.boolean(),
+        hasDefaultValue: z.boolean().optional(),
+      }),
+    )
+    .default([]),
+});
+
+/** The fields that an issue is created with. */
+const FILLED = new Set(['project', 'issuetype', 'summary', 'description', 'labels']);
+/** Jira fills it in: the account of the token. */
+const REPORTER = 'reporter';
+
+export function jiraAdmin(settings: Settings): VendorAdmin {
+  const { project, create } = settings;
+  return {
+    async check(calls) {
+      const me = await calls.ask({ method: 'GET', path: '/rest/api/3/myself' }, myself);
+      if (me.status !== 'ok') return [failed('token', me, 'correct the url of this target')];
+      const { displayName = 'an account', active } = me.value;
+      const token =
+        active === false
+          ? problem('token', `its account, ${displayName}, is not active`, 'activate the account, or use another')
+          : fine('token', `it belongs to ${displayName}`);
+      if (project === undefined) return [token];
+      const rights = await rightsIn(calls, project, create);
+      if (rights.some(({ status }) => status === 'problem')) return [token, ...rights];
+      return [
+        token,
+        ...rights,
+        ...(await statusFindings(calls, project, settings)),
+        ...(create ? await creationFindings(calls, project, settings) : []),
+      ];
+    },
+    hooks: { byHand: (url) => handwork(url, settings) },
+  };
+}
+
+async function rightsIn(calls: Calls, project: string, create: boolean): Promise<readonly Finding[]> {
+  const wanted = ['BROWSE_PROJECTS', 'TRANSITION_ISSUES', ...(create ? ['CREATE_ISSUES'] : [])];
+  const query = new URLSearchParams({ projectKey: project, permissions: wanted.join(',') });
+  const what = `project ${project}`;
+  const asked = await calls.ask({ method: 'GET', path: `/rest/api/3/mypermissions?${query}` }, permissions);
+  if (asked.status !== 'ok') return [failed(what, asked, 'correct the project, or let the account see it')];
+  const missing = wanted.filter((key) => asked.value.permissions[key]?.havePermission !== true);
+  if (missing.length === 0) return [fine(what, `the account may ${create ? 'move and create' : 'move'} its issues`)];
+  const names = missing.map((key) => asked.value.permissions[key]?.name ?? key).join(', ');
+  return [problem(what, `the account lacks the permission ${names}`, `grant it in the permissions of ${project}`)];
+}
+
+async function statusFindings(calls: Calls, project: string, settings: Settings): Promise<readonly Finding[]> {
+  const { doneStatus, openStatus, columns } = settings;
+  const asked = await calls.ask({ method: 'GET', path: `/rest/api/3/project/${project}/statuses` }, statuses);
+  if (asked.status !== 'ok') return [failed('statuses', asked, 'correct the project')];
+  const known = [...new Set(asked.value.flatMap((type) => type.statuses.map(({ name }) => name)))];
+  const named: readonly (readonly [setting: string, name: string | undefined])[] = [
+    ['doneStatus', doneStatus],
+    ['openStatus', openStatus],
+    ...Object.entries(columns)
+      .filter(([, name]) => name !== 'completed' && name !== 'open')
+      .map(([column, name]) => [`columns.${column}`, name] as const),
+  ];
+  const unknown = named.flatMap(([setting, name]) =>
+    name === undefined || known.some((one) => isSameName(one, name)) ? [] : [`${setting}: ${name}`],
+  );
+  if (unknown.length === 0) return [fine('statuses', `the project has ${known.join(', ')}`)];
+  const detail = `the project has no status for ${unknown.join(' and ')} (available: ${known.join(', ')})`;
+  return [problem('statuses', detail, 'correct the settings, or add the status to the workflow')];
+}
+
+async function creationFindings(calls: Calls, project: string, { issueType }: Settings): Promise<readonly Finding[]> {
+  const what = `issue type ${issueType}`;
+  const path = `${JIRA_ISSUE}/createmeta/${project}/issuetypes`;
+  const types = await calls.ask({ method: 'GET', path: `${path}?maxResults=200` }, issueTypes);
+  if (types.status !== 'ok') return [failed(what, types, 'correct the project')];
+  const type = types.value.issueTypes.find(({ name }) => isSameName(name, issueType));
+  if (type === undefined) {
+    const known = types.value.issueTypes.map(({ name }) => name).join(', ') || 'none';
+    return [problem(what, `the project has none of that name (available: ${known})`, 'correct issueType')];
+  }
+  const asked = await calls.ask({ method: 'GET', path: `${path}/${type.id}?maxResults=200` }, fields);
+  if (asked.status !== 'ok') return [failed(what, asked, 'correct issueType')];
+  const keyed = asked.value.fields.map((field) => ({ ...field, key: field.key ?? field.fieldId ?? field.name }));
+  const needed = keyed.filter(
+    ({ key, required, hasDefaultValue }) =>
+      required && hasDefaultValue !== true && !FILLED.has(key) && key !== REPORTER,
+  );
+  const findings = needed.map(({ name }) =>
+    problem(
+      what,
+      `it requires ${name}, which Lockstep does not fill in`,
+      'give the field a default, or make it optional',
+    ),
+  );
+  if (!keyed.some(({ key }) => key === 'labels')) {
+    const detail = 'its screen for new issues has no labels, by which Lockstep recognises an issue that it created';
+    findings.push(problem(what, detail, 'add the field Labels to the screen'));
+  }
+  return findings.length > 0 ? findings : [fine(what, 'Lockstep fills in all fields that it requires')];
+}
+
+function handwork(url: string, { name, project }: Settings): readonly string[] {
+  return [
+    'In Jira, as an administrator: Settings, System, WebHooks, Create a WebHook.',
+    `  URL: ${url}`,
+    `  Secret: the hookSecret of targets.${name}`,
+    ...(project === undefined ? [] : [`  Issue related events, JQL: project = ${project}`]),
+    '  Events: Issue: updated',
+    '',
+    'Or, as an administrator of the project, an automation rule: trigger "Issue transitioned", action "Send web request".',
+    `  URL: ${url}`,
+    '  Method: POST',
+    `  Header: x-lockstep-secret, with the hookSecret of targets.${name} as its hidden value`,
+    '  Body, as custom data:',
+    ...AUTOMATION_BODY.split('\n').map((line) => `    ${line}`),
+  ];
+}
+
+const AUTOMATION_BODY = `{
+  "webhookEvent": "jira:issue_updated",
+  "timestamp": {{now.toMillis}},
+  "issue": {
+    "key": "{{issue.key}}",
+    "fields": { "status": { "name": "{{issue.status.name}}", "statusCategory": { "key": "{{issue.status.statusCategory.key}}" } } }
+  }
+}`;

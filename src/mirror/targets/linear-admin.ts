@@ -1,0 +1,117 @@
+/** The check and the webhooks of a Linear target: packages/sdk/src/schema.graphql in linear/linear. */
+import { z } from 'zod';
+import type { Finding, OutsideHook } from '../../contract/target.ts';
+import type { SettingsOf } from '../../settings/target.ts';
+import { failed, fine, problem } from './findings.ts';
+import type { Calls } from './item-calls.ts';
+import type { Asked } from './item-target.ts';
+import { type Query, query, STATES, TEAM } from './linear-graphql.ts';
+import type { VendorAdmin } from './vendor-admin.ts';
+import { isSameName } from './wanted.ts';
+
+const hook = z
+  .object({
+    id: z.string(),
+    url: z.string().nullable(),
+    enabled: z.boolean(),
+    resourceTypes: z.array(z.string()),
+  })
+  .transform(({ id, url, enabled, resourceTypes }): OutsideHook => {
+    const off = enabled ? undefined : 'it is switched off';
+    return { id, url: url ?? '', problem: resourceTypes.includes(ISSUE) ? off : 'it does not report issues' };
+  });
+const ISSUE = 'Issue';
+const HOOK = 'id url enabled resourceTypes';
+const changed = z.object({ success: z.literal(true), webhook: hook });
+
+const VIEWER = query('query Viewer { viewer { displayName } }', { viewer: z.object({ displayName: z.string() }) });
+const HOOKS = query(`query Webhooks { webhooks(first: 250) { nodes { ${HOOK} } } }`, {
+  webhooks: z.object({ nodes: z.array(hook) }),
+});
+const CREATE_HOOK = query(
+  `mutation CreateWebhook($input: WebhookCreateInput!) { webhookCreate(input: $input) { success webhook { ${HOOK} } } }`,
+  { webhookCreate: changed },
+);
+const UPDATE_HOOK = query(
+  `mutation UpdateWebhook($id: String!, $input: WebhookUpdateInput!) { webhookUpdate(id: $id, input: $input) { success webhook { ${HOOK} } } }`,
+  { webhookUpdate: changed },
+);
+const DELETE_HOOK = query('mutation DeleteWebhook($id: String!) { webhookDelete(id: $id) { success } }', {
+  webhookDelete: z.object({ success: z.literal(true) }),
+});
+
+export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
+  const { team } = settings;
+  return {
+    async check(calls) {
+      const viewer = await askIn(calls, VIEWER);
+      if (viewer.status !== 'ok') return [failed('token', viewer, 'correct the url of this target')];
+      const token = fine('token', `it belongs to ${viewer.value.viewer.displayName}`);
+      return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings))];
+    },
+    hooks: {
+      missing: 'webhooks need a token of an administrator of the workspace (OAuth: the scope admin)',
+      list: (calls) => part(askIn(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
+      async put(calls, url, existing, secret) {
+        const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
+        if (existing !== undefined) {
+          const { id } = existing;
+          return part(askIn(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
+        }
+        const of = await scopeOf(calls, team);
+        if (of.status !== 'ok') return of;
+        const input = { ...common, ...of.value };
+        return part(askIn(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
+      },
+      remove: (calls, { id }) => askIn(calls, DELETE_HOOK, { id }),
+    },
+  };
+}
+
+function askIn<T>(calls: Calls, { query, answer }: Query<T>, variables: object = {}): Promise<Asked<T>> {
+  return calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
+}
+
+async function part<From, To>(asking: Promise<Asked<From>>, of: (value: From) => To): Promise<Asked<To>> {
+  const asked = await asking;
+  return asked.status === 'ok' ? { status: 'ok', value: of(asked.value) } : asked;
+}
+
+/** Links may lead to issues of any team; without a team, to those of all public teams. */
+async function scopeOf(calls: Calls, team: string | undefined): Promise<Asked<object>> {
+  if (team === undefined) return { status: 'ok', value: { allPublicTeams: true } };
+  const asked = await askIn(calls, TEAM, { key: team });
+  if (asked.status !== 'ok') return asked;
+  const [found] = asked.value.teams.nodes;
+  return found === undefined
+    ? { status: 'missing', detail: `Linear has no team ${team}` }
+    : { status: 'ok', value: { teamId: found.id } };
+}
+
+async function teamFindings(
+  calls: Calls,
+  team: string,
+  { columns }: SettingsOf<'linear'>,
+): Promise<readonly Finding[]> {
+  const what = `team ${team}`;
+  const remedy = 'correct the team, or give the user of the token access to it';
+  const found = await askIn(calls, TEAM, { key: team });
+  if (found.status !== 'ok') return [failed(what, found, remedy)];
+  const [first] = found.value.teams.nodes;
+  if (first === undefined) return [problem(what, 'the token sees no team with this key', remedy)];
+  const asked = await askIn(calls, STATES, { id: first.id });
+  if (asked.status !== 'ok') return [failed(what, asked, remedy)];
+  const states = asked.value.team.states.nodes;
+  const known = states.map(({ name }) => name).join(', ');
+  const wrong = Object.entries(columns).filter(
+    ([, name]) => name !== 'completed' && name !== 'open' && !states.some((state) => isSameName(state.name, name)),
+  );
+  const findings = wrong.map(([column, name]) => {
+    const detail = `columns.${column} names the state ${name}, which the team does not have (available: ${known})`;
+    return problem('states', detail, 'correct the settings, or add the state to the team');
+  });
+  if (!states.some(({ type }) => type === 'completed')) {
+    findings.push(problem('states', 'the team has no state of the type completed', 'add one to the team'));
+  }
+  return [fine(what, 'found'), ...(findings.length > 0 ? findings : [fine('states', `the team has ${known}`)])];
+}

@@ -1,0 +1,48 @@
+/** Checks of targets: what a person has to know before the next delivery. Nothing is written. */
+import { LockstepError } from '../base/errors.ts';
+import type { Finding, Target } from '../contract/target.ts';
+import { targetStates } from '../mirror/outbox/target-states.ts';
+import type { Queryable } from '../storage/queryable.ts';
+
+export interface CheckNeeds {
+  readonly pool: Queryable;
+  open(target: string): Promise<Target>;
+  readonly signal: AbortSignal;
+}
+
+/** The findings about each target, in the order of `names`. One that cannot be used does not stop the others. */
+export async function checkTargets(
+  names: readonly string[],
+  { pool, open, signal }: CheckNeeds,
+): Promise<readonly { readonly target: string; readonly findings: readonly Finding[] }[]> {
+  const states = await targetStates(pool);
+  return Promise.all(
+    names.map(async (target) => {
+      const disabled = states.find((state) => state.target === target)?.disabled;
+      const found = await findingsOf(target, open, signal);
+      return { target, findings: disabled === undefined ? found : [...found, disabledFinding(target, disabled)] };
+    }),
+  );
+}
+
+async function findingsOf(name: string, open: CheckNeeds['open'], signal: AbortSignal): Promise<readonly Finding[]> {
+  try {
+    const target = await open(name);
+    try {
+      return (await target.check?.({ signal })) ?? [];
+    } finally {
+      await target.close();
+    }
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    return [{ what: 'settings', status: 'problem', detail: error.message }];
+  }
+}
+
+function disabledFinding(
+  target: string,
+  { reason, detail }: { readonly reason: string; readonly detail: string },
+): Finding {
+  const remedy = `when the other problems are solved: \`lockstep deliveries enable ${target}\``;
+  return { what: 'deliveries', status: 'problem', detail: `disabled (${reason}): ${detail}`, remedy };
+}

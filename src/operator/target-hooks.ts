@@ -1,0 +1,84 @@
+/** Webhooks of targets at their vendors: listed, set up once for each address, and removed. */
+import { LockstepError } from '../base/errors.ts';
+import type { CallContext, HookAdmin, OutsideHook, TargetFailure } from '../contract/target.ts';
+
+export interface HookWish {
+  readonly target: string;
+  /** The address to call; undefined with `isRemoval`: every address of the target. */
+  readonly url: string | undefined;
+  readonly isRemoval: boolean;
+  /** Replace the hook and its secret. */
+  readonly isRenewal: boolean;
+  readonly dryRun: boolean;
+}
+
+export interface HookStep {
+  readonly action: 'created' | 'updated' | 'replaced' | 'removed';
+  readonly hook: Pick<OutsideHook, 'url' | 'problem'>;
+}
+
+/** The address of the target's calls at `base`, which may be that address already. */
+export function hookAddress(base: string, target: string): string {
+  const url = base.replace(/\/+$/, '');
+  return isAddressOf(url, target) ? url : `${url}${pathOf(target)}`;
+}
+
+/** The hooks at the vendor that call this target here or elsewhere. @throws LockstepError HOOK_FAILED */
+export async function listHooks(
+  admin: HookAdmin,
+  target: string,
+  context: CallContext,
+): Promise<readonly OutsideHook[]> {
+  const hooks = await done(target, admin.list(context));
+  return hooks.filter(({ url }) => isAddressOf(url, target));
+}
+
+/** @throws LockstepError HOOK_FAILED, HOOK_UNKNOWN (nothing to remove) */
+export async function arrangeHook(
+  admin: HookAdmin,
+  wish: HookWish,
+  context: CallContext,
+): Promise<readonly HookStep[]> {
+  const { target, url, isRemoval, isRenewal, dryRun } = wish;
+  const there = await listHooks(admin, target, context);
+  const meant = there.filter((hook) => url === undefined || hook.url === url);
+  const remove = async (hook: OutsideHook) => {
+    if (!dryRun) await done(target, admin.remove(hook, context));
+  };
+  if (isRemoval) {
+    if (meant.length === 0) throw unknownHook(target, url);
+    for (const hook of meant) await remove(hook);
+    return meant.map((hook) => ({ action: 'removed', hook }));
+  }
+  if (url === undefined) throw new TypeError('a hook needs an address');
+  const [existing, ...doubled] = meant;
+  for (const hook of doubled) await remove(hook);
+  if (isRenewal && existing !== undefined) await remove(existing);
+  const action = existing === undefined ? 'created' : isRenewal ? 'replaced' : 'updated';
+  const put = () => admin.put(url, isRenewal ? undefined : existing, context);
+  const hook = dryRun ? { url } : await done(target, put());
+  return [{ action, hook }, ...doubled.map((one): HookStep => ({ action: 'removed', hook: one }))];
+}
+
+function pathOf(target: string): string {
+  return `/hooks/${target}`;
+}
+
+function isAddressOf(url: string, target: string): boolean {
+  return URL.canParse(url) && new URL(url).pathname.replace(/\/+$/, '').endsWith(pathOf(target));
+}
+
+async function done<T>(
+  target: string,
+  asking: Promise<{ readonly status: 'ok'; readonly value: T } | TargetFailure>,
+): Promise<T> {
+  const asked = await asking;
+  if (asked.status === 'ok') return asked.value;
+  throw new LockstepError('HOOK_FAILED', `The webhook of ${target}: ${asked.reason}: ${asked.detail}`, { exitCode: 3 });
+}
+
+function unknownHook(target: string, url: string | undefined): LockstepError {
+  const where = url === undefined ? `an address that ends with ${pathOf(target)}` : url;
+  const message = `There is no webhook that calls ${where}. List those of the target with: \`lockstep targets hook ${target}\``;
+  return new LockstepError('HOOK_UNKNOWN', message, { exitCode: 2 });
+}

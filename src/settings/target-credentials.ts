@@ -1,0 +1,52 @@
+/** Credentials with which a vendor issues tokens that expire: an installed app of GitHub, and clients of OAuth. */
+import { z } from 'zod';
+import { exactlyOneOf, type SecretRef, secret } from './fields.ts';
+import { vendorUrl } from './target-keys.ts';
+
+const shortText = z.string().min(1).max(200);
+
+export const githubApp = z
+  .strictObject({
+    id: z.union([shortText, z.int().positive().transform(String)]).describe('Client id or app id of the app.'),
+    privateKey: secret.describe('Private key of the app, in PEM format.'),
+    installation: z
+      .int()
+      .positive()
+      .optional()
+      .describe('Id of the installation. Default: the one for the repository of owner and repo.'),
+  })
+  .optional()
+  .describe('GitHub App to act as, instead of a token; GitHub issues a token for an hour, which is replaced in time.');
+
+/** `tokenUrl`: the address at which the vendor issues tokens. */
+export function oauthClient(tokenUrl: string) {
+  return z
+    .strictObject({
+      id: shortText.describe('Id of the client.'),
+      secret: secret.describe('Secret of the client.'),
+      refreshToken: secret
+        .optional()
+        .describe('Refresh token of the user to act as. Default: none, the client acts as itself.'),
+      tokenUrl: vendorUrl.prefault(tokenUrl).describe(`Address at which tokens are issued. Default: ${tokenUrl}.`),
+    })
+    .optional()
+    .describe('Client of OAuth 2.0 to act as, instead of a token; its tokens are replaced before they expire.');
+}
+
+/** For `.check`: a target has a token, or the credentials to get one. */
+export function tokenOr(key: 'app' | 'oauthClient') {
+  return exactlyOneOf(['token', key]);
+}
+
+export interface GithubApp {
+  readonly id: string;
+  readonly privateKey: SecretRef;
+  readonly installation?: number | undefined;
+}
+
+export interface OAuthClient {
+  readonly id: string;
+  readonly secret: SecretRef;
+  readonly refreshToken?: SecretRef | undefined;
+  readonly tokenUrl: string;
+}
