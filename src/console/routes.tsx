@@ -19,6 +19,8 @@ import type { Page, PageContext } from './page.ts';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
 import { approve } from './pages/approve.tsx';
+import { board } from './pages/board.tsx';
+import { handCall } from './pages/call.tsx';
 import { confirm } from './pages/confirm.tsx';
 import { deliveries } from './pages/deliveries.tsx';
 import { deliveriesConfirm } from './pages/deliveries-confirm.tsx';
@@ -26,6 +28,8 @@ import { delivery } from './pages/delivery.tsx';
 import { home } from './pages/home.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
+import { newRecord, record } from './pages/record.tsx';
+import { records, recordsOf } from './pages/records.tsx';
 import { review } from './pages/review.tsx';
 import { reviewConfirm } from './pages/review-confirm.tsx';
 import { reviewDecisions } from './pages/review-decisions.tsx';
@@ -38,6 +42,7 @@ import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
 import { Empty } from './parts.tsx';
 import type { People } from './people.ts';
+import { addRecordForms } from './record-forms.ts';
 import { addReviewForms } from './review-forms.ts';
 import { say, takeSaid } from './said.ts';
 
@@ -51,6 +56,12 @@ const PAGES: readonly Page[] = [
   syncs,
   load,
   loadSheet,
+  records,
+  recordsOf,
+  newRecord,
+  record,
+  board,
+  handCall,
   activity,
   confirm,
   review,
@@ -80,6 +91,7 @@ export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   addForms(app, needs);
   addReviewForms(app, needs);
   addDeliveryForms(app, needs);
+  addRecordForms(app, needs);
   app.get('/runs/:run/rows.csv', async (request, reply) => {
     requirePerson(request);
     const { run: id } = z.object({ run: z.string() }).parse(request.params);
@@ -100,13 +112,14 @@ async function show(page: Page, needs: PagesNeeds, request: FastifyRequest, repl
   const startedAtMs = performance.now();
   const person = requirePerson(request);
   const { params, query, url } = request;
-  const { pool, settings, checkSettings, budgets, loads, database, hint, people } = needs;
+  const { pool, settings, checkSettings, budgets, openAccount, loads, database, hint, people } = needs;
   const context: PageContext = {
     pool,
     settings: settings(),
     checkSettings,
     person,
     budgets,
+    openAccount,
     loads,
     database,
     hint,
@@ -209,7 +222,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 function failurePage({ httpStatus, code, message }: Failure) {
   return (
-    <Empty title={TITLES[httpStatus] ?? 'Not done'}>
+    <Empty title={TITLES[httpStatus] ?? 'Not done'} isPage>
       <p>{message}</p>
       {httpStatus === 503 && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
       <p class="dim">

@@ -119,9 +119,16 @@ test('a viewer looks and changes nothing; each try is kept', async () => {
     '/load',
     `/load/${randomUUID()}`,
     `/runs/${run}/approve`,
+    `/calls/${randomUUID()}/applied`,
   ])
     expect((await post(path, { cookie })).status).toBe(403);
-  for (const path of [`/confirm?action=cancel&run=${run}`, '/load', `/load/${randomUUID()}`, `/runs/${run}/approve`])
+  for (const path of [
+    `/confirm?action=cancel&run=${run}`,
+    '/load',
+    `/load/${randomUUID()}`,
+    `/runs/${run}/approve`,
+    '/records/acme/orders/new',
+  ])
     expect((await get(path, cookie)).status).toBe(403);
   expect((await api(`/runs/${run}/cancel`, TOKEN, 'POST')).status).toBe(403);
   const [last] = await listActions(database.pool, { limit: 1 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Console } from '../../src/console/server.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
-import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { expectSound, openPage } from './browser.ts';
 import { openConsole } from './open-console.ts';
 
 const HOSTILE = [
@@ -14,8 +14,6 @@ const HOSTILE = [
   `=HYPERLINK("https://evil.example","x")`,
   `"><svg onload=alert(3)>' \u202egpj.exe`,
 ];
-
-const DESK = { width: 1280, height: 720 };
 
 /** As a program writes it for a German spreadsheet: the column of the customer has a name that says nothing. */
 const MIXED = ['Bestellnummer;Wer;Betrag', 'A-1;1;10,50', 'A-2;2;1.200,00', 'A-3;99;3,00', 'A-4;2;viel'].join('\r\n');
@@ -162,24 +160,16 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
     const { page, wrong, close } = await openPage(browser);
-    const expectSound = async () => {
-      for (const { colorScheme = 'light', viewport = DESK } of Object.values(LOOKS)) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize(viewport ?? DESK);
-        expect(await violations(page)).toEqual([]);
-        await expectNoSideways(page);
-      }
-    };
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const header = ['order_id', 'client_id', 'description', ...HOSTILE].map(cell).join(',');
     await page.goto(`${web.url}/load`);
-    await expectSound();
+    await expectSound(page);
     await choose(page, `${HOSTILE[0]}.csv`, `${header}\nA,1,${HOSTILE.map(cell).join(',')},x\nB,7,b,c,d,e\n`);
     await page.getByText('Read it differently').click();
-    await expectSound();
+    await expectSound(page);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    await expectSound();
+    await expectSound(page);
     expect(wrong).toEqual([]);
     await close();
   });

@@ -10,7 +10,7 @@ import { keepSchedules } from '../../src/engine/ledger/schedules.ts';
 import { makePool } from '../../src/storage/pool.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { expectNoSideways, HOSTILE, LOOKS, openPage, violations } from './browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 import { startProxy } from './tcp-proxy.ts';
 
@@ -19,14 +19,6 @@ syncs:
   nightly: { type: contacts, account: acme, schedule: { cron: "0 2 * * *", timezone: Europe/Berlin } }
   by-hand: { type: contacts, account: acme }
 `;
-
-const HOSTILE = [
-  `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
-  `=HYPERLINK("https://evil.example","x")`,
-  `"><svg onload=alert(3)>' &amp; \\u0000 \u001b[31m \u202egpj.exe`,
-  'x'.repeat(10_000),
-  'مرحبا بالعالم',
-];
 
 const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
 

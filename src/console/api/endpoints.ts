@@ -19,6 +19,7 @@ import type { ConsoleNeeds } from '../needs.ts';
 import { deliveryEndpoints } from './delivery-endpoints.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
+import { recordEndpoints } from './record-endpoints.ts';
 import { reviewEndpoints } from './review-endpoints.ts';
 import { done, limit, next, nothing, time } from './shapes.ts';
 
@@ -170,6 +171,7 @@ export const endpoints: readonly Endpoint[] = [
   }),
   ...reviewEndpoints,
   ...deliveryEndpoints,
+  ...recordEndpoints,
   defineEndpoint({
     name: 'activity',
     summary: 'What people and programs did here, the newest first',
