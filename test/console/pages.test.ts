@@ -91,12 +91,28 @@ describe.runIf(CHROMIUM)('pages', () => {
       `/runs/${run}/rows/row-0`,
       `/runs/${run}/rows/row-3`,
     ];
-    for (const path of [...paths, '/syncs', '/activity', `/confirm?action=cancel&run=${run}`]) {
+    for (const path of [
+      ...paths,
+      '/syncs',
+      '/activity',
+      `/confirm?action=cancel&run=${run}`,
+      '/confirm?action=retry',
+    ]) {
       await page.goto(web.url + path);
       expect([path, await violations(page)]).toEqual([path, []]);
       await expectNoSideways(page);
     }
     expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test.each(Object.keys(LOOKS))('that say what is wrong are sound: %s', async (look) => {
+    const { page, close } = await openPage(browser, LOOKS[look]);
+    for (const path of ['/nothing', '/runs/none', '/runs?verdict=bad', `/load/${HOSTILE[4]}`, '/records/none/orders']) {
+      expect((await page.goto(web.url + path))?.ok()).toBe(false);
+      expect([path, await violations(page)]).toEqual([path, []]);
+      await expectNoSideways(page);
+    }
     await close();
   });
 
