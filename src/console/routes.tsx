@@ -25,6 +25,7 @@ import { confirm } from './pages/confirm.tsx';
 import { deliveries } from './pages/deliveries.tsx';
 import { deliveriesConfirm } from './pages/deliveries-confirm.tsx';
 import { delivery } from './pages/delivery.tsx';
+import { fix } from './pages/fix.tsx';
 import { home } from './pages/home.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
@@ -51,6 +52,7 @@ const PAGES: readonly Page[] = [
   runs,
   run,
   approve,
+  fix,
   rows,
   row,
   syncs,

@@ -22,6 +22,7 @@ import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import { reviewEndpoints } from './review-endpoints.ts';
 import { done, limit, next, nothing, time } from './shapes.ts';
+import { uploadEndpoints } from './upload-endpoints.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
 const counts = z.record(z.enum(['in', ...VERDICTS]), z.number()).describe('Rows by verdict; `in` is their sum.');
@@ -172,6 +173,7 @@ export const endpoints: readonly Endpoint[] = [
   ...reviewEndpoints,
   ...deliveryEndpoints,
   ...recordEndpoints,
+  ...uploadEndpoints,
   defineEndpoint({
     name: 'activity',
     summary: 'What people and programs did here, the newest first',

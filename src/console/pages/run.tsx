@@ -59,7 +59,9 @@ export const run = definePage({
           <Phases run={shown} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
           <Figures run={shown} report={report} />
-          {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && <Results run={shown} report={report} />}
+          {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
+            <Results run={shown} report={report} canAct={person.role === 'operator'} />
+          )}
           {sections.length > 0 && <Problems report={report} sections={sections} hint={hint} />}
           {reasons.length > 0 && (
             <Section title="Other outcomes by reason">
