@@ -33,6 +33,7 @@ const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label:
   { tab: 'review', path: '/review', label: 'Review' },
   { tab: 'syncs', path: '/syncs', label: 'Syncs' },
   { tab: 'deliveries', path: '/deliveries', label: 'Deliveries' },
+  { tab: 'links', path: '/links', label: 'Links' },
   { tab: 'accounts', path: '/accounts', label: 'Accounts' },
   { tab: 'settings', path: '/settings', label: 'Settings' },
   { tab: 'activity', path: '/activity', label: 'Activity' },

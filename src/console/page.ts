@@ -52,6 +52,7 @@ export type Tab =
   | 'review'
   | 'syncs'
   | 'deliveries'
+  | 'links'
   | 'accounts'
   | 'settings'
   | 'activity';

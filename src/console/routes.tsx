@@ -7,12 +7,13 @@ import { VERDICTS } from '../engine/ledger/rows.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../operator/row-export.ts';
 import { plural } from '../operator/words.ts';
-import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from './actions.ts';
+import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS, tryKeyNow } from './actions.ts';
 import { addDeliveryForms } from './delivery-forms.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { formOf, tell } from './forms.ts';
 import { requirePerson } from './guard.ts';
 import { renderFrame, renderPage } from './layout.tsx';
+import { addLinkForms } from './link-forms.ts';
 import type { Loads } from './loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import type { Page, PageContext } from './page.ts';
@@ -27,6 +28,7 @@ import { deliveriesConfirm } from './pages/deliveries-confirm.tsx';
 import { delivery } from './pages/delivery.tsx';
 import { fix } from './pages/fix.tsx';
 import { home } from './pages/home.tsx';
+import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
 import { newRecord, record } from './pages/record.tsx';
@@ -73,6 +75,7 @@ const PAGES: readonly Page[] = [
   deliveries,
   deliveriesConfirm,
   delivery,
+  links,
   accounts,
   settings,
 ];
@@ -94,6 +97,7 @@ export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   addReviewForms(app, needs);
   addDeliveryForms(app, needs);
   addRecordForms(app, needs);
+  addLinkForms(app, needs);
   app.get('/runs/:run/rows.csv', async (request, reply) => {
     requirePerson(request);
     const { run: id } = z.object({ run: z.string() }).parse(request.params);
@@ -158,6 +162,12 @@ function addForms(app: FastifyInstance, needs: PagesNeeds): void {
     const reason = formOf(request).get('reason')?.trim().slice(0, 200) || undefined;
     const done = await tell(reply, needs, () => actOnSync(needs, { person, via: 'page' }, action, sync, { reason }));
     return reply.redirect(done?.run === undefined ? '/syncs' : `/runs/${done.run}`, 303);
+  });
+  app.post('/accounts/:account/try-key', async (request, reply) => {
+    const person = requirePerson(request);
+    const { account } = z.object({ account: z.string() }).parse(request.params);
+    await tell(reply, needs, () => tryKeyNow(needs, { person, via: 'page' }, account));
+    return reply.redirect('/accounts', 303);
   });
   app.post('/confirm/:action', async (request, reply) => {
     const person = requirePerson(request);

@@ -13,11 +13,11 @@ import { SCAN_WORDS } from '../../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTook, plural, prunedNote } from '../../operator/words.ts';
 import { readLoad } from '../../syncs/orders/begin.ts';
 import type { RunAction } from '../actions.ts';
+import { Sent } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Command, Counts, CountsBar, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
-import { Sent } from '../sent-chart.tsx';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
 
