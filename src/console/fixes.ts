@@ -1,4 +1,5 @@
 /** The lines of a load that were not accepted, and a new file made of them with corrected cells. The loaded file stays as it is. */
+import path from 'node:path';
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
@@ -36,7 +37,7 @@ export async function badFile(
 ): Promise<{ readonly name: string; readonly columns: readonly string[] }> {
   const load = await readLoad(pool, run);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
-  return { name: `${resultsBase(load.fileName)}.corrected.csv`, columns: load.header };
+  return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header };
 }
 
 /** Lines that were never applied: invalid or rejected, in the order of the file. */

@@ -1,11 +1,12 @@
 /** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
 import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { type BadLine, badFile, badLines, cellKey } from '../fixes.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
-import { Empty, Foreign, Section } from '../parts.tsx';
+import { Empty, Foreign, Section, Words } from '../parts.tsx';
 import { ColumnNames } from './load-columns.tsx';
 
 const SHOWN_LINES = 50;
@@ -39,7 +40,7 @@ export const fix = definePage({
     }
     return {
       ...page,
-      command: `runs export ${run.id} --verdict invalid --out rows.csv`,
+      command: `orders load ${shellWord(run.title)} --account ${shellWord(run.account)} --results results/`,
       body: (
         <>
           <p class="crumbs">
@@ -104,7 +105,7 @@ function Lines({ shown, columns, count }: LinesProps) {
                   </td>
                 ))}
                 <td class="problem">
-                  <Foreign text={why} most={300} />
+                  <Words text={why} most={300} />
                 </td>
               </tr>
             ))}

@@ -4,7 +4,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
-import { formatCount } from '../../operator/words.ts';
+import { plural } from '../../operator/words.ts';
 import { linkQuery } from '../api/link-endpoints.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
@@ -47,7 +47,7 @@ export const links = definePage({
             <p>A delivery of a task to a target with items, such as issues, links the task with its item.</p>
           </Empty>
         ) : (
-          <Section title={`${formatCount(total)} links`}>
+          <Section title={plural(total, 'link')}>
             <List links={found} canAct={canAct} />
             <More to={last && addressOf('/links', { target, account, q, after: cursorOf(last) })} />
           </Section>
