@@ -4,6 +4,8 @@ import { codeOf } from '../base/errors.ts';
 import { keepAction } from '../engine/ledger/console-actions.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
+import { scopeNamed } from '../engine/ledger/scopes.ts';
+import { probeSoon, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { planOf, writesOf } from '../operator/load-plan.ts';
 import { cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
 import { formatCount, plural } from '../operator/words.ts';
@@ -123,6 +125,19 @@ export function actOnSync(
 ): Promise<Done> {
   const named = action === 'run' || action === 'dry-run' ? action : `${action}-sync`;
   return keeping(needs, taking, named, name, () => ON_SYNCS[action](needs, name, { ...how, by: byWords(taking) }));
+}
+
+/** Has the key of a suspended account tried at once. @throws LockstepError CONSOLE_NOT_ALLOWED */
+export function tryKeyNow(needs: ActionNeeds, taking: Taking, account: string): Promise<Done> {
+  return keeping(needs, taking, 'try-key', account, async () => {
+    const scope = await scopeNamed(needs.pool, account);
+    if (!(await suspensionOf(needs.pool, scope)))
+      return { said: `${account} is not suspended; nothing has changed.`, refused: 'NOT_SUSPENDED' };
+    await probeSoon(needs.pool, scope);
+    return {
+      said: `A worker with a run of ${account} tries its key now. If the service accepts it, the account resumes.`,
+    };
+  });
 }
 
 /** Does what only operators may do, and keeps it with who did it. @throws LockstepError CONSOLE_NOT_ALLOWED */

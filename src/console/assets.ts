@@ -7,6 +7,8 @@ import type { FastifyInstance } from 'fastify';
 const FILES = {
   'console.css': { type: 'text/css', file: new URL('web/console.css', import.meta.url) },
   'console.js': { type: 'text/javascript', file: new URL('web/console.js', import.meta.url) },
+  'records.css': { type: 'text/css', file: new URL('web/records.css', import.meta.url) },
+  'board.js': { type: 'text/javascript', file: new URL('web/board.js', import.meta.url) },
   'icon.svg': { type: 'image/svg+xml', file: new URL('web/icon.svg', import.meta.url) },
   'htmx.js': { type: 'text/javascript', file: createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js') },
 } as const;

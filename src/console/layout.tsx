@@ -29,9 +29,11 @@ const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label:
   { tab: 'home', path: '/', label: 'Home' },
   { tab: 'runs', path: '/runs', label: 'Runs' },
   { tab: 'load', path: '/load', label: 'Load a file' },
+  { tab: 'records', path: '/records', label: 'Records' },
   { tab: 'review', path: '/review', label: 'Review' },
   { tab: 'syncs', path: '/syncs', label: 'Syncs' },
   { tab: 'deliveries', path: '/deliveries', label: 'Deliveries' },
+  { tab: 'links', path: '/links', label: 'Links' },
   { tab: 'accounts', path: '/accounts', label: 'Accounts' },
   { tab: 'settings', path: '/settings', label: 'Settings' },
   { tab: 'activity', path: '/activity', label: 'Activity' },
@@ -96,8 +98,10 @@ export function renderFrame(title: string, content: Child, { person, hasSession,
         <title>{`${title} · Lockstep`}</title>
         <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
         <link rel="stylesheet" href={assetPath('console.css')} />
+        <link rel="stylesheet" href={assetPath('records.css')} />
         <script src={assetPath('htmx.js')} defer />
         <script src={assetPath('console.js')} defer />
+        <script src={assetPath('board.js')} defer />
       </head>
       <body>
         <a class="skip" href="#main">

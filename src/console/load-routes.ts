@@ -4,21 +4,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
 import { RESULT_KINDS } from '../csv/result-files.ts';
+import { readRun } from '../engine/ledger/runs.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { approveTyped, keeping } from './actions.ts';
+import { badFile, type Fixes, fixedFile } from './fixes.ts';
+import { formOf } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
 import { loadForm } from './load-form.ts';
 import type { Loads } from './loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import { filledIn } from './page.ts';
 import { say } from './said.ts';
-import type { Upload } from './uploads.ts';
+import { nothingSent, tooLarge, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
 
-/** The time in which an uploaded file must arrive whole. */
-export const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
-/** A small file is checked within this time, so its form leads to the plan at once. */
-const WAIT_MS = 2_000;
 
 const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
 
@@ -53,7 +52,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     const upload = await loads.uploads.read(id);
     const given = sentIn(request);
     const form = loadForm.parse(given);
-    await atMost(WAIT_MS, loads.begin(upload, form, { person, via: 'page' }));
+    await loads.begin(upload, form, { person, via: 'page' });
     return reply.redirect(`/load/${id}?${new URLSearchParams(given)}`, 303);
   });
 
@@ -65,6 +64,21 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     return reply.redirect(refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`, 303);
   });
 
+  app.post('/runs/:run/fix', async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    const { run: id } = z.object({ run: z.string() }).parse(request.params);
+    const fixes = fixesIn(formOf(request));
+    let upload: Upload | undefined;
+    await keeping(needs, taking, 'upload-file', id, async () => {
+      const { account } = await readRun(needs.pool, id);
+      const { name } = await badFile(needs.pool, id);
+      const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
+      upload = await loads.uploads.keep(written, { name, account });
+      return { said: `${name} is here.`, about: `${name} for ${account}` };
+    });
+    return reply.redirect(`/load/${upload?.id}`, 303);
+  });
+
   app.get('/runs/:run/results/:kind', async (request, reply) => {
     requirePerson(request);
     const { run: id, kind } = z.object({ run: z.string(), kind: z.enum(RESULT_KINDS) }).parse(request.params);
@@ -72,6 +86,14 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     reply.type('text/csv').header('content-disposition', `attachment; filename*=UTF-8''${headerWord(name)}`);
     return reply.send(handle.createReadStream());
   });
+}
+
+function fixesIn(form: URLSearchParams): Fixes {
+  const { column, find, put } = z
+    .object({ column: z.coerce.number().int().min(0).optional(), find: z.string(), put: z.string() })
+    .parse({ column: form.get('column') || undefined, find: form.get('find') ?? '', put: form.get('put') ?? '' });
+  const cells = new Map([...form].filter(([name]) => name.startsWith('cell.')));
+  return { cells, replacement: column === undefined ? undefined : { column, find, put } };
 }
 
 /** The fields of a form that are filled in. */
@@ -86,7 +108,7 @@ function headerWord(text: string): string {
 
 /** @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL, SETTINGS_NAME_UNKNOWN */
 async function take(request: FastifyRequest, loads: Loads, known: (account: string) => string): Promise<Upload> {
-  if (!request.isMultipart()) throw new LockstepError('UPLOAD_EMPTY', NOTHING);
+  if (!request.isMultipart()) throw nothingSent();
   const { uploads, maxBytes } = loads;
   const given: Record<string, string> = {};
   let file: { readonly id: string; readonly name: string; readonly isCut: boolean; readonly bytes: number } | undefined;
@@ -103,7 +125,7 @@ async function take(request: FastifyRequest, loads: Loads, known: (account: stri
     const { account: asked, text } = fields.parse(given);
     const account = known(asked);
     if (file !== undefined && file.bytes > 0) return await uploads.keep(file.id, { name: file.name, account });
-    if (text.trim() === '') throw new LockstepError('UPLOAD_EMPTY', NOTHING);
+    if (text.trim() === '') throw nothingSent();
     if (file) await uploads.remove(file.id);
     const id = await uploads.write(asBytes(text));
     return await uploads.keep(id, { name: 'pasted.csv', account });
@@ -113,22 +135,6 @@ async function take(request: FastifyRequest, loads: Loads, known: (account: stri
   }
 }
 
-const NOTHING =
-  'Nothing was sent, or the file is empty. Choose a CSV with a header and at least one row, or paste its lines.';
-
-function tooLarge(what: string, maxBytes: number): LockstepError {
-  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Load it with lockstep orders load FILE, or split it.`;
-  return new LockstepError('UPLOAD_TOO_LARGE', message);
-}
-
 async function* asBytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
-}
-
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, waited]).finally(() => clearTimeout(timer));
 }

@@ -7,7 +7,7 @@ import { sentenceFor } from '../base/reasons/reasons.ts';
 import type { OpenedFile } from '../csv/receive.ts';
 import type { ResultKind } from '../csv/result-files.ts';
 import { plural } from '../operator/words.ts';
-import { type Preview, previewLoad } from '../syncs/orders/preview-load.ts';
+import { firstLinesOf, type Preview, previewLoad } from '../syncs/orders/preview-load.ts';
 import { receiveLoad } from '../syncs/orders/receive-load.ts';
 import { writeResults } from '../syncs/orders/results.ts';
 import { keeping, type Taking } from './actions.ts';
@@ -22,7 +22,12 @@ export interface Loads {
   readonly maxBytes: number;
   /** @throws LockstepError UPLOAD_UNKNOWN, and like reading a file as a table */
   preview(upload: Upload, form: LoadForm): Promise<Preview>;
-  /** Checks and stores all rows as a run that asks for approval. It continues if no one waits for it. */
+  /** The first lines, of a file that cannot be read as a table. @throws LockstepError like `preview` */
+  firstLines(upload: Upload, form: LoadForm): Promise<readonly string[]>;
+  /**
+   * Checks and stores all rows as a run that asks for approval. Resolves after 2 s at the latest, which is enough for a small
+   * file; the rest continues.
+   */
   begin(upload: Upload, form: LoadForm, taking: Taking): Promise<void>;
   /** What this process does with a file, or why it could not load it with this form. Undefined: nothing. */
   stateOf(upload: Upload, form: LoadForm): LoadState | undefined;
@@ -42,6 +47,8 @@ type LoadsNeeds = Pick<
 >;
 
 const MAX_BYTES = 200 * 1024 * 1024;
+/** A small file is checked within this time, so its form leads to the plan at once. */
+const WAIT_MS = 2_000;
 
 export function createLoads(needs: LoadsNeeds): Loads {
   const { pool, settings, openAccount, dataDir, database, log, maxUploadBytes = MAX_BYTES } = needs;
@@ -90,12 +97,15 @@ export function createLoads(needs: LoadsNeeds): Loads {
       const given = { ...common, account, choices: choicesOf(form), presetsDir: settings().presets };
       return previewLoad(pool, await uploads.open(upload), given);
     },
+    async firstLines(upload, form) {
+      return firstLinesOf(await uploads.open(upload), { ...common, choices: choicesOf(form) });
+    },
     async begin(upload, form, taking) {
       if (upload.checked || states.get(upload.id)?.status === 'checking') return;
       states.set(upload.id, { status: 'checking', rows: 0 });
       const loading = load(upload, form, taking).finally(() => underWay.delete(loading));
       underWay.add(loading);
-      await loading;
+      await atMost(WAIT_MS, loading);
     },
     stateOf({ id }, form) {
       const state = states.get(id);
@@ -116,4 +126,12 @@ export function createLoads(needs: LoadsNeeds): Loads {
       await Promise.all(underWay);
     },
   };
+}
+
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, waited]).finally(() => clearTimeout(timer));
 }

@@ -15,6 +15,7 @@ export interface PageContext {
   readonly checkSettings: () => Promise<SettingsCheck>;
   /** The budgets that this process uses. */
   readonly budgets: Accounts['budgets'];
+  readonly openAccount: Accounts['open'];
   readonly loads: Loads;
   /** The database, for messages about losing it. */
   readonly database: string;
@@ -43,7 +44,18 @@ export interface Elsewhere {
   readonly path: string;
 }
 
-export type Tab = 'home' | 'runs' | 'load' | 'review' | 'syncs' | 'deliveries' | 'accounts' | 'settings' | 'activity';
+export type Tab =
+  | 'home'
+  | 'runs'
+  | 'load'
+  | 'records'
+  | 'review'
+  | 'syncs'
+  | 'deliveries'
+  | 'links'
+  | 'accounts'
+  | 'settings'
+  | 'activity';
 
 export interface Page {
   readonly path: string;

@@ -130,11 +130,11 @@ export function Progress({ share, words }: { readonly share: number; readonly wo
   );
 }
 
-/** What to do where there is nothing to show yet. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: Child }) {
+/** What to do where there is nothing to show yet. `isPage`: the page has nothing else. */
+export function Empty({ title, isPage, children }: { title: string; isPage?: boolean; children?: Child }) {
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      {isPage ? <h1 class="empty-title">{title}</h1> : <p class="empty-title">{title}</p>}
       {children}
     </div>
   );
@@ -227,12 +227,12 @@ export function Select(given: { label: string; name: string; options: readonly s
 }
 
 /** Link to the next page of a list. */
-export function More({ to }: { readonly to: string | undefined }) {
+export function More({ to, label = 'Older' }: { readonly to: string | undefined; readonly label?: string }) {
   if (to === undefined) return null;
   return (
     <p class="more">
       <a class="button" href={to} rel="next">
-        Older
+        {label}
       </a>
     </p>
   );

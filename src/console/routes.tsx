@@ -7,25 +7,32 @@ import { VERDICTS } from '../engine/ledger/rows.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../operator/row-export.ts';
 import { plural } from '../operator/words.ts';
-import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from './actions.ts';
+import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS, tryKeyNow } from './actions.ts';
 import { addDeliveryForms } from './delivery-forms.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { formOf, tell } from './forms.ts';
 import { requirePerson } from './guard.ts';
 import { renderFrame, renderPage } from './layout.tsx';
+import { addLinkForms } from './link-forms.ts';
 import type { Loads } from './loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import type { Page, PageContext } from './page.ts';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
 import { approve } from './pages/approve.tsx';
+import { board } from './pages/board.tsx';
+import { handCall } from './pages/call.tsx';
 import { confirm } from './pages/confirm.tsx';
 import { deliveries } from './pages/deliveries.tsx';
 import { deliveriesConfirm } from './pages/deliveries-confirm.tsx';
 import { delivery } from './pages/delivery.tsx';
+import { fix } from './pages/fix.tsx';
 import { home } from './pages/home.tsx';
+import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
+import { newRecord, record } from './pages/record.tsx';
+import { records, recordsOf } from './pages/records.tsx';
 import { review } from './pages/review.tsx';
 import { reviewConfirm } from './pages/review-confirm.tsx';
 import { reviewDecisions } from './pages/review-decisions.tsx';
@@ -38,6 +45,7 @@ import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
 import { Empty } from './parts.tsx';
 import type { People } from './people.ts';
+import { addRecordForms } from './record-forms.ts';
 import { addReviewForms } from './review-forms.ts';
 import { say, takeSaid } from './said.ts';
 
@@ -46,11 +54,18 @@ const PAGES: readonly Page[] = [
   runs,
   run,
   approve,
+  fix,
   rows,
   row,
   syncs,
   load,
   loadSheet,
+  records,
+  recordsOf,
+  newRecord,
+  record,
+  board,
+  handCall,
   activity,
   confirm,
   review,
@@ -60,6 +75,7 @@ const PAGES: readonly Page[] = [
   deliveries,
   deliveriesConfirm,
   delivery,
+  links,
   accounts,
   settings,
 ];
@@ -80,6 +96,8 @@ export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   addForms(app, needs);
   addReviewForms(app, needs);
   addDeliveryForms(app, needs);
+  addRecordForms(app, needs);
+  addLinkForms(app, needs);
   app.get('/runs/:run/rows.csv', async (request, reply) => {
     requirePerson(request);
     const { run: id } = z.object({ run: z.string() }).parse(request.params);
@@ -100,13 +118,14 @@ async function show(page: Page, needs: PagesNeeds, request: FastifyRequest, repl
   const startedAtMs = performance.now();
   const person = requirePerson(request);
   const { params, query, url } = request;
-  const { pool, settings, checkSettings, budgets, loads, database, hint, people } = needs;
+  const { pool, settings, checkSettings, budgets, openAccount, loads, database, hint, people } = needs;
   const context: PageContext = {
     pool,
     settings: settings(),
     checkSettings,
     person,
     budgets,
+    openAccount,
     loads,
     database,
     hint,
@@ -143,6 +162,12 @@ function addForms(app: FastifyInstance, needs: PagesNeeds): void {
     const reason = formOf(request).get('reason')?.trim().slice(0, 200) || undefined;
     const done = await tell(reply, needs, () => actOnSync(needs, { person, via: 'page' }, action, sync, { reason }));
     return reply.redirect(done?.run === undefined ? '/syncs' : `/runs/${done.run}`, 303);
+  });
+  app.post('/accounts/:account/try-key', async (request, reply) => {
+    const person = requirePerson(request);
+    const { account } = z.object({ account: z.string() }).parse(request.params);
+    await tell(reply, needs, () => tryKeyNow(needs, { person, via: 'page' }, account));
+    return reply.redirect('/accounts', 303);
   });
   app.post('/confirm/:action', async (request, reply) => {
     const person = requirePerson(request);
@@ -209,7 +234,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 function failurePage({ httpStatus, code, message }: Failure) {
   return (
-    <Empty title={TITLES[httpStatus] ?? 'Not done'}>
+    <Empty title={TITLES[httpStatus] ?? 'Not done'} isPage>
       <p>{message}</p>
       {httpStatus === 503 && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
       <p class="dim">

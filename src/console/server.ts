@@ -9,12 +9,13 @@ import { PREFIX } from './api/openapi.ts';
 import { addApi } from './api/routes.ts';
 import { addAssets } from './assets.ts';
 import { addGuard, addHeaders } from './guard.ts';
-import { addLoads, UPLOAD_TIMEOUT_MS } from './load-routes.ts';
+import { addLoads } from './load-routes.ts';
 import { createLoads } from './loads.ts';
 import { addLogin } from './login.tsx';
 import type { ConsoleNeeds } from './needs.ts';
 import { createPeople } from './people.ts';
 import { addPages } from './routes.tsx';
+import { UPLOAD_TIMEOUT_MS } from './uploads.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -69,7 +70,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   await app.register(
     async (scope) => {
       addGuard(scope, { people, host });
-      addApi(scope, needs);
+      addApi(scope, { ...needs, loads });
     },
     { prefix: PREFIX },
   );

@@ -15,6 +15,8 @@ import { shortName } from '../csv/file-names.ts';
 import type { OpenedFile } from '../csv/receive.ts';
 
 const KEPT_MS = 24 * 3_600_000;
+/** The time in which an uploaded file must arrive whole. */
+export const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 
 const checked = z.object({
   run: z.string(),
@@ -108,4 +110,28 @@ function unknown(cause: unknown): LockstepError {
   const message =
     'This file is not here: it is deleted a day after it was uploaded. Choose it again under "Load a file"';
   return new LockstepError('UPLOAD_UNKNOWN', message, { cause });
+}
+
+/** UPLOAD_EMPTY */
+export function nothingSent(): LockstepError {
+  const message =
+    'Nothing was sent, or the file is empty. Choose a CSV with a header and at least one row, or paste its lines.';
+  return new LockstepError('UPLOAD_EMPTY', message);
+}
+
+/** UPLOAD_TOO_LARGE */
+export function tooLarge(what: string, maxBytes: number): LockstepError {
+  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Load it with lockstep orders load FILE, or split it.`;
+  return new LockstepError('UPLOAD_TOO_LARGE', message);
+}
+
+/** The same bytes, as long as they are not too many. @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY */
+export async function* atMostBytes(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of bytes) {
+    sent += chunk.length;
+    if (sent > most) throw tooLarge('The file', most);
+    yield chunk;
+  }
+  if (sent === 0) throw nothingSent();
 }

@@ -7,6 +7,7 @@ import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console-actions.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { startHttpProxy } from './http-proxy.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
 const [PASSWORD, TOKEN] = ['correct horse battery', 'a-token-that-is-long-enough'];
@@ -119,9 +120,16 @@ test('a viewer looks and changes nothing; each try is kept', async () => {
     '/load',
     `/load/${randomUUID()}`,
     `/runs/${run}/approve`,
+    `/calls/${randomUUID()}/applied`,
   ])
     expect((await post(path, { cookie })).status).toBe(403);
-  for (const path of [`/confirm?action=cancel&run=${run}`, '/load', `/load/${randomUUID()}`, `/runs/${run}/approve`])
+  for (const path of [
+    `/confirm?action=cancel&run=${run}`,
+    '/load',
+    `/load/${randomUUID()}`,
+    `/runs/${run}/approve`,
+    '/records/acme/orders/new',
+  ])
     expect((await get(path, cookie)).status).toBe(403);
   expect((await api(`/runs/${run}/cancel`, TOKEN, 'POST')).status).toBe(403);
   const [last] = await listActions(database.pool, { limit: 1 });
@@ -208,4 +216,31 @@ test('every answer forbids what a page of the console does not need', async () =
     expect(headers.get('content-security-policy')).toContain(`default-src 'none'; script-src 'self'; style-src 'self'`);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   }
+});
+
+test('behind a proxy that it trusts, counts tries per visitor and keeps the cookie to TLS; otherwise believes no header', async () => {
+  const text = PEOPLE.replace('listen:', 'trustProxy: [127.0.0.1], listen:');
+  const [trusting, doubting] = [
+    await openConsole({ database, text, env: ENV }),
+    await openConsole({ database, text: PEOPLE, env: ENV }),
+  ];
+  const proxy = await startHttpProxy();
+  const attempt = async (to: Console, visitor: string, password: string) => {
+    proxy.passTo(to.url);
+    const headers = { origin: 'https://console.example', 'x-test-visitor': visitor };
+    const body = new URLSearchParams({ name: 'operator', password });
+    return fetch(`${proxy.url}/login`, { method: 'POST', headers, body, redirect: 'manual' });
+  };
+  for (let n = 0; n < 10; n++) expect((await attempt(trusting, '192.0.2.1', 'guess')).status).toBe(401);
+  expect((await attempt(trusting, '192.0.2.1', PASSWORD)).status).toBe(429);
+  const entered = await attempt(trusting, '192.0.2.2', PASSWORD);
+  expect([entered.status, entered.headers.getSetCookie()[0]]).toEqual([303, expect.stringContaining('Secure')]);
+  const [last] = await listActions(database.pool, { limit: 1 });
+  expect(last).toMatchObject({ action: 'sign-in', about: '192.0.2.2' });
+  const plain = await attempt(doubting, '192.0.2.3', PASSWORD);
+  expect([plain.status, plain.headers.getSetCookie()[0]]).toEqual([303, expect.not.stringContaining('Secure')]);
+  expect((await listActions(database.pool, { limit: 1 }))[0]).toMatchObject({ about: '127.0.0.1' });
+  await proxy.close();
+  await trusting.close();
+  await doubting.close();
 });

@@ -40,3 +40,24 @@ export async function expectNoSideways(page: Page): Promise<void> {
   );
   expect(wide).toBeLessThanOrEqual(screen);
 }
+
+const DESK = { width: 1280, height: 720 };
+
+/** Nothing is wrong with the page as it is open: light, dark, and on a phone. */
+export async function expectSound(page: Page, path = page.url()): Promise<void> {
+  for (const { colorScheme = 'light', viewport = DESK } of Object.values(LOOKS)) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport ?? DESK);
+    expect([path, await violations(page)]).toEqual([path, []]);
+    await expectNoSideways(page);
+  }
+}
+
+/** Texts of people and other systems that must be shown, and must do nothing. */
+export const HOSTILE: readonly string[] = [
+  `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
+  `=HYPERLINK("https://evil.example","x")`,
+  `"><svg onload=alert(3)>' &amp; \\u0000 \u001b[31m \u202egpj.exe`,
+  'x'.repeat(10_000),
+  'مرحبا بالعالم',
+];

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Console } from '../../src/console/server.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
-import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { expectSound, openPage } from './browser.ts';
 import { openConsole } from './open-console.ts';
 
 const HOSTILE = [
@@ -14,8 +14,6 @@ const HOSTILE = [
   `=HYPERLINK("https://evil.example","x")`,
   `"><svg onload=alert(3)>' \u202egpj.exe`,
 ];
-
-const DESK = { width: 1280, height: 720 };
 
 /** As a program writes it for a German spreadsheet: the column of the customer has a name that says nothing. */
 const MIXED = ['Bestellnummer;Wer;Betrag', 'A-1;1;10,50', 'A-2;2;1.200,00', 'A-3;99;3,00', 'A-4;2;viel'].join('\r\n');
@@ -160,26 +158,86 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const csv = `Orders of May\nMade by hand\norder_id,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\n`;
+    await choose(page, 'orders.csv', csv);
+    await page.getByText('Choose the line of the header').click();
+    await page.getByRole('link', { name: 'order_id,client_id,amount' }).click();
+    expect(new URL(page.url()).searchParams.get('header')).toBe('3');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: 'Correct the 3 rows' }).click();
+    await page.getByLabel('amount, line 5').fill('12');
+    await page.getByLabel('client_id, line 7').fill('3');
+    await page.getByLabel('Column').selectOption('client_id');
+    await page.getByLabel('with').fill('2');
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    expect(await page.textContent('h1')).toBe('orders.corrected.csv');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('created (3)').waitFor();
+    const orders = (await harness.orders()).map(({ order_id, client_id, amount }) => [order_id, client_id, amount]);
+    expect(orders.toSorted()).toEqual([
+      [HOSTILE[1], 3, 7],
+      ['A-2', 2, 12],
+      ['A-3', 2, 13],
+    ]);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('is sent to the API, read, planned and approved there', async () => {
+    const api = async (path: string, body?: string | object) => {
+      const isText = typeof body === 'string';
+      const answer = await fetch(`${web.url}/api/v1${path}`, {
+        ...(body !== undefined && { method: 'POST', body: isText ? body : JSON.stringify(body) }),
+        headers: { 'content-type': isText ? 'text/csv' : 'application/json' },
+      });
+      return (await answer.json()) as Readonly<Record<string, unknown>>; // safe: it answers objects
+    };
+    const { id } = await api('/uploads?account=test&name=may.csv', ordersCsv(2));
+    expect(await api(`/uploads/${id}`)).toMatchObject({
+      status: 'here',
+      name: 'may.csv',
+      fields: { order_id: 'order_id', client_id: 'client_id' },
+      problem: null,
+    });
+    const { run } = await api(`/uploads/${id}/load`, {});
+    const isPlanned = async () => (await api(`/runs/${run}`)).state;
+    await expect.poll(isPlanned, { timeout: 25_000 }).toBe('awaiting-approval');
+    await api(`/runs/${run}/resume`, {});
+    await expect.poll(async () => (await harness.orders()).length, { timeout: 25_000 }).toBe(2);
+    expect(await api('/uploads?account=test', '')).toMatchObject({ error: { code: 'UPLOAD_EMPTY' } });
+    expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });
+    const { database, dataDir } = harness;
+    const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
+    const large = {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv' },
+      body: Buffer.alloc(1024 * 1024 + 1, 'a,b\n'),
+    };
+    const refused = await fetch(`${small.url}/api/v1/uploads?account=acme`, large);
+    expect(await refused.json()).toMatchObject({ error: { code: 'UPLOAD_TOO_LARGE' } });
+    await small.close();
+    expect((await uploaded()).filter((name) => name.endsWith('.csv'))).toEqual([]);
+  });
+
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
     const { page, wrong, close } = await openPage(browser);
-    const expectSound = async () => {
-      for (const { colorScheme = 'light', viewport = DESK } of Object.values(LOOKS)) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize(viewport ?? DESK);
-        expect(await violations(page)).toEqual([]);
-        await expectNoSideways(page);
-      }
-    };
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const header = ['order_id', 'client_id', 'description', ...HOSTILE].map(cell).join(',');
     await page.goto(`${web.url}/load`);
-    await expectSound();
+    await expectSound(page);
     await choose(page, `${HOSTILE[0]}.csv`, `${header}\nA,1,${HOSTILE.map(cell).join(',')},x\nB,7,b,c,d,e\n`);
     await page.getByText('Read it differently').click();
-    await expectSound();
+    await expectSound(page);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    await expectSound();
+    await expectSound(page);
+    await page.goto(`${page.url()}/approve`);
+    await page.getByRole('heading', { name: 'Approve' }).waitFor();
+    await expectSound(page);
     expect(wrong).toEqual([]);
     await close();
   });

@@ -12,7 +12,8 @@ import { openConsole, SETTINGS } from './open-console.ts';
 const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
 const TEXT = `${SETTINGS.replace('budget:', 'dialect: { idField: { contacts: nr } }, budget:')}
 targets:
-  hook: { type: webhook, url: "https://hook.example/in", secret: { env: HOOK } }
+  hook: { type: webhook, url: "https://hook.example/in", secret: { env: HOOK }, previousSecret: { env: OLD_HOOK } }
+  issues: { type: github, token: { env: TOKEN }, owner: octocat, repo: hello-world }
 `;
 
 let database: FreshDatabase;
@@ -22,7 +23,9 @@ beforeAll(async () => {
   web = await openConsole({ database, text: TEXT });
 });
 beforeEach(() =>
-  database.pool.query('truncate ledger.suspensions, ledger.deliveries, ledger.target_states, ledger.console_actions'),
+  database.pool.query(
+    'truncate ledger.suspensions, ledger.deliveries, ledger.links, ledger.target_states, ledger.console_actions',
+  ),
 );
 afterAll(async () => {
   await web.close();
@@ -64,6 +67,27 @@ async function call(path: string, body?: object) {
   return { status: answer.status, json: JSON.parse(await answer.text()) };
 }
 
+test('the API imports, finds and removes links', async () => {
+  const csv = 'task_id,item_id\n1,11\nsubtask:2,12\n3,not an item\n';
+  const file = { target: 'issues', account: 'acme', csv };
+  expect((await call('/links/import', { ...file, dryRun: true })).json.said).toContain(
+    'Nothing was written. 3 rows: 2 new',
+  );
+  const imported = (await call('/links/import', file)).json;
+  expect(imported).toMatchObject({ refused: 'ROWS_REFUSED' });
+  expect(imported.said).toContain('3 rows: 2 new, 0 already linked, 0 replaced, 1 refused');
+  const first = (await call('/links?limit=1')).json;
+  const rest = (await call(`/links?limit=1&after=${encodeURIComponent(first.next)}`)).json;
+  expect([...first.links, ...rest.links].map(({ task }) => task).toSorted()).toEqual(['subtask:2', 'task:1']);
+  expect(rest.next).toBe(null);
+  expect((await call('/links?q=BTASK')).json.links).toMatchObject([
+    { task: 'subtask:2', itemId: expect.stringContaining('12') },
+  ]);
+  const link = { target: 'issues', account: 'acme', task: 'task:1' };
+  expect((await call('/links/remove', link)).status).toBe(200);
+  expect(await call('/links/remove', link)).toMatchObject({ status: 404, json: { error: { code: 'LINK_UNKNOWN' } } });
+});
+
 test('the API lists deliveries by page, sends one again, and enables a target', async () => {
   await deliver(['dead', 'delivered', null]);
   await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
@@ -71,7 +95,8 @@ test('the API lists deliveries by page, sends one again, and enables a target', 
   const rest = (await call(`/deliveries?limit=2&after=${first.next}`)).json;
   const ids = [...first.deliveries, ...rest.deliveries].map(({ id }: { id: string }) => id);
   expect([ids, rest.next]).toEqual([['msg_0', 'msg_1', 'msg_2'], null]);
-  expect((await call('/targets')).json.targets).toMatchObject([{ target: 'hook', open: 1, dead: 1, disabled: {} }]);
+  const [hook] = (await call('/targets')).json.targets;
+  expect(hook).toMatchObject({ target: 'hook', open: 1, dead: 1, disabled: {} });
   expect((await call('/deliveries/msg_0/replay', {})).json.said).toContain(
     '1 delivery waits to be sent again. Enabled: hook.',
   );
@@ -126,6 +151,10 @@ describe.runIf(CHROMIUM)('in a browser', () => {
   test.each(Object.keys(LOOKS))('the pages are sound with hostile texts: %s', async (look) => {
     await deliver(['dead', 'delivered', null]);
     await suspendAccount(database.pool, 'acme', { operation: 'x', message: HOSTILE });
+    await database.pool.query(
+      `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('acme', 'item:issues', 'task:1', $1, '')`,
+      [HOSTILE],
+    );
     await noteFailing(database.pool, 'hook', { detail: HOSTILE, now: undefined });
     await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: HOSTILE, now: undefined });
     const { page, wrong, close } = await openPage(browser, LOOKS[look]);
@@ -134,6 +163,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       '/deliveries?verdict=dead',
       '/deliveries/msg_0',
       '/deliveries/confirm?verdict=dead',
+      '/links',
       '/accounts',
       '/settings',
     ]) {
@@ -142,6 +172,41 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       await expectNoSideways(page);
     }
     expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('a target shows how long its deliveries took, and that its secret is rotated; the key of an account is tried', async () => {
+    await deliver(['delivered', 'delivered']);
+    await suspendAccount(database.pool, 'acme', { operation: 'contacts.getall', message: 'The key is refused.' });
+    await database.pool.query(`update ledger.suspensions set probe_at = now() + interval '1 hour'`);
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/deliveries`);
+    expect(await page.getByRole('img').getAttribute('aria-label')).toMatch(/^hook: at most 1 min|^hook: at most 60/);
+    expect(await page.textContent('main')).toContain('The secret is being rotated: signed with both.');
+    await page.goto(`${web.url}/accounts`);
+    await page.getByRole('button', { name: 'Try the key now' }).click();
+    expect(await page.textContent('[role=status]')).toContain('tries its key now');
+    const due = await database.pool.query('select probe_at <= clock_timestamp() as "isDue" from ledger.suspensions');
+    expect(due.rows).toEqual([{ isDue: true }]);
+    await close();
+  });
+
+  test('links are imported and removed without scripts', async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/links`);
+    const enter = async () => {
+      await page.getByText('Link many tasks at once').click();
+      await page.getByLabel('Lines, with the header').fill('task_id,item_id\n1,11\n2,12');
+    };
+    await enter();
+    await page.getByRole('button', { name: 'Check' }).click();
+    expect(await page.textContent('[role=status]')).toContain('Nothing was written. 2 rows: 2 new');
+    await enter();
+    await page.getByRole('button', { name: 'Import' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove the link of task:1' }).click();
+    expect(await page.textContent('[role=status]')).toContain('task:1 is no longer linked with');
+    expect(await page.locator('tbody tr').count()).toBe(1);
     await close();
   });
 

@@ -11,7 +11,7 @@ import { makePool } from '../../src/storage/pool.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { expectNoSideways, LOOKS, openPage, violations } from './browser.ts';
+import { expectNoSideways, HOSTILE, LOOKS, openPage, violations } from './browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 import { startProxy } from './tcp-proxy.ts';
 
@@ -20,14 +20,6 @@ syncs:
   nightly: { type: contacts, account: acme, schedule: { cron: "0 2 * * *", timezone: Europe/Berlin } }
   by-hand: { type: contacts, account: acme }
 `;
-
-const HOSTILE = [
-  `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
-  `=HYPERLINK("https://evil.example","x")`,
-  `"><svg onload=alert(3)>' &amp; \\u0000 \u001b[31m \u202egpj.exe`,
-  'x'.repeat(10_000),
-  'مرحبا بالعالم',
-];
 
 const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
 
@@ -100,12 +92,28 @@ describe.runIf(CHROMIUM)('pages', () => {
       `/runs/${run}/rows/row-0`,
       `/runs/${run}/rows/row-3`,
     ];
-    for (const path of [...paths, '/syncs', '/activity', `/confirm?action=cancel&run=${run}`]) {
+    for (const path of [
+      ...paths,
+      '/syncs',
+      '/activity',
+      `/confirm?action=cancel&run=${run}`,
+      '/confirm?action=retry',
+    ]) {
       await page.goto(web.url + path);
       expect([path, await violations(page)]).toEqual([path, []]);
       await expectNoSideways(page);
     }
     expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test.each(Object.keys(LOOKS))('that say what is wrong are sound: %s', async (look) => {
+    const { page, close } = await openPage(browser, LOOKS[look]);
+    for (const path of ['/nothing', '/runs/none', '/runs?verdict=bad', `/load/${HOSTILE[4]}`, '/records/none/orders']) {
+      expect((await page.goto(web.url + path))?.ok()).toBe(false);
+      expect([path, await violations(page)]).toEqual([path, []]);
+      await expectNoSideways(page);
+    }
     await close();
   });
 

@@ -3,22 +3,16 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
-import { type Received, receive } from '../../csv/receive.ts';
-import { examineTable, tableRows } from '../../csv/table.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { LINK_FIELDS, type LinkColumns, type LinkField, mapLinkColumns } from '../../mirror/links/columns.ts';
-import { type ImportedLinks, importLinks } from '../../mirror/links/import-links.ts';
-import { type LinkReader, type LinkRow, readLink, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
-import { type ItemNaming, itemNamingOf } from '../../mirror/targets/item-naming.ts';
+import { LINK_FIELDS, type LinkColumns, type LinkField } from '../../mirror/links/columns.ts';
+import type { ImportedLinks } from '../../mirror/links/import-links.ts';
+import { SOURCE_WORDS } from '../../mirror/links/read-links.ts';
+import { importLinkFile } from '../../operator/link-import.ts';
 import { formatCount, plural } from '../../operator/words.ts';
-import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
-import { oneOf, quote } from '../../settings/words.ts';
-import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { quote } from '../../settings/words.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { columnsOf } from './arguments.ts';
-
-/** Refused rows that are listed, at most; the counts include all. */
-const MOST_REFUSED = 100;
 
 interface Options {
   readonly target: string;
@@ -64,73 +58,21 @@ Examples:
 async function importThem(session: Session, file: string, options: Options): Promise<ExitCode> {
   const { out, cwd, dataDir } = session;
   const settings = await session.settings();
-  const linkTarget = linkTargetOf(settings, options);
+  const { target, account, map = new Map(), header: hasHeader } = options;
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
   const spoolDir = path.join(dataDir, 'received');
   const signal = session.untilStopped('Stopping. Nothing was written.');
   const { pool } = await session.openLedger();
+  const source = file === '-' ? file : path.resolve(cwd, file);
   try {
-    const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
-    try {
-      const { table, reader } = understand(received, options, linkTarget.naming);
-      out.say(...columnLines(received.name, reader.columns));
-      const rows = linksIn(received, table, reader, signal);
-      const imported = await importLinks(pool, {
-        ...linkTarget,
-        scope: await scopeNamed(pool, linkTarget.account),
-        rows,
-        isReplacing,
-        isDryRun,
-        mostRefused: MOST_REFUSED,
-      });
-      tell(session, settings, { ...linkTarget, isDryRun }, imported);
-      return imported.counts.refused > 0 ? DONE_WITH_PROBLEMS : DONE;
-    } finally {
-      await received.close();
-    }
+    const how = { source, target, account, map, hasHeader, isReplacing, isDryRun, spoolDir, signal };
+    const imported = await importLinkFile(pool, settings, how);
+    out.say(...columnLines(imported.name, imported.columns));
+    tell(session, settings, { target, account, isDryRun }, imported);
+    return imported.counts.refused > 0 ? DONE_WITH_PROBLEMS : DONE;
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new LockstepError('IMPORT_STOPPED', 'The import was stopped. Nothing was written.', { cause: error });
-  }
-}
-
-interface LinkTarget {
-  readonly target: string;
-  readonly account: string;
-  readonly naming: ItemNaming;
-}
-
-function linkTargetOf(settings: Settings, { target, account }: Options): LinkTarget {
-  accountNamed(settings, account);
-  const named = targetNamed(settings, target);
-  const naming = itemNamingOf(named);
-  if (naming) return { target, account, naming };
-  const others = Object.values(settings.targets).flatMap((one) => (itemNamingOf(one) ? [one.name] : []));
-  const remedy = others.length === 0 ? 'and no other target in the settings has any' : `but ${oneOf(others)} has`;
-  throw wrongUse(
-    `Target ${quote(target)} is of type ${named.type}, which has no items to link tasks with, ${remedy}.`,
-    'TARGET_WITHOUT_ITEMS',
-  );
-}
-
-function understand(received: Received, { map = new Map(), header }: Options, naming: ItemNaming) {
-  const table = examineTable(received, header ? {} : { hasHeader: false });
-  const columns = mapLinkColumns(
-    { names: table.columns, isGiven: table.format.hasHeader, line: table.headerLine },
-    map,
-  );
-  return { table, reader: { width: table.columns.length, columns, naming } };
-}
-
-async function* linksIn(
-  received: Received,
-  table: Parameters<typeof tableRows>[1],
-  reader: LinkReader,
-  signal: AbortSignal,
-): AsyncGenerator<readonly LinkRow[]> {
-  for await (const rows of tableRows(received, table)) {
-    signal.throwIfAborted();
-    yield rows.map((row) => readLink(row, reader));
   }
 }
 
@@ -141,7 +83,7 @@ function columnLines(name: string, columns: LinkColumns): readonly string[] {
 function tell(
   { out, hint }: Session,
   settings: Settings,
-  { target, account, isDryRun }: Omit<LinkTarget, 'naming'> & { readonly isDryRun: boolean },
+  { target, account, isDryRun }: { readonly target: string; readonly account: string; readonly isDryRun: boolean },
   { rows, counts, unlinked, unseen, refused: refusals }: ImportedLinks,
 ): void {
   const refused = refusals.map(({ line, code, facts }) => {

@@ -14,13 +14,16 @@ import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-result.ts';
 import { statusOf } from '../../operator/status.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
-import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions.ts';
+import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS, tryKeyNow } from '../actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { deliveryEndpoints } from './delivery-endpoints.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
+import { linkEndpoints } from './link-endpoints.ts';
+import { recordEndpoints } from './record-endpoints.ts';
 import { reviewEndpoints } from './review-endpoints.ts';
 import { done, limit, next, nothing, time } from './shapes.ts';
+import { uploadEndpoints } from './upload-endpoints.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
 const counts = z.record(z.enum(['in', ...VERDICTS]), z.number()).describe('Rows by verdict; `in` is their sum.');
@@ -168,8 +171,21 @@ export const endpoints: readonly Endpoint[] = [
       })),
     }),
   }),
+  defineEndpoint({
+    name: 'try-key',
+    summary: 'Have the key of a suspended account tried at once',
+    method: 'POST',
+    path: '/accounts/{account}/try-key',
+    params: z.object({ account: z.string() }),
+    query: nothing,
+    answer: done,
+    work: (needs, { person, params }) => tryKeyNow(needs, { person, via: 'api' }, params.account),
+  }),
   ...reviewEndpoints,
   ...deliveryEndpoints,
+  ...linkEndpoints,
+  ...recordEndpoints,
+  ...uploadEndpoints,
   defineEndpoint({
     name: 'activity',
     summary: 'What people and programs did here, the newest first',

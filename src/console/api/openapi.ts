@@ -4,6 +4,8 @@ import { jsonContent, parametersIn, type Schema, schemaOf } from '../../base/ope
 import type { Endpoint } from './endpoint.ts';
 
 export const PREFIX = '/api/v1';
+/** The types that a file may be sent as. */
+export const FILE_TYPES = ['text/csv', 'application/gzip', 'application/octet-stream'];
 
 export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
   const paths: Record<string, Record<string, Schema>> = {};
@@ -27,15 +29,18 @@ const errorSchema = z.object({
   error: z.object({ code: z.string().describe('Stable.'), message: z.string().describe('What to do, for people.') }),
 });
 
-function operationOf({ name, summary, params, query, body, answer }: Endpoint): Schema {
+function operationOf({ name, summary, params, query, body, isFile, answer }: Endpoint): Schema {
   return {
     operationId: name,
     summary,
     parameters: [...parametersIn('path', params), ...parametersIn('query', query)],
     ...(body && { requestBody: { content: jsonContent(schemaOf(body, 'input')) } }),
+    ...(isFile && { requestBody: { required: true, content: FILE } }),
     responses: {
       200: { description: 'Done', content: jsonContent(schemaOf(answer, 'output')) },
       default: { description: 'Refused', content: jsonContent({ $ref: '#/components/schemas/Error' }) },
     },
   };
 }
+
+const FILE = Object.fromEntries(FILE_TYPES.map((type) => [type, {}]));

@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { LockstepError } from '../../base/errors.ts';
 import { failureOf } from '../failures.ts';
-import type { ConsoleNeeds } from '../needs.ts';
+import { UPLOAD_TIMEOUT_MS } from '../uploads.ts';
+import type { ApiNeeds } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { openApiDocument } from './openapi.ts';
+import { FILE_TYPES, openApiDocument } from './openapi.ts';
 
-export function addApi(app: FastifyInstance, needs: ConsoleNeeds): void {
+export function addApi(app: FastifyInstance, needs: ApiNeeds): void {
   app.setErrorHandler((error, request, reply) => {
     const { httpStatus, code, message } = failureOf(error, needs.database);
     if (httpStatus >= 500) request.log.error({ err: error, path: request.routeOptions.url }, 'the API cannot answer');
@@ -19,10 +20,12 @@ export function addApi(app: FastifyInstance, needs: ConsoleNeeds): void {
   );
   const document = openApiDocument(endpoints);
   app.get('/openapi.json', async () => document);
-  for (const { method, path, answerTo } of endpoints) {
+  app.addContentTypeParser(FILE_TYPES, (_request, payload, done) => done(null, payload));
+  for (const { method, path, isFile, answerTo } of endpoints) {
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      ...(isFile && { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }),
       async handler({ person, params, query, body }, reply) {
         if (!person)
           throw new LockstepError('CONSOLE_SIGN_IN', 'Send a token of console.tokens: Authorization: Bearer TOKEN');

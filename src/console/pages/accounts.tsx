@@ -5,7 +5,7 @@ import { type AccountState, accountStates } from '../../operator/account-states.
 import { formatRate } from '../../operator/words.ts';
 import { budgetLimits } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Chip, Command, Foreign, Time } from '../parts.tsx';
+import { Act, Chip, Command, Foreign, Time } from '../parts.tsx';
 
 export const accounts = definePage({
   path: '/accounts',
@@ -52,6 +52,9 @@ function Account({ state, context }: { readonly state: AccountState; readonly co
         <p class="fix">
           <b>Fix</b> Lockstep tries the key again by itself. The account resumes when the service accepts it.
         </p>
+      )}
+      {suspended && context.person.role === 'operator' && (
+        <Act path={`/accounts/${encodeURIComponent(account)}/try-key`} label="Try the key now" />
       )}
       <dl class="facts">
         {url !== null && (

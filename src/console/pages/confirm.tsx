@@ -34,7 +34,7 @@ export const confirm = definePage({
     const { button, means } = WORDS[action];
     if (runs.length === 0) {
       const body = (
-        <Empty title="No run is selected">
+        <Empty title="No run is selected" isPage>
           <p>
             <a href="/runs">Select runs in the list</a>
           </p>

@@ -1,6 +1,7 @@
 /** Deliveries: how each target is, and what is on its way to it. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
+import { lagOf } from '../../mirror/outbox/lag.ts';
 import {
   countDeliveries,
   DELIVERY_VERDICTS,
@@ -11,11 +12,15 @@ import {
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { formatCount } from '../../operator/words.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { TargetSettings } from '../../settings/target.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
+import { Lags } from '../charts.tsx';
 import { definePage } from '../page.ts';
 import { Act, addressOf, Chip, Days, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
 
 const PER_PAGE = 50;
+const LAG_HOURS = 24;
 
 export const deliveries = definePage({
   path: '/deliveries',
@@ -27,6 +32,7 @@ export const deliveries = definePage({
     const shown = found.slice(0, PER_PAGE);
     const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
     const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
+    const lags = await lagOf(pool, LAG_HOURS);
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
     const isFiltered = Object.values(query).some((value) => value !== undefined);
     const canAct = person.role === 'operator';
@@ -42,7 +48,18 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {names.length > 0 && !isFiltered && <Targets names={names} counts={counts} states={states} canAct={canAct} />}
+          {names.length > 0 && !isFiltered && (
+            <Targets names={names} counts={counts} states={states} canAct={canAct} settings={settings} />
+          )}
+          {lags.length > 0 && !isFiltered && (
+            <Section title="Time until delivered, last 24 hours">
+              <div class="columns">
+                {lags.map((lag) => (
+                  <Lags lag={lag} />
+                ))}
+              </div>
+            </Section>
+          )}
           <Section
             title={isFiltered ? 'Found' : 'Newest'}
             side={
@@ -99,9 +116,10 @@ interface TargetsProps {
   readonly counts: readonly DeliveryCounts[];
   readonly states: readonly TargetState[];
   readonly canAct: boolean;
+  readonly settings: Settings;
 }
 
-function Targets({ names, counts, states, canAct }: TargetsProps) {
+function Targets({ names, counts, states, canAct, settings }: TargetsProps) {
   return (
     <Section title="Targets">
       <div class="wide">
@@ -128,6 +146,7 @@ function Targets({ names, counts, states, canAct }: TargetsProps) {
                   </td>
                   <td>
                     <Health state={state} />
+                    <Signing target={settings.targets[target]} />
                   </td>
                   <td class="number" data-unit="open">
                     {formatCount(open)}
@@ -179,6 +198,17 @@ function Health({ state }: { readonly state: TargetState | undefined }) {
         </p>
       )}
     </>
+  );
+}
+
+/** While a secret is rotated, receivers can check either signature. */
+function Signing({ target }: { readonly target: TargetSettings | undefined }) {
+  if (target?.type !== 'webhook' || target.previousSecret === undefined) return null;
+  return (
+    <p class="dim">
+      The secret is being rotated: signed with both. When every receiver has the new one, remove{' '}
+      <code>previousSecret</code>.
+    </p>
   );
 }
 

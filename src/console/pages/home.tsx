@@ -1,8 +1,7 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
-import { wallTimeAt } from '../../base/time-zone.ts';
 import { openRows } from '../../engine/ledger/rows.ts';
-import { type Night, type NightOutcome, nightsOf } from '../../engine/ledger/run-charts.ts';
+import { nightsOf } from '../../engine/ledger/run-charts.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { kindOf, phaseWords } from '../../operator/phases.ts';
@@ -10,11 +9,9 @@ import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { formatCount, formatRate, formatTook, plural } from '../../operator/words.ts';
 import { budgetLimits, type Settings } from '../../settings/settings.ts';
+import { Legend, NIGHTS, Nights } from '../nights.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
-
-const NIGHTS = 14;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const home = definePage({
   path: '/',
@@ -250,78 +247,6 @@ function Budgets({ status, context }: { readonly status: Status; readonly contex
         </tbody>
       </table>
     </Section>
-  );
-}
-
-const OUTCOMES: Readonly<Record<NightOutcome | 'none', string>> = {
-  good: 'all rows succeeded',
-  problems: 'some rows need a person',
-  failed: 'failed',
-  running: 'unfinished',
-  none: 'no run',
-};
-
-function Legend() {
-  return (
-    <span class="legend">
-      {(['good', 'problems', 'failed', 'running'] as const).map((outcome) => (
-        <span>
-          <i class={`night ${outcome}`} />
-          {OUTCOMES[outcome]}
-        </span>
-      ))}
-    </span>
-  );
-}
-
-function Nights({ zones, nights }: { zones: Readonly<Record<string, string>>; nights: readonly Night[] }) {
-  const bySyncAndDay = new Map(nights.map((night) => [`${night.sync} ${night.day}`, night]));
-  return (
-    <table class="nights">
-      <tbody>
-        {Object.entries(zones).map(([sync, zone]) => (
-          <tr>
-            <th scope="row">{sync}</th>
-            <td>
-              <ol class="strip">
-                {lastDays(zone).map((day) => (
-                  <Square sync={sync} day={day} night={bySyncAndDay.get(`${sync} ${day}`)} />
-                ))}
-              </ol>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Square({ sync, day, night }: { sync: string; day: string; night: Night | undefined }) {
-  const outcome = night?.outcome ?? 'none';
-  const words = `${day}: ${OUTCOMES[outcome]}${night && night.runs > 1 ? `, ${plural(night.runs, 'run')}` : ''}`;
-  if (!night) {
-    return (
-      <li>
-        <span class="night none" title={words}>
-          <span class="unseen">{words}</span>
-        </span>
-      </li>
-    );
-  }
-  return (
-    <li>
-      <a class={`night ${outcome}`} href={addressOf('/runs', { sync, from: night.from, to: night.to })} title={words}>
-        <span class="unseen">{words}</span>
-      </a>
-    </li>
-  );
-}
-
-/** The days until today in a zone, such as 2026-11-22. */
-function lastDays(zone: string): readonly string[] {
-  const today = wallTimeAt(zone, Date.now());
-  return Array.from({ length: NIGHTS }, (_, i) =>
-    new Date(today - (NIGHTS - 1 - i) * DAY_MS).toISOString().slice(0, 10),
   );
 }
 

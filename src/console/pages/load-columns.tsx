@@ -81,3 +81,16 @@ function short(name: string): string {
   const text = visible(name);
   return text.length > 50 ? `${text.slice(0, 50)}…` : text;
 }
+
+/** The titles of a table that shows cells of a file. */
+export function ColumnNames({ names }: { readonly names: readonly string[] }) {
+  return (
+    <>
+      {names.map((name) => (
+        <th scope="col">
+          <Foreign text={name || '(no name)'} most={40} />
+        </th>
+      ))}
+    </>
+  );
+}

@@ -69,7 +69,7 @@ export function Plan({ plan }: { readonly plan: LoadPlan }) {
 }
 
 /** The lines of the file with their results: all of them, and those of each verdict. */
-export function Results({ run, report }: { readonly run: Run; readonly report: RunReport }) {
+export function Results({ run, report, canAct }: { run: Run; report: RunReport; canAct: boolean }) {
   const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
   const kinds = [
     ['created', counts.created],
@@ -80,7 +80,17 @@ export function Results({ run, report }: { readonly run: Run; readonly report: R
     ['unprocessed', unsettled.neverSent],
   ] as const;
   return (
-    <Section title="Results as files">
+    <Section
+      title="Results as files"
+      side={
+        canAct &&
+        counts.invalid + counts.rejected > 0 && (
+          <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
+            Correct the {plural(counts.invalid + counts.rejected, 'row')} that failed
+          </a>
+        )
+      }
+    >
       <p class="dim">Correct the rows of a file and load it: the columns that were added are recognised.</p>
       <ul class="inline">
         <li>

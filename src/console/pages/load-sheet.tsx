@@ -1,5 +1,6 @@
 /** Load a file, second step: how it is read, which column fills which field, and the options. */
 import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
 import { combineWords, decimalWords, delimiterWords, presetWords, whereWords } from '../../operator/sheet-words.ts';
 import { formatBytes, formatCount, plural } from '../../operator/words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
@@ -8,9 +9,9 @@ import { requireOperator } from '../guard.ts';
 import { commandOf, type LoadForm, loadForm } from '../load-form.ts';
 import type { LoadState } from '../loads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Foreign, Section, Words } from '../parts.tsx';
+import { addressOf, Foreign, Section, Words } from '../parts.tsx';
 import type { Checked, Upload } from '../uploads.ts';
-import { Columns } from './load-columns.tsx';
+import { ColumnNames, Columns } from './load-columns.tsx';
 import { Options, Reading } from './load-options.tsx';
 
 const SHOWN_ROWS = 5;
@@ -31,6 +32,7 @@ export const loadSheet = definePage({
     if (state?.status === 'checking')
       return { ...page, isBusy: true, body: <Checking upload={upload} state={state} /> };
     const preview = await previewOf(context, upload, form);
+    const lines = 'code' in preview ? await linesOf(context, upload, form) : preview.firstLines;
     const failure = state?.failure ?? ('code' in preview ? preview : undefined);
     return {
       ...page,
@@ -39,7 +41,11 @@ export const loadSheet = definePage({
         <>
           <Heading upload={upload} preview={'code' in preview ? undefined : preview} />
           {failure && <Problem failure={failure} />}
-          {'code' in preview ? <Unread form={form} /> : <Sheet upload={upload} preview={preview} form={form} />}
+          {'code' in preview ? (
+            <Unread upload={upload} form={form} lines={lines} />
+          ) : (
+            <Sheet upload={upload} preview={preview} form={form} />
+          )}
         </>
       ),
     };
@@ -54,6 +60,16 @@ async function previewOf({ loads, database }: PageContext, upload: Upload, form:
     const failure = failureOf(error, database);
     if (failure.httpStatus !== 409) throw error;
     return failure;
+  }
+}
+
+/** None if the file cannot be read at all, such as a spreadsheet. */
+async function linesOf({ loads }: PageContext, upload: Upload, form: LoadForm): Promise<readonly string[]> {
+  try {
+    return await loads.firstLines(upload, form);
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    return [];
   }
 }
 
@@ -138,9 +154,10 @@ function Problem({ failure: { code, message } }: { failure: Pick<Failure, 'code'
 }
 
 /** The file is not a table as it is read now. */
-function Unread({ form }: { form: LoadForm }) {
+function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines: readonly string[] }) {
   return (
     <form class="load" method="get">
+      <FirstLines upload={upload} form={form} lines={lines} />
       <Reading form={form} presets={[]} isOpen />
       <div class="acts">
         <button type="submit" class="primary">
@@ -170,6 +187,7 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
         </p>
       )}
       <Found preview={preview} />
+      <FirstLines upload={upload} form={form} lines={preview.firstLines} at={preview.table} />
       <FirstRows preview={preview} />
       <Columns preview={preview} form={form} />
       <Reading form={form} presets={presets} />
@@ -240,11 +258,7 @@ function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
         <table>
           <thead>
             <tr>
-              {names.map((name) => (
-                <th scope="col">
-                  <Foreign text={name || '(no name)'} most={40} />
-                </th>
-              ))}
+              <ColumnNames names={names} />
             </tr>
           </thead>
           <tbody>
@@ -261,5 +275,34 @@ function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
         </table>
       </section>
     </Section>
+  );
+}
+
+interface FirstLinesProps {
+  readonly upload: Upload;
+  readonly form: LoadForm;
+  readonly lines: readonly string[];
+  readonly at?: Pick<Preview['table'], 'format' | 'headerLine'>;
+}
+
+/** The file as it is: a click on a line makes it the header. */
+function FirstLines({ upload, form: { headless: _, ...form }, lines, at }: FirstLinesProps) {
+  if (lines.length === 0) return null;
+  return (
+    <details class="load-lines" open={at === undefined}>
+      <summary>Choose the line of the header</summary>
+      <ol>
+        {lines.map((text, index) => (
+          <li>
+            <a
+              href={addressOf(`/load/${upload.id}`, { ...form, header: index + 1 })}
+              aria-current={at?.format.hasHeader && at.headerLine === index + 1 ? 'true' : undefined}
+            >
+              <Foreign text={text || '(empty)'} most={200} />
+            </a>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }

@@ -19,7 +19,7 @@ export const load = definePage({
     } as const;
     if (accounts.length === 0) {
       const body = (
-        <Empty title="The settings have no account">
+        <Empty title="The settings have no account" isPage>
           <p>
             Add one under <code>accounts</code> in <code>{settings.file}</code>.
           </p>

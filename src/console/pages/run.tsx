@@ -13,11 +13,11 @@ import { SCAN_WORDS } from '../../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTook, plural, prunedNote } from '../../operator/words.ts';
 import { readLoad } from '../../syncs/orders/begin.ts';
 import type { RunAction } from '../actions.ts';
+import { Sent } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Command, Counts, CountsBar, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
-import { Sent } from '../sent-chart.tsx';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
 
@@ -59,7 +59,9 @@ export const run = definePage({
           <Phases run={shown} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
           <Figures run={shown} report={report} />
-          {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && <Results run={shown} report={report} />}
+          {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
+            <Results run={shown} report={report} canAct={person.role === 'operator'} />
+          )}
           {sections.length > 0 && <Problems report={report} sections={sections} hint={hint} />}
           {reasons.length > 0 && (
             <Section title="Other outcomes by reason">

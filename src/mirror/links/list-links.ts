@@ -5,7 +5,12 @@ import { ITEM_KIND, linkKind } from './item-links.ts';
 export interface LinkFilter {
   readonly target?: string | undefined;
   readonly scope?: string | undefined;
+  /** Occurs in the task, such as `task:12`, or in the item. */
+  readonly text?: string | undefined;
 }
+
+/** The last link of the page before. */
+export type LinkCursor = Pick<ListedLink, 'target' | 'account' | 'task'>;
 
 export interface ListedLink {
   readonly target: string;
@@ -18,19 +23,32 @@ export interface ListedLink {
   readonly run: string | null;
 }
 
-/** The newest first, and the total number. `limit` is at least 1. */
+/** The newest first, and how many there are from there on. `limit` is at least 1. */
 export async function listLinks(
   db: Queryable,
-  { target, scope }: LinkFilter,
+  { target, scope, text }: LinkFilter,
   limit: number,
+  after?: LinkCursor,
 ): Promise<{ readonly links: readonly ListedLink[]; readonly total: number }> {
   const found = await db.query<ListedLink & { total: number }>(
-    `select substr(kind, length($1) + 1) as target, scope as account, source_id as task, record_id as "itemId",
-       linked_at as "linkedAt", nullif(run_id, '') as run, count(*) over () as total
-     from ledger.links
-     where starts_with(kind, $1) and ($2::text is null or kind = $2) and ($3::text is null or scope = $3)
-     order by linked_at desc, kind, scope, source_id limit $4`,
-    [ITEM_KIND, target === undefined ? null : linkKind(target), scope ?? null, limit],
+    `select substr(l.kind, length($1) + 1) as target, l.scope as account, l.source_id as task, l.record_id as "itemId",
+       l.linked_at as "linkedAt", nullif(l.run_id, '') as run, count(*) over () as total
+     from ledger.links l left join ledger.links a on a.kind = $6 and a.scope = $7 and a.source_id = $8
+     where starts_with(l.kind, $1) and ($2::text is null or l.kind = $2) and ($3::text is null or l.scope = $3)
+       and ($5::text is null or position(lower($5) in lower(l.source_id)) + position(lower($5) in lower(l.record_id)) > 0)
+       and (a.kind is null or l.linked_at < a.linked_at
+         or l.linked_at = a.linked_at and (l.kind, l.scope, l.source_id) > (a.kind, a.scope, a.source_id))
+     order by l.linked_at desc, l.kind, l.scope, l.source_id limit $4`,
+    [
+      ITEM_KIND,
+      target === undefined ? null : linkKind(target),
+      scope ?? null,
+      limit,
+      text ?? null,
+      after ? linkKind(after.target) : null,
+      after?.account ?? null,
+      after?.task ?? null,
+    ],
   );
   return { links: found.rows.map(({ total, ...link }) => link), total: found.rows[0]?.total ?? 0 };
 }

@@ -23,53 +23,82 @@ const MAX_DEPTH = 4;
 
 /** `isDone` decides by a column's name whether its cards are completed. */
 export function cardsOf(content: unknown, pipelineId: string, isDone: (column: string) => boolean): ReadCards {
-  const found = membersNamed(content, COLUMNS);
-  if (found === undefined) return { status: 'unreadable', why: `has no columns; ${membersOf(content)}` };
-  const columns = found.list.filter(isJsonObject);
-  const placed = cardsInColumns(columns) ?? cardsBeside(found.owner, columns);
-  if (placed === undefined && columns.length > 0) {
-    return { status: 'unreadable', why: `has columns but no cards; for the first column, ${membersOf(columns[0])}` };
-  }
-  const cards: TaskState[] = [];
-  for (const { card, column } of placed ?? []) {
-    const id = idUnder(card, CARD_IDS);
-    if (id === undefined) return { status: 'unreadable', why: `has a card without an id; ${membersOf(card)}` };
-    cards.push({
-      kind: 'card',
-      id,
-      ...commonFields(card, TITLES),
-      status: column,
-      isCompleted: isDone(column),
-      isGone: false,
-      parentId: pipelineId,
-    });
-  }
+  const read = columnsOf(content);
+  if (read.status === 'unreadable') return read;
+  const cards = read.columns.flatMap(({ name, cards }) =>
+    cards.map(
+      ({ id, record }): TaskState => ({
+        kind: 'card',
+        id,
+        ...commonFields(record, TITLES),
+        status: name,
+        isCompleted: isDone(name),
+        isGone: false,
+        parentId: pipelineId,
+      }),
+    ),
+  );
   return { status: 'read', cards };
 }
 
-interface Placed {
-  readonly card: JsonObject;
+export interface Column {
+  readonly id: string | undefined;
   /** Its name or, without one, its id. */
-  readonly column: string;
+  readonly name: string;
+  readonly cards: readonly { readonly id: string; readonly title: string; readonly record: JsonObject }[];
 }
+
+export type ReadColumns =
+  | { readonly status: 'read'; readonly columns: readonly Column[] }
+  | Extract<ReadCards, { status: 'unreadable' }>;
+
+/** The columns of a pipeline with their cards. A column that the cards name and the pipeline does not comes last. */
+export function columnsOf(content: unknown): ReadColumns {
+  const found = membersNamed(content, COLUMNS);
+  if (found === undefined) return { status: 'unreadable', why: `has no columns; ${membersOf(content)}` };
+  const objects = found.list.filter(isJsonObject);
+  const placed = cardsInColumns(objects) ?? cardsBeside(found.owner, objects);
+  if (placed === undefined && objects.length > 0) {
+    return { status: 'unreadable', why: `has columns but no cards; for the first column, ${membersOf(objects[0])}` };
+  }
+  const columns: Column[] = [];
+  for (const { cards, ...column } of placed ?? []) {
+    const without = cards.find((card) => idUnder(card, CARD_IDS) === undefined);
+    if (without) return { status: 'unreadable', why: `has a card without an id; ${membersOf(without)}` };
+    const read = cards.flatMap((record) => {
+      const id = idUnder(record, CARD_IDS);
+      return id === undefined ? [] : [{ id, title: firstText(record, TITLES) ?? '', record }];
+    });
+    columns.push({ ...column, cards: read });
+  }
+  return { status: 'read', columns };
+}
+
+type Placed = Pick<Column, 'id' | 'name'> & { readonly cards: readonly JsonObject[] };
 
 function cardsInColumns(columns: readonly JsonObject[]): readonly Placed[] | undefined {
   const lists = columns.map((column) => ({ column, cards: arrayUnder(column, CARDS) }));
   if (!lists.some(({ cards }) => cards !== undefined)) return undefined;
-  return lists.flatMap(({ column, cards = [] }) =>
-    cards.filter(isJsonObject).map((card) => ({ card, column: nameOf(column) })),
-  );
+  return lists.map(({ column, cards = [] }) => ({ ...named(column), cards: cards.filter(isJsonObject) }));
 }
 
 /** Cards next to the columns that name their column. */
 function cardsBeside(pipeline: JsonObject, columns: readonly JsonObject[]): readonly Placed[] | undefined {
-  const cards = arrayUnder(pipeline, CARDS);
+  const cards = arrayUnder(pipeline, CARDS)?.filter(isJsonObject);
   if (cards === undefined) return undefined;
-  const names = new Map(columns.map((column) => [idUnder(column, COLUMN_IDS), nameOf(column)]));
-  return cards.filter(isJsonObject).map((card) => {
-    const columnId = idUnder(card, COLUMN_OF_CARD);
-    return { card, column: names.get(columnId) ?? columnId ?? '' };
-  });
+  const byColumn = new Map<string | undefined, JsonObject[]>();
+  for (const card of cards) {
+    const id = idUnder(card, COLUMN_OF_CARD);
+    const others = byColumn.get(id);
+    if (others) others.push(card);
+    else byColumn.set(id, [card]);
+  }
+  const known = columns.map(named);
+  const others = [...byColumn.keys()].filter((id) => !known.some((column) => column.id === id));
+  return [...known, ...others.map((id) => ({ id, name: id ?? '' }))].map((column) => ({
+    ...column,
+    cards: byColumn.get(column.id) ?? [],
+  }));
 }
 
 /** The outermost array under one of these names, and the object that contains it. */
@@ -95,8 +124,9 @@ function arrayUnder(object: JsonObject, names: readonly string[]): readonly Json
   return firstUnder(object, names, (value) => (isJsonArray(value) ? value : undefined));
 }
 
-function nameOf(column: JsonObject): string {
-  return firstText(column, NAMES) ?? idUnder(column, COLUMN_IDS) ?? '';
+function named(column: JsonObject): Pick<Column, 'id' | 'name'> {
+  const id = idUnder(column, COLUMN_IDS);
+  return { id, name: firstText(column, NAMES) ?? id ?? '' };
 }
 
 /** An id in the spelling used everywhere, from the first of these names that has one. */

@@ -1,6 +1,7 @@
 /** Shows how a file would be loaded, before anything of it is stored. */
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
+import { decodeSample, detectEncoding, type Encoding } from '../../csv/encoding.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { examineSheet, type Sheet } from '../../csv/sheet.ts';
@@ -16,6 +17,8 @@ export interface Preview {
   readonly table: Table;
   /** The first rows, as many as were looked at. */
   readonly firstRows: readonly (readonly string[])[];
+  /** The first lines as they are in the file, to find its header. */
+  readonly firstLines: readonly string[];
   /** Undefined if its columns cannot be used yet: `problem` says why. */
   readonly sheet: Sheet | undefined;
   readonly problem: LockstepError | undefined;
@@ -35,7 +38,8 @@ export async function previewLoad(pool: pg.Pool, opened: OpenedFile, load: Previ
     const recalled = await rememberedColumns(pool, load.account.scope);
     const recall = (signature: string) => recalled.get(signature);
     const presets = await readPresets(load.presetsDir);
-    const read = { file: received, table, firstRows, presets: presets.map(({ name }) => name) };
+    const firstLines = linesOf(received, table.encoding.encoding);
+    const read = { file: received, table, firstRows, firstLines, presets: presets.map(({ name }) => name) };
     try {
       const sheet = examineSheet(received, { ...load.choices, presets, recall });
       const loadId = loadIdOf(load, sheet, await fingerprintOf(pool, load, received));
@@ -48,4 +52,23 @@ export async function previewLoad(pool: pg.Pool, opened: OpenedFile, load: Previ
   } finally {
     await received.close();
   }
+}
+
+/** The first lines of a file that is not a table as it is read now. Closes the file. @throws LockstepError like receiving a file */
+export async function firstLinesOf(
+  opened: OpenedFile,
+  { choices, spoolDir, signal }: Pick<Previewed, 'choices' | 'spoolDir' | 'signal'>,
+): Promise<readonly string[]> {
+  const received = await receive(opened, { spoolDir, signal });
+  try {
+    return linesOf(received, detectEncoding(received, choices.encoding).encoding);
+  } finally {
+    await received.close();
+  }
+}
+
+const FIRST_LINES = 10;
+
+function linesOf({ sample }: Received, encoding: Encoding): readonly string[] {
+  return decodeSample(sample, encoding).split(/\r\n|\r|\n/, FIRST_LINES);
 }

@@ -1,0 +1,90 @@
+/** The operations of the API about links. */
+import { z } from 'zod';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { type LinkCursor, listLinks } from '../../mirror/links/list-links.ts';
+import { importLinksFrom, unlink } from '../link-actions.ts';
+import { textAsFile } from '../link-forms.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { plainText } from './review-query.ts';
+import { done, limit, next, nothing } from './shapes.ts';
+
+const text = plainText.max(200);
+const place = z.tuple([text, text, text]);
+
+export const linkQuery = z.object({
+  target: text.optional().describe('Name of the target.'),
+  account: text.optional(),
+  q: text.optional().describe('Occurs in the task, such as task:12, or in the item.'),
+  after: z
+    .string()
+    .transform((value, context): LinkCursor => {
+      try {
+        const [target, account, task] = place.parse(JSON.parse(value));
+        return { target, account, task };
+      } catch {
+        context.addIssue('expected the `next` of the page before');
+        return z.NEVER;
+      }
+    })
+    .optional()
+    .describe('The `next` of the page before.'),
+});
+
+export const linkEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'links',
+    summary: 'Which task is linked with which item of a target, the newest first',
+    method: 'GET',
+    path: '/links',
+    params: nothing,
+    query: linkQuery.extend({ limit }),
+    answer: z.object({
+      links: z.array(z.looseObject({ target: z.string(), task: z.string(), itemId: z.string() })),
+      next,
+    }),
+    async work({ pool }, { query: { target, account, q, after, limit } }) {
+      const scope = account === undefined ? undefined : await scopeNamed(pool, account);
+      const { links, total } = await listLinks(pool, { target, scope, text: q }, limit, after);
+      const last = total > links.length ? links.at(-1) : undefined;
+      return { links, next: last ? JSON.stringify([last.target, last.account, last.task]) : null };
+    },
+  }),
+  defineEndpoint({
+    name: 'act-on-link',
+    summary: 'Remove the link of a task; the item does not change',
+    method: 'POST',
+    path: '/links/remove',
+    params: nothing,
+    query: nothing,
+    body: z.object({
+      target: text,
+      account: text.describe('As the list of links names it.'),
+      task: text.describe('Such as task:12.'),
+    }),
+    answer: done,
+    work: (needs, { person, body }) => unlink(needs, { person, via: 'api' }, body),
+  }),
+  defineEndpoint({
+    name: 'import-links',
+    summary: 'Link many tasks with items, from the lines of a CSV of at most 1 MiB; all or none are written',
+    method: 'POST',
+    path: '/links/import',
+    params: nothing,
+    query: nothing,
+    body: z.object({
+      target: text,
+      account: text,
+      csv: z.string().describe('Lines with the header, such as task_id,item_id.'),
+      replace: z.boolean().prefault(false).describe('Replace existing links.'),
+      dryRun: z.boolean().prefault(false).describe('Check everything, and write nothing.'),
+    }),
+    answer: done,
+    work: (needs, { person, body: { target, account, csv, replace, dryRun } }) =>
+      importLinksFrom(needs, { person, via: 'api' }, () => textAsFile(needs.dataDir, csv), {
+        target,
+        account,
+        isReplacing: replace,
+        isDryRun: dryRun,
+      }),
+  }),
+];

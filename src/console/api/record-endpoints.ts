@@ -1,0 +1,80 @@
+/** The operations of the API that call the service of an account, as the pages of records do. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { isRead } from '../../client/call/classify.ts';
+import { isOperationName, type OperationName } from '../../contract/operations.ts';
+import { callOnce } from '../records/read.ts';
+import { recordPath } from '../records/words.ts';
+import { handCallOf, requireUsable, settleByHand, writeAgain, writeByHand } from '../records/write.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { nothing } from './shapes.ts';
+
+const values = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).prefault({});
+const operation = z
+  .string()
+  .refine(isOperationName, 'it is not an operation of the contract')
+  .transform((name): OperationName => name)
+  .meta({ description: 'An operation of the contract, such as orders.create.' });
+const call = z.looseObject({ id: z.string(), operation: z.string(), status: z.string().nullable() });
+const ofCall = z.object({ call: z.uuid().describe('The `id` of a write.') });
+
+export const recordEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'call-operation',
+    summary:
+      'Call an operation of the service with the key and the budget of an account; a write is stored first, and sent once',
+    method: 'POST',
+    path: '/accounts/{account}/calls/{operation}',
+    params: z.object({ account: z.string(), operation }),
+    query: nothing,
+    body: z.object({
+      id: z.uuid().optional().describe('Of a write: with the same id it is sent once. Default: a new one.'),
+      path: values.describe('Parameters of the path.'),
+      query: values.describe('Parameters of the query.'),
+      body: z.record(z.string(), z.unknown()).optional(),
+    }),
+    answer: z.looseObject({ status: z.string().nullable() }),
+    async work(
+      needs,
+      { person, params: { account: name, operation }, body: { id = randomUUID(), path, query, body } },
+    ) {
+      if (isRead(operation)) {
+        const account = await needs.openAccount(name);
+        await requireUsable(needs.pool, account);
+        return callOnce(account, operation, { path: texts(path), query, body });
+      }
+      const page = recordPath(name, 'contacts');
+      const writing = { id, account: name, operation, path: texts(path), body, page };
+      return writeByHand(needs, { person, via: 'api' }, writing);
+    },
+  }),
+  defineEndpoint({
+    name: 'call',
+    summary: 'A write that was made by hand, and its outcome',
+    method: 'GET',
+    path: '/calls/{call}',
+    params: ofCall,
+    query: nothing,
+    answer: call,
+    work: ({ pool }, { params }) => handCallOf(pool, params.call),
+  }),
+  defineEndpoint({
+    name: 'settle-call',
+    summary:
+      'Say of a write with an unknown outcome that it was applied, or send an earlier write again because it was not',
+    method: 'POST',
+    path: '/calls/{call}/{action}',
+    params: ofCall.extend({ action: z.enum(['applied', 'again']) }),
+    query: nothing,
+    body: z.object({ id: z.uuid().optional().describe('Of the new write, if it is sent again.') }),
+    answer: call,
+    work: (needs, { person, params, body }) =>
+      params.action === 'applied'
+        ? settleByHand(needs, { person, via: 'api' }, params.call, 'applied')
+        : writeAgain(needs, { person, via: 'api' }, params.call, body.id ?? randomUUID()),
+  }),
+];
+
+function texts(path: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(path).map(([name, value]) => [name, String(value)]));
+}

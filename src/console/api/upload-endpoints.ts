@@ -1,0 +1,96 @@
+/** The operations of the API that load a file of orders: sent as the body, read, checked; the run is approved as any other. */
+import { z } from 'zod';
+import { accountNamed } from '../../settings/settings.ts';
+import { keeping } from '../actions.ts';
+import { requireOperator } from '../guard.ts';
+import { type LoadForm, loadForm } from '../load-form.ts';
+import { atMostBytes, type Upload } from '../uploads.ts';
+import { type ApiNeeds, defineEndpoint, type Endpoint } from './endpoint.ts';
+import { plainText } from './review-query.ts';
+import { nothing } from './shapes.ts';
+
+const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });
+const upload = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  account: z.string(),
+  status: z.enum(['here', 'checking', 'failed', 'checked']).describe('`checked`: its rows are stored as `run`.'),
+});
+
+export const uploadEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'upload',
+    summary: 'Send a file of orders: a CSV, also gzip, as the body; it is kept for a day',
+    method: 'POST',
+    path: '/uploads',
+    params: nothing,
+    query: z.object({
+      account: z.string(),
+      name: plainText.max(500).prefault('orders.csv').describe('Name of the file.'),
+    }),
+    isFile: true,
+    answer: upload,
+    async work(needs, { person, query: { account, name }, file }) {
+      const { uploads, maxBytes } = needs.loads;
+      let kept: Upload | undefined;
+      await keeping(needs, { person, via: 'api' }, 'upload-file', `${name} for ${account}`, async () => {
+        accountNamed(needs.settings(), account);
+        await uploads.sweep();
+        kept = await uploads.keep(await uploads.write(atMostBytes(file, maxBytes)), { name, account });
+        return { said: `${name} is here.` };
+      });
+      return { ...kept, status: 'here' };
+    },
+  }),
+  defineEndpoint({
+    name: 'upload-state',
+    summary: 'How a file is read with these choices, before it is loaded; then the run of its load',
+    method: 'GET',
+    path: '/uploads/{upload}',
+    params: ofUpload,
+    query: loadForm,
+    answer: upload,
+    async work(needs, { person, params, query }) {
+      requireOperator(person);
+      const kept = await needs.loads.uploads.read(params.upload);
+      return { ...stateOf(needs, kept, query), ...(!kept.checked && (await readingOf(needs, kept, query))) };
+    },
+  }),
+  defineEndpoint({
+    name: 'load-upload',
+    summary: 'Check a file and store its rows as a run, which then waits for its approval (act-on-run, resume)',
+    method: 'POST',
+    path: '/uploads/{upload}/load',
+    params: ofUpload,
+    query: nothing,
+    body: loadForm,
+    answer: upload,
+    async work(needs, { person, params, body }) {
+      requireOperator(person);
+      await needs.loads.begin(await needs.loads.uploads.read(params.upload), body, { person, via: 'api' });
+      return stateOf(needs, await needs.loads.uploads.read(params.upload), body);
+    },
+  }),
+];
+
+function stateOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): object {
+  const { id, name, account, checked } = kept;
+  const state = loads.stateOf(kept, form);
+  if (checked) return { ...checked, id, name, account, status: 'checked', found: checked.status };
+  if (state?.status === 'failed') {
+    const { code, message } = state.failure;
+    return { id, name, account, status: 'failed', error: { code, message } };
+  }
+  return { id, name, account, ...(state ?? { status: 'here' }) };
+}
+
+async function readingOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): Promise<object> {
+  const { table, sheet, problem, firstRows } = await loads.preview(kept, form);
+  const fields = sheet?.mapping.columns.map(({ field, name }) => [field, name] as const) ?? [];
+  return {
+    columns: table.columns,
+    fields: Object.fromEntries(fields),
+    firstRows: firstRows.slice(0, 5),
+    problem: problem ? { code: problem.code, message: problem.message } : null,
+  };
+}

@@ -1,0 +1,149 @@
+/** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
+import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { formatCount, plural } from '../../operator/words.ts';
+import { type BadLine, badFile, badLines, cellKey } from '../fixes.ts';
+import { requireOperator } from '../guard.ts';
+import { definePage } from '../page.ts';
+import { Empty, Foreign, Section, Words } from '../parts.tsx';
+import { ColumnNames } from './load-columns.tsx';
+
+const SHOWN_LINES = 50;
+const SHOWN_COLUMNS = 40;
+/** Longer cells are shown and not edited. */
+const LONGEST_CELL = 300;
+
+export const fix = definePage({
+  path: '/runs/:run/fix',
+  params: z.object({ run: z.string() }),
+  query: z.object({}),
+  async show({ pool, person }, { params }) {
+    requireOperator(person);
+    const run = await readRun(pool, params.run);
+    const { name, columns } = await badFile(pool, run.id);
+    const shown: BadLine[] = [];
+    let count = 0;
+    for await (const bad of badLines(pool, run.id)) if (++count <= SHOWN_LINES) shown.push(bad);
+    const page = { title: 'Correct lines', tab: 'runs', isStill: true } as const;
+    if (count === 0) {
+      return {
+        ...page,
+        body: (
+          <Empty title="No line was refused" isPage>
+            <p>
+              <a href={`/runs/${run.id}`}>Back to the run</a>
+            </p>
+          </Empty>
+        ),
+      };
+    }
+    return {
+      ...page,
+      command: `orders load ${shellWord(run.title)} --account ${shellWord(run.account)} --results results/`,
+      body: (
+        <>
+          <p class="crumbs">
+            <a href={`/runs/${run.id}`}>
+              <Foreign text={run.title} most={80} />
+            </a>
+          </p>
+          <h1>Correct {plural(count, 'line')}</h1>
+          <p class="dim">
+            They become a new file, <Foreign text={name} most={120} />, which you then look at and load. The loaded file
+            and its run stay as they are. Spaces around cells do not matter. The decimal sign, orders with several lines
+            and missing customers are choices of the next page.
+          </p>
+          <form class="load" method="post" action={`/runs/${run.id}/fix`}>
+            <Lines {...{ shown, columns, count }} />
+            <Replace columns={columns} count={count} />
+            <div class="acts">
+              <button type="submit" class="primary">
+                Make the new file
+              </button>
+              <a class="button" href={`/runs/${run.id}`}>
+                Back
+              </a>
+            </div>
+          </form>
+        </>
+      ),
+    };
+  },
+});
+
+interface LinesProps {
+  readonly shown: readonly BadLine[];
+  readonly columns: readonly string[];
+  readonly count: number;
+}
+
+function Lines({ shown, columns, count }: LinesProps) {
+  const names = columns.slice(0, SHOWN_COLUMNS);
+  const hidden = count - shown.length;
+  return (
+    <Section
+      title="Cells"
+      side={hidden > 0 && <span class="dim">{formatCount(hidden)} more lines are in the new file, not shown here</span>}
+    >
+      <section class="wide load-fix" aria-label="Cells" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <ColumnNames names={names} />
+              <th scope="col">Problem</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ line, cells, why }) => (
+              <tr>
+                <th scope="row">{line}</th>
+                {names.map((name, column) => (
+                  <td>
+                    <Cell text={cells[column]} name={cellKey(line, column)} label={`${name}, line ${line}`} />
+                  </td>
+                ))}
+                <td class="problem">
+                  <Words text={why} most={300} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Section>
+  );
+}
+
+function Cell({ text, name, label }: { text: string | undefined; name: string; label: string }) {
+  if (text === undefined) return null;
+  if (text.length > LONGEST_CELL || /[\r\n]/.test(text)) return <Foreign text={text} most={60} />;
+  return <input name={name} value={text} aria-label={label.slice(0, 100)} />;
+}
+
+function Replace({ columns, count }: { readonly columns: readonly string[]; readonly count: number }) {
+  return (
+    <Section title={`Replace in all ${plural(count, 'line')}`}>
+      <div class="filters">
+        <label>
+          Column
+          <select name="column">
+            <option value="">none</option>
+            {columns.map((name, column) => (
+              <option value={column}>{name.slice(0, 60) || `column ${column + 1}`}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Replace
+          <input name="find" maxlength={200} placeholder="empty: fills empty cells" />
+        </label>
+        <label>
+          with
+          <input name="put" maxlength={200} />
+        </label>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,152 @@
+/** Links: which task is linked with which item of a target; import and removal. */
+import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
+import { linkableTargets } from '../../operator/link-import.ts';
+import { plural } from '../../operator/words.ts';
+import { linkQuery } from '../api/link-endpoints.ts';
+import { definePage } from '../page.ts';
+import { addressOf, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
+
+const PER_PAGE = 50;
+
+export const links = definePage({
+  path: '/links',
+  params: z.object({}),
+  query: linkQuery,
+  async show({ pool, settings, person }, { query }) {
+    const { target, account, q, after } = query;
+    const scope = account === undefined ? undefined : await scopeNamed(pool, account);
+    const { links: found, total } = await listLinks(pool, { target, scope, text: q }, PER_PAGE, after);
+    const last = total > found.length ? found.at(-1) : undefined;
+    const [targets, accounts] = [linkableTargets(settings), Object.keys(settings.accounts)];
+    const canAct = person.role === 'operator';
+    return {
+      title: 'Links',
+      tab: 'links',
+      command: commandOf(target, account),
+      head: (
+        <>
+          <h1>Links</h1>
+          <form class="filters" method="get" action="/links">
+            <Select label="Target" name="target" options={targets} value={target} />
+            <Select label="Account" name="account" options={accounts} value={account} />
+            <label class="grows">
+              Task or item
+              <input type="search" name="q" value={q ?? ''} maxlength={200} placeholder="task:12, ABC-12" />
+            </label>
+            <button type="submit">Find</button>
+          </form>
+          {canAct && targets.length > 0 && <Import targets={targets} accounts={accounts} />}
+        </>
+      ),
+      body:
+        found.length === 0 ? (
+          <Empty title="No links found">
+            <p>A delivery of a task to a target with items, such as issues, links the task with its item.</p>
+          </Empty>
+        ) : (
+          <Section title={plural(total, 'link')}>
+            <List links={found} canAct={canAct} />
+            <More to={last && addressOf('/links', { target, account, q, after: cursorOf(last) })} />
+          </Section>
+        ),
+    };
+  },
+});
+
+function commandOf(target: string | undefined, account: string | undefined): string {
+  const options = Object.entries({ target, account });
+  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
+  return ['links', ...words].join(' ');
+}
+
+function cursorOf({ target, account, task }: LinkCursor): string {
+  return JSON.stringify([target, account, task]);
+}
+
+function List({ links, canAct }: { readonly links: readonly ListedLink[]; readonly canAct: boolean }) {
+  return (
+    <div class="wide">
+      <table class="list">
+        <Head columns={['Task', 'Account', 'Item', 'Target', 'Linked', canAct && { title: 'Remove', as: 'unseen' }]} />
+        <tbody>
+          {links.map(({ target, account, task, itemId, linkedAt, run }) => (
+            <tr>
+              <td>
+                <Foreign text={task} most={80} />
+              </td>
+              <td>{account}</td>
+              <td>
+                <Foreign text={itemId} most={120} />
+              </td>
+              <td>{target}</td>
+              <td>
+                <Time at={linkedAt} /> {run === null ? 'by a person' : <a href={`/runs/${run}`}>by a run</a>}
+              </td>
+              {canAct && (
+                <td>
+                  <form method="post" action="/links/remove">
+                    {Object.entries({ target, account, task }).map(([name, value]) => (
+                      <input type="hidden" name={name} value={value} />
+                    ))}
+                    <button type="submit" aria-label={`Remove the link of ${task.slice(0, 80)} at ${target}`}>
+                      Remove
+                    </button>
+                  </form>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Import({ targets, accounts }: { readonly targets: readonly string[]; readonly accounts: readonly string[] }) {
+  return (
+    <details class="change">
+      <summary>Link many tasks at once</summary>
+      <form class="load-choose" method="post" action="/links/import">
+        <p class="dim">
+          A CSV with a column for the task (12, subtask:12 or card:12) and one for the item (its id or its address). All
+          lines are checked first; those that are wrong, or whose task or item has another link, are skipped. Removing a
+          link or replacing it does not change the item.
+        </p>
+        <label>
+          Target
+          <select name="target">
+            {targets.map((name) => (
+              <option>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Account of the tasks
+          <select name="account">
+            {accounts.map((name) => (
+              <option>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Lines, with the header
+          <textarea name="text" rows={5} required spellcheck={false} placeholder="task_id,item_id" />
+        </label>
+        <label class="check">
+          <input type="checkbox" name="replace" value="yes" /> Replace existing links
+        </label>
+        <div class="acts">
+          <button type="submit" name="dry" value="yes">
+            Check
+          </button>
+          <button type="submit" class="primary">
+            Import
+          </button>
+        </div>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,229 @@
+/** One record of an account, read live, with the forms that change it; and the form for a new one. */
+import { z } from 'zod';
+import { flagOf } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
+import { CONTACT_MODULE } from '../../contract/records.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { requireOperator } from '../guard.ts';
+import { definePage } from '../page.ts';
+import { Foreign, Section } from '../parts.tsx';
+import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
+import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
+import { type Listed, type Read, readRecord, readSubtasks } from '../records/read.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+
+const params = z.object({ account: z.string(), kind: z.enum(RECORD_KINDS).exclude(['pipelines']) });
+
+export const newRecord = definePage({
+  path: '/records/:account/:kind/new',
+  params,
+  query: z.object({}),
+  async show(context, { params: { account: name, kind } }) {
+    requireOperator(context.person);
+    const { one, create } = KIND[kind];
+    if (create === undefined) return { path: recordPath(name, kind) };
+    const account = await accountOf(context, name);
+    return {
+      title: `New ${one}`,
+      tab: 'records',
+      command: callCommand({ operation: create, account: name, body: {} }),
+      isStill: true,
+      body: (
+        <>
+          <Kinds account={name} kind={kind} />
+          <h1>New {one}</h1>
+          {await openCallsOf(context, account)}
+          <WriteForm account={name} operation={create} page={recordPath(name, kind)} class="write">
+            <Fields operation={create} />
+            <div class="acts">
+              <button type="submit" class="primary">
+                Create the {one}
+              </button>
+              <a class="button" href={recordPath(name, kind)}>
+                Back
+              </a>
+            </div>
+          </WriteForm>
+        </>
+      ),
+    };
+  },
+});
+
+export const record = definePage({
+  path: '/records/:account/:kind/:id',
+  params: params.extend({ id: z.string().max(200) }),
+  query: z.object({}),
+  async show(context, { params: { account: name, kind, id } }) {
+    const account = await accountOf(context, name);
+    const read = await readRecord(account, kind, id);
+    const found = read.status === 'read' ? read.value : {};
+    const title = titleOf(kind, id, found);
+    const subtasks = kind === 'tasks' && read.status === 'read' ? await readSubtasks(account, id) : undefined;
+    const canAct = context.person.role === 'operator';
+    return {
+      title,
+      tab: 'records',
+      isStill: true,
+      command: callCommand({ operation: `${kind}.get`, account: name, params: { [KIND[kind].idParam]: id } }),
+      body: (
+        <>
+          <Kinds account={name} kind={kind} />
+          <h1>
+            <Foreign text={title} most={120} />
+          </h1>
+          {read.status === 'failed' ? (
+            <Unread why={read.why} />
+          ) : (
+            <>
+              <Members record={found} account={name} kind={kind} />
+              {subtasks && <Task {...{ name, id, canAct, subtasks }} record={found} />}
+              {canAct && <Change {...{ account, kind, id }} record={found} />}
+              {canAct && kind === 'contacts' && <Comment account={name} contact={id} />}
+            </>
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+interface RecordProps {
+  readonly account: Account;
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly record: JsonObject;
+}
+
+/** Everything that the service answered. */
+function Members({ record, account, kind }: { record: JsonObject; account: string; kind: RecordKind }) {
+  const filled = Object.entries(record).filter(([, value]) => valueWords(value) !== '');
+  return (
+    <dl class="facts">
+      {filled.map(([name, value]) => (
+        <>
+          <dt>
+            <Foreign text={name} most={60} />
+          </dt>
+          <dd>
+            {kind === 'orders' && name === 'client_id' ? (
+              <a href={recordPath(account, 'customers', valueWords(value))}>{valueWords(value)}</a>
+            ) : (
+              <Foreign text={valueWords(value)} most={1_000} />
+            )}
+          </dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+function Change({ account: { name }, kind, id, record }: RecordProps) {
+  const { update, one } = KIND[kind];
+  if (update === undefined) return null;
+  const { operation, idIn, name: member } = update;
+  const tenant = kind === 'customers' ? valueWords(record.tenant_id) : '';
+  const fixed = { ...(idIn === 'body' && { [member]: id }), ...(tenant !== '' && { tenant_id: tenant }) };
+  return (
+    <details class="change">
+      <summary>Change the {one}</summary>
+      <WriteForm
+        account={name}
+        operation={operation}
+        path={idIn === 'path' ? { [member]: id } : {}}
+        page={recordPath(name, kind, id)}
+        class="write"
+      >
+        <Fields operation={operation} record={record} fixed={fixed} />
+        <div class="acts">
+          <button type="submit" class="primary">
+            Save
+          </button>
+          <span class="dim">All filled fields are sent, because a service may replace the whole record.</span>
+        </div>
+      </WriteForm>
+    </details>
+  );
+}
+
+function Comment({ account, contact }: { readonly account: string; readonly contact: string }) {
+  return (
+    <Section title="Comment">
+      <WriteForm
+        account={account}
+        operation="contacts.comment"
+        page={recordPath(account, 'contacts', contact)}
+        class="write"
+      >
+        <Fields operation="contacts.comment" fixed={{ module_type: CONTACT_MODULE, module_id: contact }} />
+        <div class="acts">
+          <button type="submit">Add the comment</button>
+          <span class="dim">The contract has no list of comments of contacts, so they are not shown here.</span>
+        </div>
+      </WriteForm>
+    </Section>
+  );
+}
+
+interface TaskProps {
+  readonly name: string;
+  readonly id: string;
+  readonly record: JsonObject;
+  readonly canAct: boolean;
+  readonly subtasks: Read<readonly Listed[]>;
+}
+
+function Task({ name, id, record, canAct, subtasks }: TaskProps) {
+  const page = recordPath(name, 'tasks', id);
+  const path = { task_id: id };
+  return (
+    <>
+      {canAct && (
+        <WriteForm account={name} operation="tasks.complete" path={path} page={page}>
+          <Toggle isCompleted={flagOf(record.isCompleted)} what="task" />
+        </WriteForm>
+      )}
+      <Section title="Subtasks">
+        {subtasks.status === 'failed' && <Unread why={subtasks.why} />}
+        {subtasks.status === 'read' && (
+          <ul class="subtasks">
+            {subtasks.value.map(({ id: subtask, record: { item_name, isCompleted } }) => (
+              <li>
+                <Foreign text={valueWords(item_name) || `subtask ${subtask}`} most={200} />
+                {flagOf(isCompleted) && <span class="chip good">completed</span>}
+                {canAct && (
+                  <WriteForm account={name} operation="subtasks.update" path={path} page={page}>
+                    <input type="hidden" name="id" value={subtask} />
+                    <input type="hidden" name="item_name" value={valueWords(item_name)} />
+                    <Toggle isCompleted={flagOf(isCompleted)} what={`subtask ${subtask}`} />
+                  </WriteForm>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+        {canAct && (
+          <WriteForm account={name} operation="subtasks.create" path={{}} page={page} class="filters">
+            <input type="hidden" name="task_id" value={id} />
+            <label class="grows">
+              New subtask
+              <input name="item_name" required />
+            </label>
+            <button type="submit">Add</button>
+          </WriteForm>
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Toggle({ isCompleted = false, what }: { readonly isCompleted?: boolean | undefined; readonly what: string }) {
+  return (
+    <>
+      <input type="hidden" name="isCompleted" value={isCompleted ? 'no' : 'yes'} />
+      <button type="submit" aria-label={`${isCompleted ? 'Reopen' : 'Complete'} ${what}`}>
+        {isCompleted ? 'Reopen' : 'Complete'}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+/** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
+import { z } from 'zod';
+import { plainText } from '../api/review-query.ts';
+import { definePage } from '../page.ts';
+import { addressOf, Empty, Foreign, Head, More } from '../parts.tsx';
+import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
+import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
+import { type Listed, type ListedPage, listRecords, PAGE } from '../records/read.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+
+export const records = definePage({
+  path: '/records',
+  params: z.object({}),
+  query: z.object({}),
+  async show({ settings }) {
+    const names = Object.keys(settings.accounts);
+    if (names.length === 1 && names[0] !== undefined) return { path: recordPath(names[0], 'contacts') };
+    return {
+      title: 'Records',
+      tab: 'records',
+      command: 'accounts',
+      isStill: true,
+      head: <h1>Records</h1>,
+      body:
+        names.length === 0 ? (
+          <Empty title="The settings have no account">
+            <p>
+              Add one under <code>accounts</code> in <code>{settings.file}</code>.
+            </p>
+          </Empty>
+        ) : (
+          <ul class="cards">
+            {names.map((name) => (
+              <li class="card">
+                <div class="card-head">
+                  <strong>{name}</strong>
+                </div>
+                <div class="links">
+                  {RECORD_KINDS.map((kind) => (
+                    <a href={recordPath(name, kind)} aria-label={`${kind} of ${name}`}>
+                      {kind}
+                    </a>
+                  ))}
+                </div>
+              </li>
+            ))}
+          </ul>
+        ),
+    };
+  },
+});
+
+const listQuery = z.object({ q: plainText.max(200).optional(), after: z.string().max(200).optional() });
+
+export const recordsOf = definePage({
+  path: '/records/:account/:kind',
+  params: z.object({ account: z.string(), kind: z.enum(RECORD_KINDS) }),
+  query: listQuery,
+  async show(context, { params: { account: name, kind }, query: { q, after } }) {
+    const account = await accountOf(context, name);
+    const page = await listRecords(account, kind, { term: q, after });
+    const { one, create } = KIND[kind];
+    return {
+      title: `${kind} of ${name}`,
+      tab: 'records',
+      isStill: true,
+      command: commandOf(name, kind, q),
+      head: (
+        <>
+          <Kinds account={name} kind={kind} />
+          <h1 class="unseen">
+            {kind} of {name}
+          </h1>
+          {await openCallsOf(context, account)}
+          <form class="filters" method="get" action={recordPath(name, kind)}>
+            <label class="grows">
+              Find {kind}
+              <input type="search" name="q" value={q ?? ''} maxlength={200} />
+            </label>
+            <button type="submit">Find</button>
+            {create && context.person.role === 'operator' && (
+              <a class="button" href={recordPath(name, kind, 'new')}>
+                New {one}
+              </a>
+            )}
+          </form>
+        </>
+      ),
+      body: <List name={name} kind={kind} term={q} page={page} />,
+    };
+  },
+});
+
+function commandOf(account: string, kind: RecordKind, term: string | undefined): string {
+  if (kind === 'contacts' && term !== undefined)
+    return callCommand({ operation: 'contacts.search', account, params: { search_term: term } });
+  const params = {
+    ...(KIND[kind].list === 'paged' && { page: 0 }),
+    ...(kind === 'contacts' && { rows_per_page: PAGE }),
+  };
+  return callCommand({ operation: `${kind}.getall`, account, params });
+}
+
+interface ListProps {
+  readonly name: string;
+  readonly kind: RecordKind;
+  readonly term: string | undefined;
+  readonly page: ListedPage;
+}
+
+function List({ name, kind, term, page: { records, next, problem } }: ListProps) {
+  return (
+    <>
+      <Unread why={problem} />
+      {records.length > 0 && (
+        <div class="wide">
+          <table class="list">
+            <Head columns={[KIND[kind].one, ...KIND[kind].columns, 'id']} />
+            <tbody>
+              {records.map((listed) => (
+                <Line name={name} kind={kind} listed={listed} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {records.length === 0 && problem === undefined && <Nothing term={term} isMore={next !== undefined} kind={kind} />}
+      <More
+        to={next && addressOf(recordPath(name, kind), { q: term, after: next })}
+        label={problem ? 'Continue' : 'Next'}
+      />
+    </>
+  );
+}
+
+function Nothing({ term, isMore, kind }: { term: string | undefined; isMore: boolean; kind: RecordKind }) {
+  if (isMore) return <p class="dim">None of the {kind} read so far. The list is longer.</p>;
+  return <p class="dim">{term === undefined ? `There are no ${kind}.` : `No ${KIND[kind].one} matches.`}</p>;
+}
+
+function Line({ name, kind, listed: { id, record } }: { name: string; kind: RecordKind; listed: Listed }) {
+  return (
+    <tr>
+      <td>
+        <a href={recordPath(name, kind, id)}>
+          <Foreign text={titleOf(kind, id, record)} most={80} />
+        </a>
+      </td>
+      {KIND[kind].columns.map((column) => (
+        <td data-label={column}>
+          {valueWords(record[column]) !== '' && <Foreign text={valueWords(record[column])} most={80} />}
+        </td>
+      ))}
+      <td class="id">{id}</td>
+    </tr>
+  );
+}

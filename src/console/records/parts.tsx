@@ -1,0 +1,162 @@
+/** What the pages of records share. */
+import { randomUUID } from 'node:crypto';
+import type { Child } from 'hono/jsx';
+import type { JsonObject } from '../../client/call/json.ts';
+import type { OperationName } from '../../contract/operations.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { openHandCalls } from '../../engine/ledger/hand-calls.ts';
+import type { PageContext } from '../page.ts';
+import { Foreign, Time, Words } from '../parts.tsx';
+import { type Field, fieldsOf } from './fields.ts';
+import { RECORD_KINDS, type RecordKind } from './kinds.ts';
+import { recordPath, valueWords } from './words.ts';
+import { requireUsable } from './write.ts';
+
+/** The account of a page, if it may be read. @throws LockstepError ACCOUNT_SUSPENDED, IDENTITY_CHANGED, SETTINGS_NAME_UNKNOWN */
+export async function accountOf({ pool, openAccount }: PageContext, name: string): Promise<Account> {
+  const account = await openAccount(name);
+  await requireUsable(pool, account);
+  return account;
+}
+
+/** The kinds of records of an account. */
+export function Kinds({ account, kind }: { readonly account: string; readonly kind: RecordKind }) {
+  return (
+    <nav class="kinds" aria-label={`Records of ${account}`}>
+      <a href="/records">Accounts</a>
+      <strong>{account}</strong>
+      {RECORD_KINDS.map((one) => (
+        <a href={recordPath(account, one)} aria-current={one === kind ? 'page' : undefined}>
+          {one}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Why a part could not be read. */
+export function Unread({ why }: { readonly why: string | undefined }) {
+  if (why === undefined) return null;
+  return (
+    <p class="notice warn" role="status">
+      <Words text={why} most={800} />
+    </p>
+  );
+}
+
+/** Creates of which it is not known whether they were applied. */
+export async function openCallsOf({ pool }: PageContext, { scope }: Account) {
+  const calls = await openHandCalls(pool, scope);
+  if (calls.length === 0) return null;
+  return (
+    <div class="notice warn">
+      <p>It is not known whether the service applied these. Look before you enter them again:</p>
+      <ul>
+        {calls.map(({ id, operation, at, who }) => (
+          <li>
+            <a href={`/calls/${id}`}>{operation}</a> by <Foreign text={who} most={60} />, <Time at={at} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface WriteFormProps {
+  readonly account: string;
+  readonly operation: OperationName;
+  readonly path?: Readonly<Record<string, string>>;
+  /** Where it returns to once it was applied. */
+  readonly page: string;
+  readonly class?: string;
+  readonly children: Child;
+}
+
+/** A form that is sent once: its id is chosen here. */
+export function WriteForm({ account, operation, path = {}, page, class: look, children }: WriteFormProps) {
+  return (
+    <form class={look ?? 'acts'} method="post" action={`/records/${encodeURIComponent(account)}/call/${operation}`}>
+      <input type="hidden" name="once" value={randomUUID()} />
+      <input type="hidden" name="page" value={page} />
+      {Object.entries(path).map(([name, value]) => (
+        <input type="hidden" name={`path.${name}`} value={value} />
+      ))}
+      {children}
+    </form>
+  );
+}
+
+interface FieldsProps {
+  readonly operation: OperationName;
+  /** What the fields have now. */
+  readonly record?: JsonObject;
+  /** Fields with a fixed value, which are not shown. */
+  readonly fixed?: Readonly<Record<string, string>>;
+}
+
+/** An input for each field of a write. */
+export function Fields({ operation, record = {}, fixed = {} }: FieldsProps) {
+  const fields = fieldsOf(operation).filter(({ name }) => fixed[name] === undefined);
+  const filled = fields.filter(({ name }) => valueWords(record[name]) !== '').map(({ name }) => name);
+  return (
+    <>
+      {Object.entries(fixed).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {filled.length > 0 && <input type="hidden" name="filled" value={filled.join(',')} />}
+      <div class="fields">
+        {fields.map((field) => (
+          <Input field={field} value={valueWords(record[field.name])} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+const LONG = /description|comment_text/;
+
+function Input({ field: { name, type }, value }: { readonly field: Field; readonly value: string }) {
+  if (type === 'flag') {
+    return (
+      <label>
+        {name}
+        <select name={name}>
+          {['', 'yes', 'no'].map((one) => (
+            <option value={one} selected={one === flagWord(value)}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
+  if (LONG.test(name)) {
+    return (
+      <label class="long">
+        {name}
+        <textarea name={name} rows={3}>
+          {`\n${value}`}
+        </textarea>
+      </label>
+    );
+  }
+  return (
+    <label>
+      {name}
+      <input name={name} value={value} {...ATTRIBUTES[type]} />
+    </label>
+  );
+}
+
+const ATTRIBUTES = {
+  text: { type: 'text' },
+  number: { type: 'text', inputmode: 'decimal' },
+  id: { type: 'text', inputmode: 'numeric' },
+  time: { type: 'datetime-local', step: '1' },
+} as const;
+
+/** Services write flags as yes, true or 1. */
+function flagWord(value: string): string {
+  if (['yes', 'true', '1'].includes(value)) return 'yes';
+  return value === '' ? '' : 'no';
+}

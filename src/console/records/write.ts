@@ -1,0 +1,145 @@
+/**
+ * Writes that people make by hand: through the account's client and budget, stored before they are sent. A form that is sent
+ * twice is one call. While it is unknown whether a create was applied, the same content is not sent again.
+ */
+import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
+import { toWireId } from '../../client/call/dialect.ts';
+import { textOf } from '../../client/call/json.ts';
+import { type Operation, type OperationName, operations } from '../../contract/operations.ts';
+import type { Account } from '../../engine/account/account.ts';
+import {
+  claimHandCall,
+  endHandCall,
+  type HandCall,
+  type HandCallFound,
+  readHandCall,
+  settleHandCall,
+} from '../../engine/ledger/hand-calls.ts';
+import { type Suspension, suspensionOf } from '../../engine/ledger/suspensions.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { keeping, type Taking } from '../actions.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { wireBody } from './fields.ts';
+import { MAX_WAIT_MS } from './read.ts';
+import { isRepeatable, lookFrom, stateOf } from './state.ts';
+
+export interface Writing {
+  /** A UUID that the form chose. */
+  readonly id: string;
+  readonly account: string;
+  readonly operation: OperationName;
+  readonly path: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  /** The page to return to. */
+  readonly page: string;
+}
+
+type WriteNeeds = Pick<ConsoleNeeds, 'pool' | 'openAccount' | 'settings'>;
+
+/**
+ * Sends it once, and returns the call with its outcome; or the earlier call that prevents it.
+ * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, ZodError if the body does not fit the contract
+ */
+export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Writing): Promise<HandCall> {
+  const { pool } = needs;
+  const { id, account: name, operation } = writing;
+  let shown = id;
+  await keeping(needs, taking, operation, name, async () => {
+    checkBody(operation, writing.body);
+    const account = await needs.openAccount(name);
+    await requireUsable(pool, account);
+    const { scope } = account;
+    const who = taking.person.name;
+    const claimed = await claimHandCall(pool, { ...writing, who, scope, isRepeatable: isRepeatable(operation) });
+    if (claimed.status === 'known') {
+      shown = claimed.call.id;
+      return { said: 'This was sent before.', refused: shown === id ? 'SENT_BEFORE' : 'OUTCOME_UNKNOWN' };
+    }
+    const { status } = await send(pool, account, writing);
+    return { said: status, ...(status !== 'applied' && { refused: status.toUpperCase() }) };
+  });
+  return handCallOf(pool, shown);
+}
+
+/** The answer is waited for even if the person leaves: a call that was sent always gets its outcome noted. */
+async function send(db: Queryable, { client }: Account, { id, operation, path, body }: Writing) {
+  const outcome = await client.call(operation, {
+    lane: 'interactive',
+    maxWaitMs: MAX_WAIT_MS,
+    path: Object.fromEntries(Object.entries(path).map(([name, value]) => [name, toWireId(value)])),
+    body: wireBody(operation, body),
+  });
+  await endHandCall(db, id, {
+    status: outcome.status,
+    httpStatus: 'httpStatus' in outcome ? outcome.httpStatus : undefined,
+    message: 'message' in outcome ? textOf(outcome.message) : undefined,
+  });
+  return outcome;
+}
+
+/** Ids may be texts at other services: everything else has to fit. @throws ZodError */
+function checkBody(operation: OperationName, body: unknown): void {
+  const { body: schema }: Operation = operations[operation];
+  const found = schema?.safeParse(body);
+  const issues = found?.error?.issues.filter(({ path }) => !/(^|_)id$/.test(String(path.at(-1))));
+  if (issues && issues.length > 0) throw new z.ZodError(issues);
+}
+
+/** @throws LockstepError ACCOUNT_SUSPENDED */
+export async function requireUsable(db: Queryable, { name, scope }: Account): Promise<void> {
+  const suspension = await suspensionOf(db, scope);
+  if (suspension) throw suspended(name, suspension);
+}
+
+function suspended(name: string, { message }: Suspension): LockstepError {
+  return new LockstepError('ACCOUNT_SUSPENDED', `Account ${name} is suspended, so nothing is sent: ${message}`);
+}
+
+/** @throws LockstepError CALL_UNKNOWN */
+export async function handCallOf(db: Queryable, id: string): Promise<HandCall> {
+  const call = z.uuid().safeParse(id).success ? await readHandCall(db, id) : undefined;
+  if (call) return call;
+  throw new LockstepError('CALL_UNKNOWN', `There is no call ${id}: calls are deleted a week after they were made`);
+}
+
+/** Notes what a person found out. @throws LockstepError CALL_UNKNOWN, CALL_SETTLED, CALL_TOO_EARLY, CONSOLE_NOT_ALLOWED */
+export async function settleByHand(
+  needs: WriteNeeds,
+  taking: Taking,
+  id: string,
+  found: HandCallFound,
+): Promise<HandCall> {
+  await keeping(needs, taking, 'settle-call', id, async () => {
+    const call = await handCallOf(needs.pool, id);
+    if (found === 'absent') requireSettled(needs.settings(), call);
+    const about = `${call.operation} for ${call.account}: ${found}`;
+    if (await settleHandCall(needs.pool, id, found)) return { said: 'It is noted.', about };
+    throw new LockstepError('CALL_SETTLED', 'The outcome of this call is known already. Open its page again');
+  });
+  return handCallOf(needs.pool, id);
+}
+
+/** @throws LockstepError CALL_TOO_EARLY */
+function requireSettled(settings: Settings, call: HandCall): void {
+  const from = lookFrom(settings, call);
+  if (Date.now() >= from.getTime()) return;
+  const message = `The service may still apply this call. Look for it from ${from.toISOString()} on`;
+  throw new LockstepError('CALL_TOO_EARLY', message);
+}
+
+/**
+ * Sends an earlier call again, as a call of its own. That it is sent says that the earlier one was not applied, if that was
+ * not known. @throws like writeByHand and settleByHand
+ */
+export async function writeAgain(needs: WriteNeeds, taking: Taking, id: string, once: string): Promise<HandCall> {
+  const earlier = await handCallOf(needs.pool, id);
+  const known = await readHandCall(needs.pool, once);
+  if (known) return known;
+  const { operation, account, path, body, page } = earlier;
+  const state = stateOf(needs.settings(), earlier);
+  if (state === 'under way') requireSettled(needs.settings(), earlier);
+  if (state === 'unknown' && !isRepeatable(operation)) await settleByHand(needs, taking, id, 'absent');
+  return writeByHand(needs, taking, { id: once, account, operation, path, body, page });
+}

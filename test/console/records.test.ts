@@ -1,0 +1,234 @@
+/** Records that people see and change by hand, in a real browser, at a real service. */
+import { randomUUID } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { listActions } from '../../src/engine/ledger/console-actions.ts';
+import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
+import { createPipeline } from '../../src/service/administration.ts';
+import { CHROMIUM, launch } from '../support/chromium.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { expectSound, HOSTILE, openPage } from './browser.ts';
+
+describe.runIf(CHROMIUM)('records', () => {
+  let harness: OrdersHarness;
+  let browser: Browser;
+  let web: Console;
+  beforeAll(async () => {
+    harness = await openOrdersHarness({
+      hasFront: true,
+      account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 1s }',
+    });
+    browser = await launch();
+    web = await harness.workspace.serveConsole();
+  });
+  beforeEach(() => harness.reset());
+  afterAll(async () => {
+    await browser?.close();
+    await harness?.close();
+  });
+
+  const open = (page: Page, path: string) => page.goto(`${web.url}/records/test/${path}`);
+  const makeBoard = () =>
+    createPipeline(harness.database.pool, harness.tenantId, {
+      name: 'Sales',
+      columns: [{ name: 'Lead', cards: [{ title: 'Ann' }, { title: 'Bob' }] }, { name: 'Won' }],
+    });
+  const cards = (page: Page) =>
+    page.locator('.board-column').evaluateAll((columns) =>
+      columns.map((column) =>
+        // as: in the browser
+        [
+          ...(column as { querySelectorAll(css: string): Iterable<{ textContent: string }> }).querySelectorAll(
+            '.board-card > bdi',
+          ),
+        ].map((card) => card.textContent),
+      ),
+    );
+
+  test('are a board whose cards move by drag, by arrow keys and by buttons, and take comments', async () => {
+    const { id } = await makeBoard();
+    const { page, wrong, close } = await openPage(browser);
+    await open(page, `pipelines/${id}`);
+    expect(await cards(page)).toEqual([['Ann', 'Bob'], []]);
+    await page.locator('.board-card', { hasText: 'Ann' }).dragTo(page.getByRole('region', { name: 'Won' }));
+    await page.locator('[aria-label=Won] .board-card').waitFor();
+    expect(await cards(page)).toEqual([['Bob'], ['Ann']]);
+    await page.locator('.board-card', { hasText: 'Bob' }).press('ArrowRight');
+    await page.locator('[aria-label=Won] .board-card', { hasText: 'Bob' }).waitFor();
+    await expect.poll(() => page.locator('.board-card:focus').textContent()).toContain('Bob');
+    await page.locator('.board-card', { hasText: 'Bob' }).press('ArrowUp');
+    await expect.poll(() => cards(page)).toEqual([[], ['Bob', 'Ann']]);
+    await close();
+    const plain = await openPage(browser, { javaScriptEnabled: false });
+    await open(plain.page, `pipelines/${id}`);
+    await plain.page.getByRole('button', { name: 'Move Ann to Lead' }).click();
+    expect(await cards(plain.page)).toEqual([['Ann'], ['Bob']]);
+    await plain.page.locator('#card-1 summary').click();
+    await plain.page.getByLabel('Comment on Ann').fill('called <b>');
+    await plain.page.locator('#card-1').getByRole('button', { name: 'Add' }).click();
+    expect(await plain.page.textContent('.comments')).toBe('called <b>');
+    expect([...wrong, ...plain.wrong]).toEqual([]);
+    const [last] = await listActions(harness.database.pool, { limit: 1 });
+    expect(last).toMatchObject({ who: 'operator', via: 'page', action: 'pipelines.comment', about: 'test' });
+    await plain.close();
+  });
+
+  test('are found, opened and changed without scripts: customers, tasks and their subtasks', async () => {
+    await harness.addNumberedCustomers(60);
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await open(page, 'customers');
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    await page.getByRole('link', { name: 'Next' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(10);
+    await page.getByLabel('Find customers').fill('customer57@');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('link', { name: 'Customer 57' }).click();
+    await page.getByText('Change the customer').click();
+    await page.getByLabel('full_name').fill('Ann');
+    await page.getByLabel('organization').fill('Acme');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await page.textContent('h1')).toBe('Ann');
+    await open(page, 'tasks/new');
+    await page.getByLabel('taskName').fill('Call Ann');
+    await page.getByLabel('endDate').fill('2026-12-01T10:00:00');
+    await page.getByRole('button', { name: 'Create the task' }).click();
+    await page.getByRole('link', { name: 'Call Ann' }).click();
+    await page.getByLabel('New subtask').fill('Find the number');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Complete subtask 1' }).click();
+    await page.getByRole('button', { name: 'Complete task' }).click();
+    expect(await page.locator('.subtasks .chip').textContent()).toBe('completed');
+    expect(await harness.call('tasks.getall')).toMatchObject([{ taskName: 'Call Ann', isCompleted: true }]);
+    expect(await page.textContent('footer')).toContain('lockstep call tasks.get --account test --param id=1');
+    await close();
+  });
+
+  test('are created once by a form that is sent twice', async () => {
+    const { page, close } = await openPage(browser);
+    await open(page, 'customers/new');
+    await page.getByLabel('full_name').fill('Ann');
+    const send = "fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) })";
+    await page.evaluate(`((form) => Promise.all([${send}, ${send}]))(document.querySelector('form.write'))`);
+    await page.getByRole('button', { name: 'Create the customer' }).click();
+    await page.getByRole('link', { name: 'Ann' }).waitFor();
+    expect([...(await harness.commitsBy('customers.create')).values()]).toEqual([1]);
+    await close();
+  });
+
+  test.each([
+    ['that was applied is found at the service and not sent again', true],
+    ['that was not applied is sent again only after a look at the service', false],
+  ])('a create without an answer %s', async (_case, isApplied) => {
+    await harness.addNumberedCustomers(1);
+    harness.front.set(async ({ method }, pass) => {
+      if (method === 'GET') return pass();
+      if (isApplied) await pass();
+      return { status: 502, body: '' };
+    });
+    const { page, close } = await openPage(browser);
+    const create = async () => {
+      await open(page, 'orders/new');
+      await page.getByLabel('order_id').fill('A-1');
+      await page.getByLabel('client_id').fill('1');
+      await page.getByLabel('amount').fill('12.50');
+      await page.getByRole('button', { name: 'Create the order' }).click();
+    };
+    await create();
+    expect(await page.textContent('main')).toContain('It is unknown whether the service applied it');
+    const call = page.url();
+    harness.front.set();
+    await create();
+    expect(page.url()).toBe(call);
+    const look = page.getByRole('link', { name: 'Look for it at the service' });
+    await expect.poll(() => page.goto(call).then(() => look.isVisible()), { timeout: 10_000 }).toBe(true);
+    await look.click();
+    if (isApplied) {
+      expect(await page.textContent('.notice')).toContain('A-1, id 1');
+      await page.getByRole('button', { name: 'It was applied' }).click();
+    } else {
+      expect(await page.textContent('.notice')).toContain('has no record with this content');
+      await page.getByRole('button', { name: 'send it again' }).click();
+    }
+    await page.getByRole('link', { name: 'A-1' }).waitFor();
+    expect([...(await harness.orderCommits()).values()]).toEqual([1]);
+    await close();
+  });
+
+  test('are read and written through the API, a write with the same id once', async () => {
+    const api = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${web.url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return answer.json();
+    };
+    const create = { id: randomUUID(), body: { full_name: 'Ann', email: 'ann@example.com' } };
+    const both = [
+      api('/accounts/test/calls/customers.create', create),
+      api('/accounts/test/calls/customers.create', create),
+    ];
+    for (const answer of await Promise.all(both)) expect(answer).toMatchObject({ id: create.id });
+    expect(await api('/accounts/test/calls/customers.getall', {})).toMatchObject({
+      status: 'applied',
+      content: [{ id: 1, full_name: 'Ann' }],
+    });
+    expect(await api(`/calls/${create.id}/applied`, {})).toMatchObject({ error: { code: 'CALL_SETTLED' } });
+  });
+
+  test('say what is wrong with a field, what the service refused, and that an account is suspended', async () => {
+    const { page, close } = await openPage(browser);
+    await open(page, 'orders/new');
+    await page.getByLabel('amount').fill('1,5');
+    await page.getByRole('button', { name: 'Create the order' }).click();
+    expect(await page.textContent('main')).toContain('amount: write digits, with a point before decimals');
+    await page.goBack();
+    await page.getByLabel('amount').fill('1.5');
+    await page.getByLabel('client_id').fill('99');
+    await page.getByRole('button', { name: 'Create the order' }).click();
+    expect(await page.textContent('main')).toContain('The service refused it (HTTP 4');
+    const { scope } = await harness.workspace.accounts.open('test');
+    await suspendAccount(harness.database.pool, scope, {
+      operation: 'contacts.getall',
+      message: 'The key is refused.',
+    });
+    await open(page, 'customers');
+    expect(await page.textContent('main')).toContain('Account test is suspended');
+    await close();
+  });
+
+  test('are sound pages with hostile values: light, dark, and on a phone', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const [name = '', ...others] = HOSTILE;
+    await harness.call('customers.create', { full_name: name, organization: others.join(' ') });
+    await harness.call('contacts.create', { first_name: name, email: others[0], organization: 'x'.repeat(10_000) });
+    await harness.call('tasks.create', { taskName: name, description: others.join('\n') });
+    await harness.call('subtasks.create', { task_id: 1, item_name: others[1] });
+    const { id } = await createPipeline(harness.database.pool, harness.tenantId, {
+      name,
+      columns: HOSTILE.map((text) => ({ name: text, cards: [{ title: text }] })),
+    });
+    for (const path of [
+      'customers',
+      'customers/1',
+      'contacts',
+      'contacts/new',
+      'tasks/1',
+      'pipelines',
+      `pipelines/${id}`,
+    ]) {
+      await open(page, path);
+      await expectSound(page, path);
+    }
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('say that the service asks for a pause, and that the budget then has no call left', async () => {
+    const { page, close } = await openPage(browser);
+    harness.front.set(async () => ({ status: 429, headers: { 'retry-after': '30' }, body: '' }));
+    await open(page, 'customers');
+    expect(await page.textContent('.notice')).toContain('The service asks for a pause of 30.0 s');
+    await open(page, 'customers');
+    expect(await page.textContent('.notice')).toContain('The rate budget of test has no call left for this page now');
+    await close();
+  });
+});
