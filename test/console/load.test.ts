@@ -78,7 +78,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await harness.orders()).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('created (2)').waitFor();
-    expect((await harness.orders()).map(({ amount }) => amount)).toEqual([10.5, 1200]);
+    expect(new Set((await harness.orders()).map(({ amount }) => amount))).toEqual(new Set([10.5, 1200]));
     const [invalid] = await Promise.all([page.waitForEvent('download'), page.getByText('invalid (1)').click()]);
     expect(invalid.suggestedFilename()).toBe('x.invalid.csv');
     expect(await readFile(await invalid.path(), 'utf8')).toMatch(
