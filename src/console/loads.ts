@@ -50,6 +50,8 @@ const MAX_BYTES = 200 * 1024 * 1024;
 /** A small file is checked within this time, so its form leads to the plan at once. */
 const WAIT_MS = 2_000;
 
+const asSentence = (note: string) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
+
 export function createLoads(needs: LoadsNeeds): Loads {
   const { pool, settings, openAccount, dataDir, database, log, maxUploadBytes = MAX_BYTES } = needs;
   const uploads = createUploads(path.join(dataDir, 'uploads'));
@@ -71,7 +73,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
       onProgress: (checked) => states.set(upload.id, { status: 'checking', rows: checked }),
     });
     const said = warnings.map(({ code, facts }) => sentenceFor(code, facts));
-    return { run: begun.run.id, status: begun.status, rows, warnings: [...said, ...notes] };
+    return { run: begun.run.id, status: begun.status, rows, warnings: [...said, ...notes.map(asSentence)] };
   }
 
   async function load(upload: Upload, form: LoadForm, taking: Taking): Promise<void> {

@@ -116,7 +116,7 @@ class Tally {
   /** An option that selects the orders with the most frequent value. */
   example(): string {
     const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `add --where ${shellWord(`${this.#name}=${value}`)}`;
+    return `add --where ${shellWord(`${this.#name}=${value}`)} to orders load`;
   }
 
   #sorted() {

@@ -194,8 +194,8 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
   expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
   expect(notes).toEqual([
-    'the orders have different statuses (column "State" has Paid 2, failed 1, Refunded 1, (empty) 1), and all are loaded. To load only one, add --where State=Paid',
-    'the orders have different currencies (column "Money" has EUR 3, USD 1, (empty) 1), and an order has no currency: all amounts are sent as plain numbers. To load only one, add --where Money=EUR',
+    'the orders have different statuses (column "State" has Paid 2, failed 1, Refunded 1, (empty) 1), and all are loaded. To load only one, add --where State=Paid to orders load',
+    'the orders have different currencies (column "Money" has EUR 3, USD 1, (empty) 1), and an order has no currency: all amounts are sent as plain numbers. To load only one, add --where Money=EUR to orders load',
   ]);
 });
 

@@ -135,7 +135,7 @@ test('says which statuses and currencies a file has, and --where loads only some
   expect(planned.text).toMatch(
     /Note: the orders have different statuses \(column "Status" has Paid 2, Failed 1\), and all/,
   );
-  expect(planned.text.match(/To load only one, add --where Currency=eur\./g)).toHaveLength(1);
+  expect(planned.text.match(/To load only one, add --where Currency=eur to orders load\./g)).toHaveLength(1);
   const { code, json } = await load(file, '--where', 'Status=paid');
   expect([code, json.counts, json.leftOut]).toMatchObject([0, { in: 2, created: 2 }, { orders: 1 }]);
   expect((await said('runs', 'show', json.run)).text).toContain(

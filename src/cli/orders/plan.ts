@@ -21,7 +21,7 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
   const others = counts.in > writesOf(plan) ? `; ${countsLine({ counts })}` : '';
   return [
     `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
-    `That takes about ${plural(calls, 'call')}${took}.`,
+    ...(planned.length > 0 ? [`That takes about ${plural(calls, 'call')}${took}.`] : []),
     ...sampleLines(plan),
   ];
 }
