@@ -49,8 +49,10 @@ function sectionLines(
   ];
 }
 
-function decideLines({ run: id, sync, type: job, counts, decided }: RunReport, hints: Hints): readonly string[] {
+function decideLines(report: RunReport, hints: Hints): readonly string[] {
+  const { run: id, sync, type: job, status, counts, decided } = report;
   if (decided === undefined) return [];
+  if (status !== 'done') return status === 'cancelled' ? [] : ['  They can be decided once the run is done.'];
   if (decided < counts.review) return [`  To decide them: ${hints.command('review')}`];
   return [`  A person has decided. To apply it: ${hints.command(applyCommand({ id, job, sync }))}`];
 }

@@ -54,7 +54,7 @@ test('lists each sync with its schedule, its next five starts and its last resul
   expect(about(stdout, 'nightly')).toMatch(/Next +\d{4}-\d\d-\d\d 02:30(, (\d{4}-)?\d\d-\d\d 02:30){4}\n/);
   expect(about(stdout, 'nightly')).toContain(`Last      run ${ended} done, ended `);
   expect(about(stdout, 'nightly')).toContain('1 created');
-  expect(about(stdout, 'nightly')).toContain(`Now       run ${running} is running`);
+  expect(about(stdout, 'nightly')).toContain(`Now       run ${running} is waiting for a worker`);
   expect(about(stdout, 'by-hand')).toContain('it runs by lockstep run by-hand --config lockstep.yaml only');
   expect(about(stdout, 'by-hand')).toContain('no run has ended yet');
 });

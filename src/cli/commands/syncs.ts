@@ -62,7 +62,7 @@ function wordsOf({ sync, paused, next, overdueSince, unfinished, last }: ListedS
   if (schedule && next.length > 0) line('Next', startWords(next, zoneOf(schedule)));
   if (overdueSince)
     line('Overdue', `since ${formatTime(overdueSince)}: no scheduler runs. Start one: ${hint('start')}`);
-  if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.status}: ${countsLine(unfinished)}`);
+  if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.stateWords}: ${countsLine(unfinished)}`);
   if (last) {
     const at = last.endedAt === undefined ? '' : `, ended ${formatTime(last.endedAt)}`;
     line('Last', `run ${last.run} ${last.status}${at}: ${countsLine(last)}`);
