@@ -70,7 +70,7 @@ test('a stray quote on every line takes linear time, and every line is reported'
   const rows = await rowsOf('1,"Foo,3\n'.repeat(lines), 65_536);
   expect(rows).toHaveLength(lines);
   expect(rows.every(({ fault }) => fault !== undefined)).toBe(true);
-}, 5_000);
+});
 
 test('reads what PapaParse writes unchanged, with its lines, however it is cut into blocks', async () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é', '1', "'"), maxLength: 6 });
