@@ -46,7 +46,7 @@ export interface TargetAnswer {
   readonly text?: string;
 }
 
-/** `itemId`: the item that was found or created, or the new id of a linked item that was moved. */
+/** `itemId`: the item that was found or created, or the new id of a linked item that was moved; it is linked. */
 export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   | { readonly status: 'delivered'; readonly detail?: string; readonly itemId?: string }
   /** The item was read first and already had this state, so nothing was written. */
@@ -63,11 +63,12 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
       readonly detail: string;
       readonly retryAfterMs?: number;
       readonly isLimited?: boolean;
+      readonly itemId?: string;
     }
   /** A retry would not help. The delivery becomes a dead letter until a person fixes the cause and replays it. */
-  | { readonly status: 'refused'; readonly reason: string; readonly detail: string }
+  | { readonly status: 'refused'; readonly reason: string; readonly detail: string; readonly itemId?: string }
   /** The target accepts nothing for any task: for example, the receiver is gone or the token was revoked. */
-  | { readonly status: 'disabled'; readonly reason: string; readonly detail: string }
+  | { readonly status: 'disabled'; readonly reason: string; readonly detail: string; readonly itemId?: string }
 );
 
 export type TargetFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;

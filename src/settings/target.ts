@@ -6,6 +6,7 @@ import { count } from './rate.ts';
 import { slack, teams } from './target-chat.ts';
 import { filterKeys, headers } from './target-events.ts';
 import { http } from './target-http.ts';
+import { fieldsFit, itemKeys } from './target-items.ts';
 import {
   columns,
   createFlag,
@@ -17,6 +18,15 @@ import {
   vendorUrl,
 } from './target-keys.ts';
 import { template } from './template.ts';
+
+const EVERY_FIELD = {
+  title: true,
+  description: true,
+  dueDate: true,
+  labels: true,
+  assignee: true,
+  priority: true,
+} as const;
 
 const webhook = z.strictObject({
   type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
@@ -63,6 +73,7 @@ const github = z
     labels: z.array(z.string().min(1).max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
     columns,
     hookSecret,
+    ...itemKeys({ title: true, description: true, labels: true, assignee: true }),
     // GitHub asks for one write at a time and at least a second between two. For simplicity, reads wait too.
     ...httpKeys({ requests: 1, perMs: 1000, concurrency: 1 }),
   })
@@ -71,7 +82,7 @@ const github = z
     path: ['owner'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('repo'));
+  .check(neededToCreate('repo'), fieldsFit);
 
 const jira = z
   .strictObject({
@@ -111,9 +122,10 @@ const jira = z
     issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
     hookSecret,
+    ...itemKeys(EVERY_FIELD),
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'));
+  .check(neededToCreate('project'), fieldsFit);
 
 const asana = z
   .strictObject({
@@ -129,10 +141,11 @@ const asana = z
       .describe('Id of the project where tasks are created.'),
     create: createFlag,
     columns,
+    ...itemKeys({ title: true, description: true, dueDate: true, assignee: true }),
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'));
+  .check(neededToCreate('project'), fieldsFit);
 
 const linear = z
   .strictObject({
@@ -150,28 +163,32 @@ const linear = z
     create: createFlag,
     columns: namedColumns,
     hookSecret,
+    ...itemKeys(EVERY_FIELD),
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
   })
-  .check(neededToCreate('team'));
+  .check(neededToCreate('team'), fieldsFit);
 
-const todoist = z.strictObject({
-  type: z.literal('todoist').describe('Tasks of Todoist.'),
-  url: vendorUrl
-    .prefault('https://api.todoist.com')
-    .describe('Address of the API, without /api/v1. Default: https://api.todoist.com.'),
-  token: secret.describe('API token, from the settings of the account under Integrations, Developer.'),
-  project: z
-    .string()
-    .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
-    .optional()
-    .describe('Id of the project where tasks are created. Default: the inbox.'),
-  create: createFlag,
-  columns,
-  hookSecret,
-  // Todoist allows 1000 calls in 15 minutes for each user.
-  ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
-});
+const todoist = z
+  .strictObject({
+    type: z.literal('todoist').describe('Tasks of Todoist.'),
+    url: vendorUrl
+      .prefault('https://api.todoist.com')
+      .describe('Address of the API, without /api/v1. Default: https://api.todoist.com.'),
+    token: secret.describe('API token, from the settings of the account under Integrations, Developer.'),
+    project: z
+      .string()
+      .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
+      .optional()
+      .describe('Id of the project where tasks are created. Default: the inbox.'),
+    create: createFlag,
+    columns,
+    hookSecret,
+    ...itemKeys(EVERY_FIELD),
+    // Todoist allows 1000 calls in 15 minutes for each user.
+    ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
+  })
+  .check(fieldsFit);
 
 /** Postgres silently cuts off longer names, so two names could mean the same table. */
 const MAX_NAME_BYTES = 63;

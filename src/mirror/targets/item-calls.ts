@@ -5,6 +5,7 @@ import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { type Answered, withoutSecrets } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
+import type { DetailLog } from './creation-log.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked, Missing } from './item-target.ts';
 import { jsonOf } from './json.ts';
@@ -15,6 +16,10 @@ export interface TargetNeeds {
   readSecret(ref: SecretRef): Promise<string>;
   /** Default: the system's. */
   readonly now?: () => Date;
+}
+
+export interface ItemNeeds extends TargetNeeds {
+  readonly log: DetailLog;
 }
 
 /** Shorter words of the header, such as Bearer, are not secret and may occur in any answer. */
@@ -130,6 +135,12 @@ export async function findInPages<Page, Item>(
     query = { ...query, ...more };
   }
   return { status: 'ok', value: { found: undefined, isWhole: false } };
+}
+
+/** Whether one of the pages that are read has a matching item. */
+export async function isInPages<Page, Item>(calls: Calls, pages: Pages<Page, Item>): Promise<Asked<boolean>> {
+  const asked = await findInPages(calls, pages);
+  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
 }
 
 /** A page of a list is read for at least so many wanted items on average. */

@@ -42,14 +42,32 @@ export const TEAM = query(
   { teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) },
 );
 
-export const MOVE = query(
-  'mutation Move($id: String!, $stateId: String!) { issueUpdate(id: $id, input: { stateId: $stateId }) { success } }',
+export const UPDATE = query(
+  'mutation Update($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
   { issueUpdate: z.object({ success: z.boolean() }) },
 );
 
 export const CREATE = query(
   'mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { identifier } } }',
   { issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }) },
+);
+
+/** Labels of the workspace, and of the team. */
+export const LABELS = query(
+  `query Labels($names: [String!]!, $team: String!) { issueLabels(first: 250, filter: { name: { in: $names }, or: [
+    { team: { null: true } }, { team: { key: { eq: $team } } } ] }) { nodes { id name } } }`,
+  { issueLabels: z.object({ nodes: z.array(z.object({ id: z.string(), name: z.string() })) }) },
+);
+
+export const COMMENTED = query(
+  `query Commented($id: String!, $comment: ID!) { issue(id: $id) {
+    comments(filter: { id: { eq: $comment } }, first: 1) { nodes { id } } } }`,
+  { issue: z.object({ comments: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }) },
+);
+
+export const COMMENT = query(
+  'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success } }',
+  { commentCreate: z.object({ success: z.boolean() }) },
 );
 
 function query<Shape extends z.ZodRawShape>(text: string, shape: Shape) {

@@ -18,29 +18,11 @@ import { recordIn } from '../../client/call/decode.ts';
 import { idOf } from '../../client/call/dialect.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
 import type { Delivery, DeliveryOutcome, TargetFailure, TaskState } from '../../contract/target.ts';
+import type { CreationLog, LoggedCreation } from './creation-log.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import type { SharedList, SharedLists } from './shared-lists.ts';
 import { unlessAborted } from './unless-aborted.ts';
-
-/** Durable, and shared by all processes. */
-export interface CreationLog {
-  /** The last creation for this task, sent or not; undefined if there is none. */
-  lastOf(delivery: Delivery): Promise<LoggedCreation | undefined>;
-  /** Records that a creation is about to be sent, and names it; undefined if another process has begun one since `last`. */
-  begin(delivery: Delivery, last: LoggedCreation | undefined): Promise<string | undefined>;
-  /** The service has said that it accepted the last one. */
-  noteTaken(delivery: Delivery): Promise<void>;
-  /** The last creation created nothing, or its item is gone. `at`: only if it is still the last one. */
-  forget(delivery: Delivery, at?: string): Promise<void>;
-}
-
-export interface LoggedCreation {
-  /** Its name. */
-  readonly at: string;
-  readonly agoMs: number;
-  readonly isTaken: boolean;
-}
 
 export type Created =
   | { readonly status: 'found'; readonly itemId: string; readonly isNew: boolean }

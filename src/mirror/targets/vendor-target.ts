@@ -7,7 +7,9 @@
 
 import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { type Calls, connect, type TargetNeeds } from './item-calls.ts';
+import { type Calls, connect, type ItemNeeds, type TargetNeeds } from './item-calls.ts';
+import { type DetailItems, type Details, openDetails } from './item-details.ts';
+import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
@@ -28,12 +30,23 @@ export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNamin
   readonly readHook?: Target['readHook'];
 }
 
-export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write'> {
+/** A vendor whose items have fields and comments. */
+export interface DetailVendor<Item extends ItemState>
+  extends Vendor<Item>,
+    Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
+  itemsBy(calls: Calls): DetailedItems<Item>;
+  /** Its priorities by their common names; undefined: they are texts. */
+  readonly priorities?: Readonly<Record<string, number>>;
+}
+
+export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write' | 'details'> {
   /** The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. */
   find(delivery: Delivery): Promise<Asked<Item | undefined>>;
   /** Creates it, and returns its id; `missing` if its project is missing. */
-  add(delivery: Delivery): Promise<Asked<string>>;
+  add(delivery: Delivery, values: FieldValues): Promise<Asked<string>>;
 }
+
+export type DetailedItems<Item> = VendorItems<Item> & DetailItems<Item>;
 
 export interface VendorSettings {
   readonly token?: SecretRef;
@@ -43,6 +56,23 @@ export interface VendorSettings {
 
 /** Created items whose link may not be written yet; beyond this number, items are found by their marker. */
 const MAX_REMEMBERED = 1000;
+
+/** A target of a vendor whose items have fields and comments. */
+export function detailTarget<Item extends ItemState>(
+  settings: VendorSettings & Details,
+  needs: ItemNeeds,
+  vendor: DetailVendor<Item>,
+): Target {
+  const { settleMs, priorities } = vendor;
+  const detailsOf = openDetails<Item>(settings, { log: needs.log, settleMs, priorities });
+  return vendorTarget(settings, needs, {
+    ...vendor,
+    itemsBy(calls) {
+      const items = vendor.itemsBy(calls);
+      return { ...items, details: detailsOf(items) };
+    },
+  });
+}
 
 export function vendorTarget<Item extends ItemState>(
   settings: VendorSettings,
@@ -59,7 +89,9 @@ export function vendorTarget<Item extends ItemState>(
     if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
     if (found.value !== undefined) return { status: 'ok', value: found.value };
-    const added = await items.add(delivery);
+    const given = await items.details?.forCreation(delivery);
+    if (given !== undefined && given.status !== 'ok') return given;
+    const added = await items.add(delivery, given?.values ?? {});
     if (added.status === 'missing') return containerMissing(vendor, added);
     if (added.status !== 'ok')
       return mayHaveHappened(added) && vendor.settleMs > 0 ? afterSettling(vendor, added) : added;
@@ -105,6 +137,11 @@ export function vendorTarget<Item extends ItemState>(
     ...(readHook && { readHook }),
     close: () => needs.caller.close(),
   };
+}
+
+/** The labels that an item has afterwards: those that a person has added stay. */
+export function withLabels(current: readonly string[], { add, remove }: LabelChange): readonly string[] {
+  return [...new Set([...current.filter((label) => !remove.includes(label)), ...add])];
 }
 
 function containerMissing<Item extends ItemState>(
