@@ -88,6 +88,18 @@ export type ItemRead =
   | { readonly status: 'missing' }
   | TargetFailure;
 
+/** An item that a person created at a target. */
+export interface NewItem {
+  readonly itemId: string;
+  readonly title: string;
+  /** Plain text. */
+  readonly text: string;
+  readonly dueDate: string | undefined;
+  readonly createdAt: Date;
+  /** The vendor's own id, where the creator of an item may choose it. */
+  readonly uuid?: string | undefined;
+}
+
 /** An inbound call, as the web server received it. */
 export interface HookRequest {
   /** Names in lower case. */
@@ -120,6 +132,13 @@ export interface Target {
   ) => Promise<readonly ItemState[] | TargetFailure>;
   /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
+  /** For targets whose new items become tasks: open items that were created since then, by others than Lockstep. */
+  readonly newItems?: (
+    since: Date,
+    context: CallContext,
+  ) => Promise<{ readonly status: 'read'; readonly items: readonly NewItem[] } | TargetFailure>;
+  /** How a text names an item. */
+  readonly nameOf?: (itemId: string) => string;
   /** For targets with webhooks: whether the call is genuine, and what it reports. */
   readonly readHook?: (request: HookRequest, now: Date) => Promise<HookVerdict>;
   close(): Promise<void>;

@@ -22,6 +22,7 @@ export interface ItemSettings {
   readonly people: Record<string, string>;
   readonly onChange: 'comment' | ItemField[];
   readonly comment: boolean | string;
+  readonly createTasks: boolean | { readonly labels: string[] };
   readonly whenGone: 'leave' | 'close' | 'comment';
 }
 
@@ -50,6 +51,14 @@ export function itemKeys<Mask extends Partial<Record<ItemField, true>>>(
       .union([z.boolean(), template('text')])
       .prefault(false)
       .describe('Write one comment when a task and an item are linked: true, or its template. Default: false.'),
+    createTasks: z
+      .union([z.boolean(), z.strictObject({ labels: z.array(z.string().min(1)).min(1) })], {
+        error: () => 'expected true, false or { labels: [NAME] }',
+      })
+      .prefault(false)
+      .describe(
+        'Create a task for each item that people create there, if a sync polls the target: true, or only items with all of these labels. Default: false.',
+      ),
     whenGone: z
       .enum(['leave', 'close', 'comment'])
       .prefault('leave')

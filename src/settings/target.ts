@@ -14,6 +14,7 @@ import {
   httpKeys,
   namedColumns,
   neededToCreate,
+  neededToCreateTasks,
   type TargetOf,
   vendorUrl,
 } from './target-keys.ts';
@@ -82,7 +83,7 @@ const github = z
     path: ['owner'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('repo'), fieldsFit);
+  .check(neededToCreate('repo'), neededToCreateTasks('repo'), fieldsFit);
 
 const jira = z
   .strictObject({
@@ -125,7 +126,7 @@ const jira = z
     ...itemKeys(EVERY_FIELD),
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'), fieldsFit);
+  .check(neededToCreate('project'), neededToCreateTasks('project'), fieldsFit);
 
 const asana = z
   .strictObject({
@@ -145,7 +146,7 @@ const asana = z
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'), fieldsFit);
+  .check(neededToCreate('project'), neededToCreateTasks('project'), fieldsFit);
 
 const linear = z
   .strictObject({
@@ -167,7 +168,7 @@ const linear = z
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
   })
-  .check(neededToCreate('team'), fieldsFit);
+  .check(neededToCreate('team'), neededToCreateTasks('team'), fieldsFit);
 
 const todoist = z
   .strictObject({
@@ -188,7 +189,7 @@ const todoist = z
     // Todoist allows 1000 calls in 15 minutes for each user.
     ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
   })
-  .check(fieldsFit);
+  .check(neededToCreateTasks('project'), fieldsFit);
 
 /** Postgres silently cuts off longer names, so two names could mean the same table. */
 const MAX_NAME_BYTES = 63;

@@ -30,6 +30,7 @@ test.each([
   [`${JIRA}, create: true`, 'project: missing: create: true needs the project'],
   ['type: asana, create: true', 'project: missing: create: true needs the project'],
   ['type: linear, create: true', 'team: missing: create: true needs the team'],
+  ['type: github, createTasks: true', 'repo: missing: createTasks needs the repo'],
   ['type: github, repo: shop', 'owner: missing: a repo needs its owner'],
   ['type: github, owner: octo, repo: ..', 'repo: expected the name of a repository, without its owner'],
   ['type: github, owner: octo/shop', 'owner: expected the name of a user or an organization, such as octocat'],

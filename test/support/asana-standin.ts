@@ -48,8 +48,9 @@ export async function startAsana(): Promise<AsanaVendor> {
   const taskAt = (gid: string | undefined) => tasks.find((task) => task.gid === gid);
   const list = (query: URLSearchParams) => {
     const [from, size] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
-    const next = from + size < tasks.length ? { offset: String(from + size) } : null;
-    return { body: { data: tasks.slice(from, from + size).map(shown), next_page: next } };
+    const all = query.has('completed_since') ? tasks.filter(({ completed }) => !completed) : tasks;
+    const next = from + size < all.length ? { offset: String(from + size) } : null;
+    return { body: { data: all.slice(from, from + size).map(shown), next_page: next } };
   };
 
   const vendor = await startVendor(
@@ -127,7 +128,7 @@ export async function startAsana(): Promise<AsanaVendor> {
 /** The members that the target reads, without people. */
 function shown(task: AsanaTask | undefined) {
   const { assignee, ...rest } = task ?? {};
-  return rest;
+  return { ...rest, created_at: '2026-02-01T12:00:00.000Z' };
 }
 
 function story({ id, text }: VendorComment) {

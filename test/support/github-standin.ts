@@ -17,6 +17,7 @@ export interface GithubIssue {
   state_reason: string | null;
   labels: readonly string[];
   readonly pull_request?: object;
+  readonly created_at?: string;
 }
 
 export interface GithubVendor extends DetailedVendor {
@@ -88,7 +89,8 @@ export async function startGithub(): Promise<GithubVendor> {
         path: /^\/repos\/octo\/shop\/issues$/,
         answer({ query }) {
           const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
-          const sorted = query.get('direction') === 'asc' ? issues : issues.toReversed();
+          const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
+          const sorted = query.get('direction') === 'asc' ? all : all.toReversed();
           return { body: sorted.slice(size * (page - 1), size * page).map(shown) };
         },
       },

@@ -49,7 +49,14 @@ export interface VendorComment {
 }
 
 /** As in settings without these keys. */
-export const NO_DETAILS: ItemSettings = { fields: {}, people: {}, onChange: [], comment: false, whenGone: 'leave' };
+export const NO_DETAILS: ItemSettings = {
+  fields: {},
+  people: {},
+  onChange: [],
+  comment: false,
+  createTasks: false,
+  whenGone: 'leave',
+};
 
 /** A ledger's log in memory: it is kept while targets are opened again. */
 export interface FakeLog extends DetailLog {

@@ -77,6 +77,9 @@ export async function startJira(): Promise<JiraVendor> {
     return issue;
   };
   const shown = ({ key, status }: JiraIssue) => ({ key, fields: { status: statusOf(status) } });
+  const shownWhole = ({ key, fields }: JiraIssue) => {
+    return { key, fields: { summary: 'Old', ...fields, created: '2026-02-01T13:00:00.000+0100' } };
+  };
   const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key);
   const statusOf = (name: string) => ({ name, statusCategory: { key: statuses.get(name) } });
   const transitionTo = (name: string) => {
@@ -133,6 +136,10 @@ export async function startJira(): Promise<JiraVendor> {
         method: 'POST',
         path: /^\/rest\/api\/3\/search\/jql$/,
         answer({ body }) {
+          if (/ created >= "-\d+m" AND statusCategory != Done ORDER BY created ASC$/.test(JSON.parse(body).jql)) {
+            const open = issues.filter(({ status }) => statuses.get(status) !== 'done');
+            return { body: { issues: open.map(shownWhole), isLast: true } };
+          }
           const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(JSON.parse(body).jql)?.[1];
           const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
           if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };

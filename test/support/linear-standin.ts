@@ -43,11 +43,13 @@ interface LinearUpdate {
   readonly removedLabelIds?: readonly string[];
 }
 
+const CREATED_AT = '2026-02-01T12:00:00.000Z';
 /** Its labels by name. */
 const LABELS = ['mirror', 'urgent', 'new'];
 
 interface LinearFilter {
-  readonly or: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
+  readonly createdAt?: { readonly gte: string };
+  readonly or?: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
 }
 
 interface LinearState {
@@ -123,6 +125,9 @@ export async function startLinear(): Promise<LinearVendor> {
     if (issue === undefined) throw notFound('Issue');
     const own = comments.filter(({ itemId }) => itemId === issue.identifier);
     return {
+      title: 'Old',
+      createdAt: CREATED_AT,
+      labels: { nodes: (issue.labelIds ?? []).map((id) => ({ name: id.replace('label-', '') })) },
       ...issue,
       trashed: issue.trashed ?? null,
       state: stateOf(issue),
@@ -139,6 +144,7 @@ export async function startLinear(): Promise<LinearVendor> {
         .filter((issue) => isIn(filter, issue))
         .map(({ id }) => shown(id))
         .slice(0, first),
+      pageInfo: { hasNextPage: false, endCursor: null },
     }),
     team: ({ id }: { id: string }) => ({ id, states: { nodes: states } }),
     teams: ({ filter }: { filter: { key: { eq: string } } }) => ({
@@ -222,6 +228,7 @@ function uuid(count: number): string {
   return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
 }
 
-function isIn({ or }: LinearFilter, { identifier }: LinearIssue): boolean {
+function isIn({ or = [], createdAt }: LinearFilter, { identifier }: LinearIssue): boolean {
+  if (createdAt !== undefined) return Date.parse(createdAt.gte) <= Date.parse(CREATED_AT);
   return or.some(({ team, number }) => number.in.some((each) => identifier === `${team.key.eq}-${each}`));
 }

@@ -5,11 +5,20 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, collectInPages, findInPages, type ItemNeeds, isInPages, isoSeconds, moved } from './item-calls.ts';
+import {
+  type Calls,
+  collectInPages,
+  findInPages,
+  type ItemNeeds,
+  isInPages,
+  isoSeconds,
+  moved,
+  readWhole,
+} from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { ASANA } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
-import { endsWith, markedText } from './item-text.ts';
+import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget } from './vendor-target.ts';
 
@@ -28,6 +37,18 @@ const task = z
   });
 const next_page = z.object({ offset: z.string() }).nullish();
 const page = z.object({ data: z.array(task), next_page });
+const newTask = z
+  .object({
+    gid: z.string(),
+    name: z.string(),
+    notes: z.string(),
+    due_on: z.string().nullish(),
+    created_at: z.coerce.date(),
+  })
+  .transform(({ gid, name, notes, due_on, created_at }) => {
+    return { ...textsOf(name, notes), itemId: gid, createdAt: created_at, dueDate: due_on ?? undefined, marked: notes };
+  });
+const newPage = z.object({ data: z.array(newTask), next_page });
 /** Comments are stories, beside those that Asana itself writes. */
 const stories = z.object({ data: z.array(z.object({ text: z.string().nullish() })), next_page });
 
@@ -38,6 +59,7 @@ const message = z
   .transform(({ errors }) => errors.map((error) => error.message).join('; '));
 
 export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Target {
+  const { now = () => new Date() } = needs;
   const { project = '' } = settings;
 
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
@@ -113,6 +135,21 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MAX_PAGES, async (offset) => {
+        const query = new URLSearchParams({
+          project,
+          completed_since: isoSeconds(now()), // only tasks that are not completed
+          modified_since: isoSeconds(since),
+          opt_fields: 'name,notes,due_on,created_at',
+          limit: String(PER_PAGE),
+          ...(offset !== undefined && { offset }),
+        });
+        const asked = await calls.ask({ method: 'GET', path: `/tasks?${query}` }, newPage);
+        if (asked.status !== 'ok') return asked;
+        const { data, next_page } = asked.value;
+        return { status: 'ok', value: { items: data, next: next_page?.offset } };
+      }),
     ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
     container: `project ${project}`,
     settleMs: 60_000,

@@ -8,13 +8,13 @@ import { z } from 'zod';
 import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { githubHook } from './github-hook.ts';
-import { type Calls, findInPages, type ItemNeeds, isInPages, isoSeconds, moved } from './item-calls.ts';
+import { type Calls, findInPages, type ItemNeeds, isInPages, isoSeconds, moved, readWhole } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
-import { endsWith, markedText } from './item-text.ts';
+import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
 
@@ -23,10 +23,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const FIND_WITHIN_MS = 30 * DAY_MS;
 const PER_PAGE = 100;
 const MOST_COMMENT_PAGES = 20;
+const MOST_NEW_PAGES = 20;
 
 const label = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]);
 const issue = z.object({
   number: z.int().positive(),
+  title: z.string().default(''),
+  created_at: z.coerce.date().optional(),
   repository_url: z.string().optional(),
   state: z.enum(['open', 'closed']),
   state_reason: z.string().nullish(),
@@ -115,6 +118,26 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
       'x-github-api-version': '2022-11-28',
     }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MOST_NEW_PAGES, async (page = '1') => {
+        const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
+        const query = new URLSearchParams({ ...sorted, per_page: String(PER_PAGE), page });
+        const asked = await calls.ask({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
+        if (asked.status !== 'ok') return asked;
+        const { length } = asked.value;
+        const isOver = length < PER_PAGE || (asked.value.at(-1)?.created_at ?? since) < since;
+        const items = asked.value
+          .filter((each) => each.pull_request === undefined)
+          .map((each) => ({
+            ...textsOf(each.title, each.body),
+            itemId: githubItemId(owner, repo, each.number),
+            createdAt: each.created_at ?? since,
+            dueDate: undefined,
+            labels: each.labels,
+            marked: each.body?.replace(/-->\s*$/, ''),
+          }));
+        return { status: 'ok', value: { items, next: isOver ? undefined : String(Number(page) + 1) } };
+      }),
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds

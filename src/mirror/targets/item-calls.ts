@@ -143,6 +143,26 @@ export async function isInPages<Page, Item>(calls: Calls, pages: Pages<Page, Ite
   return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
 }
 
+/** All items of a list in pages; refused if there are more pages. */
+export async function readWhole<Item>(
+  mostPages: number,
+  read: (
+    cursor: string | undefined,
+  ) => Promise<Asked<{ readonly items: readonly Item[]; readonly next?: string | undefined }>>,
+): Promise<Asked<readonly Item[]>> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  for (let count = 1; count <= mostPages; count++) {
+    const asked = await read(cursor);
+    if (asked.status !== 'ok') return asked;
+    items.push(...asked.value.items);
+    cursor = asked.value.next;
+    if (cursor === undefined) return { status: 'ok', value: items };
+  }
+  const detail = `the list of new items has more than ${mostPages} pages: wait until they are fewer, or name a filter`;
+  return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
+}
+
 /** A page of a list is read for at least so many wanted items on average. */
 const READS_PER_PAGE = 10;
 

@@ -42,6 +42,11 @@ export function markedText(text: string, marker: string | undefined, most = MAX_
   return `${cut(text, most - end.length)}${end}`.trimStart();
 }
 
+/** Title and text of an item that becomes a task. */
+export function textsOf(title: string, text: string | null | undefined) {
+  return { title: cut(title.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE), text: cut(text?.trim() ?? '', MAX_TEXT) };
+}
+
 /** Short enough for every vendor. */
 export function cutText(text: string): string {
   return cut(text, MAX_TEXT);

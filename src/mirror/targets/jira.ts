@@ -7,19 +7,43 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, type ItemNeeds, isInPages } from './item-calls.ts';
+import { type Calls, type ItemNeeds, isInPages, readWhole } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
 import { limited, waitOf } from './item-outcome.ts';
-import { markedText } from './item-text.ts';
+import { markedText, textsOf } from './item-text.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
 import { moveIssue } from './jira-transition.ts';
-import { markerOf } from './marker.ts';
+import { markerAtEnd, markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget } from './vendor-target.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const MOST_COMMENT_PAGES = 20;
+
+const MOST_NEW_PAGES = 20;
+const NEW_FIELDS = ['summary', 'description', 'labels', 'duedate', 'created'];
+
+const newIssue = z
+  .object({
+    key: z.string(),
+    fields: z.object({
+      summary: z.string(),
+      description: z.unknown().optional(),
+      labels: z.array(z.string()).default([]),
+      duedate: z.string().nullish(),
+      created: z.coerce.date(),
+    }),
+  })
+  .transform(({ key, fields: { summary, description, labels, duedate, created } }) => ({
+    ...textsOf(summary, plainTextOf(description)),
+    itemId: key,
+    createdAt: created,
+    dueDate: duedate ?? undefined,
+    labels,
+    marked: labels.find((label) => markerAtEnd(label) !== undefined),
+  }));
+const newIssues = z.object({ issues: z.array(newIssue), nextPageToken: z.string().nullish() });
 
 const message = z
   .object({ errorMessages: z.array(z.string()).default([]), errors: z.record(z.string(), z.unknown()).default({}) })
@@ -30,6 +54,7 @@ const message = z
   .refine((text) => text !== '');
 
 export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target {
+  const { now = () => new Date() } = needs;
   const { email, doneStatus, project = '', issueType } = settings;
 
   const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
@@ -92,6 +117,16 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     message,
     headersOf: (token) => ({ authorization: `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}` }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MOST_NEW_PAGES, async (nextPageToken) => {
+        // Jira reads a time in the time zone of the account, so the age is given instead.
+        const minutes = Math.ceil((now().getTime() - since.getTime()) / 60_000) + 1;
+        const jql = `project = "${project}" AND created >= "-${minutes}m" AND statusCategory != Done ORDER BY created ASC`;
+        const body = { jql, fields: NEW_FIELDS, maxResults: 100, nextPageToken };
+        const asked = await calls.ask({ method: 'POST', path: '/rest/api/3/search/jql', body }, newIssues);
+        if (asked.status !== 'ok') return asked;
+        return { status: 'ok', value: { items: asked.value.issues, next: asked.value.nextPageToken ?? undefined } };
+      }),
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
@@ -120,4 +155,17 @@ function documentOf(text: string) {
   if (lines.length === 0) return null;
   const content = lines.map((line) => ({ type: 'paragraph', content: [{ type: 'text', text: line }] }));
   return { type: 'doc', version: 1, content };
+}
+
+const node = z.looseObject({
+  type: z.string().optional(),
+  text: z.string().optional(),
+  content: z.array(z.unknown()).optional(),
+});
+const BLOCKS = new Set(['paragraph', 'heading', 'listItem', 'codeBlock', 'blockquote', 'tableRow', 'hardBreak']);
+
+/** The text of a document, with a line break after each block. */
+function plainTextOf(given: unknown): string {
+  const { type = '', text = '', content = [] } = node.safeParse(given).data ?? {};
+  return `${text}${content.map(plainTextOf).join('')}${BLOCKS.has(type) ? '\n' : ''}`;
 }

@@ -30,6 +30,26 @@ export const ISSUES = query(
   { issues: z.object({ nodes: z.array(issue) }) },
 );
 
+const newIssue = issue.extend({
+  title: z.string(),
+  description: z.string().nullish(),
+  dueDate: z.string().nullish(),
+  createdAt: z.coerce.date(),
+  labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
+});
+export type NewIssue = z.output<typeof newIssue>;
+export const NEW = query(
+  `query New($filter: IssueFilter!, $after: String) { issues(filter: $filter, first: 100, after: $after) {
+    nodes { ${ISSUE_FIELDS} title description dueDate createdAt labels(first: 50) { nodes { name } } }
+    pageInfo { hasNextPage endCursor } } }`,
+  {
+    issues: z.object({
+      nodes: z.array(newIssue),
+      pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
+    }),
+  },
+);
+
 const state = z.object({ id: z.string(), name: z.string(), type: z.string(), position: z.number() });
 export type State = z.output<typeof state>;
 export const STATES = query(

@@ -2,11 +2,12 @@
 
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import type { Calls, ItemNeeds } from './item-calls.ts';
+import { type Calls, type ItemNeeds, readWhole } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { linearNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
+import { textsOf } from './item-text.ts';
 import {
   COMMENT,
   COMMENTED,
@@ -17,6 +18,8 @@ import {
   judge,
   LABELS,
   message,
+  NEW,
+  type NewIssue,
   type Query,
   STATES,
   type State,
@@ -35,6 +38,7 @@ interface LinearIssue extends ItemState {
   readonly teamId: string;
 }
 
+const MOST_NEW_PAGES = 20;
 const KEPT_MS = 10 * 60_000;
 /** The types of states, the first before the others. A reopened issue is planned, rather than merely collected or begun. */
 const TYPES = {
@@ -132,6 +136,20 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: settings.oauth ? `Bearer ${token}` : token }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MOST_NEW_PAGES, async (after) => {
+        const filter = { team: { key: { eq: team } }, createdAt: { gte: since.toISOString() } };
+        const asked = await askBy(calls)(NEW, { filter, after });
+        if (asked.status !== 'ok') return asked;
+        const { nodes, pageInfo } = asked.value.issues;
+        const items = nodes
+          .filter(({ state, trashed }) => trashed !== true && !isClosedType(state.type))
+          .map(toNewItem);
+        return {
+          status: 'ok',
+          value: { items, next: pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined },
+        };
+      }),
     readMany: { most: 100, read: (calls, itemIds) => readMany(askBy(calls), itemIds) },
     container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
@@ -183,6 +201,17 @@ async function read(ask: Ask, itemId: string): Promise<Asked<LinearIssue>> {
 
 function toItem({ id, identifier, state, team }: Issue): LinearIssue {
   return { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
+}
+
+function toNewItem({ id, identifier, title, description, dueDate, createdAt, labels }: NewIssue) {
+  return {
+    ...textsOf(title, description),
+    itemId: identifier,
+    uuid: id,
+    dueDate: dueDate ?? undefined,
+    createdAt,
+    labels: labels.nodes.map(({ name }) => name),
+  };
 }
 
 function notDone(what: string): TargetFailure {

@@ -10,13 +10,22 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, collectInPages, findInPages, type ItemNeeds, isInPages, isoSeconds, moved } from './item-calls.ts';
+import {
+  type Calls,
+  collectInPages,
+  findInPages,
+  type ItemNeeds,
+  isInPages,
+  isoSeconds,
+  moved,
+  readWhole,
+} from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
-import { endsWith, markedText } from './item-text.ts';
+import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { todoistHook } from './todoist-hook.ts';
 import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
@@ -57,6 +66,24 @@ const task = z
 const cursor = { next_cursor: z.string().nullish() };
 const commentPage = z.object({ results: z.array(z.object({ content: z.string() })), ...cursor });
 const activePage = z.object({ results: z.array(task), ...cursor });
+const newTask = z
+  .object({
+    id,
+    content: z.string(),
+    description: z.string().nullish(),
+    labels: z.array(z.string()).default([]),
+    due: z.object({ date: z.string() }).nullish(),
+    added_at: z.coerce.date(),
+  })
+  .transform(({ id: itemId, content, description, labels, due, added_at }) => ({
+    ...textsOf(content, description),
+    itemId,
+    createdAt: added_at,
+    dueDate: due?.date.slice(0, 10),
+    labels,
+    marked: description,
+  }));
+const newPage = z.object({ results: z.array(newTask), ...cursor });
 const completedPage = z.object({ items: z.array(z.object({ id })), ...cursor });
 const limit = z.object({ error_extra: z.object({ retry_after: z.number().nonnegative() }) });
 
@@ -150,6 +177,17 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    newItems: (calls) =>
+      readWhole(MAX_PAGES, async (cursor) => {
+        const query = new URLSearchParams({
+          ...activeTasks.query,
+          ...inProject,
+          ...(cursor !== undefined && { cursor }),
+        });
+        const asked = await calls.ask({ method: 'GET', path: `${TASKS}?${query}` }, newPage);
+        if (asked.status !== 'ok') return asked;
+        return { status: 'ok', value: { items: asked.value.results, next: asked.value.next_cursor ?? undefined } };
+      }),
     readMany: {
       most: MAX_PAGES * Number(PER_PAGE),
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),

@@ -5,7 +5,7 @@
  * it is created, and a creation without a clear answer is retried only after the vendor's own search must show the item.
  */
 
-import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
+import type { Delivery, ItemState, NewItem, Target, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { type Calls, connect, type ItemNeeds, type TargetNeeds } from './item-calls.ts';
 import { type DetailItems, type Details, openDetails } from './item-details.ts';
@@ -13,6 +13,7 @@ import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
+import { markerAtEnd } from './marker.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
   /** The headers of every call, made from the token. */
@@ -35,8 +36,16 @@ export interface DetailVendor<Item extends ItemState>
   extends Vendor<Item>,
     Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
   itemsBy(calls: Calls): DetailedItems<Item>;
+  /** Open items that were created since then, or more of them; Lockstep's own only if they show a marker. */
+  newItems(calls: Calls, since: Date): Promise<Asked<readonly MarkedItem[]>>;
   /** Its priorities by their common names; undefined: they are texts. */
   readonly priorities?: Readonly<Record<string, number>>;
+}
+
+export interface MarkedItem extends NewItem {
+  readonly labels?: readonly string[];
+  /** The text, or the label, that ends with the marker of an item that Lockstep created. */
+  readonly marked?: string | null | undefined;
 }
 
 export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write' | 'details'> {
@@ -65,13 +74,32 @@ export function detailTarget<Item extends ItemState>(
 ): Target {
   const { settleMs, priorities } = vendor;
   const detailsOf = openDetails<Item>(settings, { log: needs.log, settleMs, priorities });
-  return vendorTarget(settings, needs, {
+  const target = vendorTarget(settings, needs, {
     ...vendor,
     itemsBy(calls) {
       const items = vendor.itemsBy(calls);
       return { ...items, details: detailsOf(items) };
     },
   });
+  const { createTasks } = settings;
+  if (createTasks === false) return target;
+  const wanted = createTasks === true ? [] : createTasks.labels;
+  return {
+    ...target,
+    nameOf: (itemId) => `${vendor.prefix}${itemId}`,
+    async newItems(since, context) {
+      const calls = await connect(vendor, settings.token, needs, context);
+      if ('status' in calls) return calls;
+      const asked = await vendor.newItems(calls, since);
+      if (asked.status === 'missing') return containerMissing(vendor, asked);
+      if (asked.status !== 'ok') return asked;
+      const isNew = ({ createdAt, labels = [], marked }: MarkedItem) =>
+        createdAt >= since &&
+        wanted.every((label) => labels.includes(label)) &&
+        markerAtEnd(marked ?? '') === undefined;
+      return { status: 'read', items: asked.value.filter(isNew) };
+    },
+  };
 }
 
 export function vendorTarget<Item extends ItemState>(

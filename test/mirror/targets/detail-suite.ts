@@ -1,6 +1,7 @@
 /** The behaviour of every target whose items have fields and comments, for all vendors. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Delivery, Target, TaskState } from '../../../src/contract/target.ts';
+import { markerUuidOf } from '../../../src/mirror/targets/marker.ts';
 import type { FieldTemplates, ItemField, ItemSettings } from '../../../src/settings/target-items.ts';
 import { context, type DetailedVendor, deliveryOf, type FakeLog, fakeLog, needsOf } from '../../support/item-vendor.ts';
 
@@ -24,6 +25,8 @@ export interface DetailForms {
   /** The state of an item whose task is gone. */
   readonly cancelled: (itemId: string) => unknown;
   readonly closed: unknown;
+  /** Items that Lockstep created are shown as new, under ids that it has chosen. */
+  readonly showsOwn?: boolean;
 }
 
 export function detailSuite<Harness extends DetailedVendor>(
@@ -210,6 +213,33 @@ export function detailSuite<Harness extends DetailedVendor>(
       expect([harness.isCompleted(itemId), harness.comments.length]).toEqual([true, 0]);
       expect(await send({ comment: true }, done)).toMatchObject({ status: 'delivered' });
       expect(harness.comments).toHaveLength(1);
+    });
+
+    test('that a person created is shown as new while it is open; those of Lockstep, and older ones, are not', async () => {
+      const itemId = harness.put(false);
+      harness.put(true);
+      const own = await created({});
+      const target = harness.openTarget(needsOf(harness.vendor), { create: true, createTasks: true });
+      opened.push(target);
+      const since = async (time: string) => {
+        const read = await target.newItems?.(new Date(time), context());
+        return read?.status === 'read' ? read.items : read;
+      };
+      const mine = { itemId: own, uuid: markerUuidOf(deliveryOf()) };
+      expect(await since('2026-02-01T12:00:00Z')).toMatchObject([
+        { itemId, title: 'Old', text: '', createdAt: new Date('2026-02-01T12:00:00Z') },
+        ...(forms.showsOwn === true ? [mine] : []),
+      ]);
+      expect(await since('2026-02-01T12:00:01Z')).toEqual([]);
+      expect(target.itemsIn?.(`Seen there\n\n${target.nameOf?.(itemId)}\n\nlockstep-0123456789ab`)).toEqual([itemId]);
+    });
+
+    test('is shown as new only if it has the labels of the filter', async () => {
+      harness.put(false);
+      const settings = { create: true, createTasks: { labels: ['mirror'] } };
+      const target = harness.openTarget(needsOf(harness.vendor), settings);
+      opened.push(target);
+      expect(await target.newItems?.(new Date(0), context())).toEqual({ status: 'read', items: [] });
     });
 
     test('gets changes as a comment, once for each delivery, with onChange: comment', async () => {

@@ -17,6 +17,7 @@ detailSuite('an issue of Linear', startLinear, ({ issues }) => ({
   label: (name) => `label-${name}`,
   cancelled: () => issues[0]?.stateId,
   closed: 'state-Canceled',
+  showsOwn: true,
 }));
 
 let harness: LinearVendor;
