@@ -66,6 +66,7 @@ test('an issue that a person creates becomes a task, once, and no second issue',
   await harness.sync();
   const [task, ...others] = await tasksOf(harness);
   expect(others).toEqual([]);
+  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
   expect(task).toMatchObject({ taskName: 'Old' });
   expect(task?.description).toMatch(/^Fix &lt;b&gt;it&lt;\/b&gt;\n\nGH: octo\/shop#2\n\nlockstep-[\da-f]{12}$/);
   for (let times = 0; times < 3; times++) await harness.sync();
@@ -101,8 +102,7 @@ test('a process that is killed after it created a task for an issue creates it o
   await once(harness.startProgram('test/support/sync-program'), 'exit');
   await harness.sync();
   expect([(await tasksOf(harness)).length, harness.github.issues.length]).toEqual([1, 1]);
-  const links = await harness.database.pool.query('select record_id from ledger.links');
-  expect(links.rows).toEqual([{ record_id: 'octo/shop#1' }]);
+  expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
 });
 
 /** An issue that a person has just created. */
@@ -117,4 +117,9 @@ async function tasksOf({ database }: ReportsHarness) {
     `select id, fields->>'taskName' as "taskName", fields->>'description' as description from service.tasks order by id`,
   );
   return found.rows;
+}
+
+async function linkedItems({ database }: ReportsHarness) {
+  const found = await database.pool.query<{ id: string }>('select record_id as id from ledger.links');
+  return found.rows.map(({ id }) => id);
 }
