@@ -17,6 +17,8 @@ import {
   targetsToRead,
 } from '../src/mirror/inbound/read-back.ts';
 import { isAnyUnderWay } from '../src/mirror/inbound/waiting.ts';
+import { creationLog } from '../src/mirror/outbox/creations.ts';
+import { createFromNewItems } from '../src/mirror/tasks/new-items.ts';
 import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
 
@@ -51,6 +53,8 @@ async function readAll(context: Context, exclusive: Exclusive): Promise<JobResul
   }
   if (pauseMs !== undefined) return { status: 'again', inMs: pauseMs };
   if (await isAnyUnderWay(pool, names, PATIENCE_MS)) return { status: 'again', inMs: LOOK_MS };
+  await createTasks(context);
+  if (signal.aborted) return { status: 'again', inMs: 0 };
   return exclusive.transaction(async (db) => {
     for (const name of names) {
       const counted = items[name];
@@ -59,6 +63,29 @@ async function readAll(context: Context, exclusive: Exclusive): Promise<JobResul
     }
     await movePhase(db, run.id, 'read-items', 'deliver-status');
     return { status: 'next', job: 'deliver-status' };
+  });
+}
+
+/** From items that people have created at the targets that this sync polls. */
+async function createTasks({ pool, run, account, options, targets, signal }: Context): Promise<void> {
+  for (const name of options.poll) {
+    const target = await opened(targets, name);
+    if (target instanceof LockstepError) continue; // reading its items has reported it
+    try {
+      const log = creationLog(pool, name);
+      await createFromNewItems({ pool, run, account, name, target, log, signal });
+    } finally {
+      await target.close();
+    }
+  }
+}
+
+type Opened = Awaited<ReturnType<Context['targets']['open']>> | LockstepError;
+
+function opened(targets: Context['targets'], name: string): Promise<Opened> {
+  return targets.open(name).catch((error: unknown) => {
+    if (error instanceof LockstepError) return error;
+    throw error;
   });
 }
 
@@ -72,10 +99,7 @@ async function readTarget(
 ): Promise<PortionRead | undefined> {
   let counted = before ?? (await countItems(pool, run, name, options));
   if (counted.isOver) return undefined; // no item is linked
-  const target = await targets.open(name).catch((error: unknown) => {
-    if (error instanceof LockstepError) return error;
-    throw error;
-  });
+  const target = await opened(targets, name);
   if (target instanceof LockstepError) {
     const stopped = target.message;
     return void (await exclusive.transaction((db) => keep(db, { ...counted, stopped, isOver: true })));

@@ -46,7 +46,7 @@ export interface TargetAnswer {
   readonly text?: string;
 }
 
-/** `itemId`: the item that was found or created, or the new id of a linked item that was moved. */
+/** `itemId`: the item that was found or created, or the new id of a linked item that was moved; it is linked. */
 export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   | { readonly status: 'delivered'; readonly detail?: string; readonly itemId?: string }
   /** The item was read first and already had this state, so nothing was written. */
@@ -63,11 +63,12 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
       readonly detail: string;
       readonly retryAfterMs?: number;
       readonly isLimited?: boolean;
+      readonly itemId?: string;
     }
   /** A retry would not help. The delivery becomes a dead letter until a person fixes the cause and replays it. */
-  | { readonly status: 'refused'; readonly reason: string; readonly detail: string }
+  | { readonly status: 'refused'; readonly reason: string; readonly detail: string; readonly itemId?: string }
   /** The target accepts nothing for any task: for example, the receiver is gone or the token was revoked. */
-  | { readonly status: 'disabled'; readonly reason: string; readonly detail: string }
+  | { readonly status: 'disabled'; readonly reason: string; readonly detail: string; readonly itemId?: string }
 );
 
 export type TargetFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
@@ -86,6 +87,18 @@ export type ItemRead =
   | { readonly status: 'found'; readonly item: ItemState }
   | { readonly status: 'missing' }
   | TargetFailure;
+
+/** An item that a person created at a target. */
+export interface NewItem {
+  readonly itemId: string;
+  readonly title: string;
+  /** Plain text. */
+  readonly text: string;
+  readonly dueDate: string | undefined;
+  readonly createdAt: Date;
+  /** The vendor's own id, where the creator of an item may choose it. */
+  readonly uuid?: string | undefined;
+}
 
 /** An inbound call, as the web server received it. */
 export interface HookRequest {
@@ -167,6 +180,13 @@ export interface Target {
   ) => Promise<readonly ItemState[] | TargetFailure>;
   /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
+  /** For targets whose new items become tasks: open items that were created since then, by others than Lockstep. */
+  readonly newItems?: (
+    since: Date,
+    context: CallContext,
+  ) => Promise<{ readonly status: 'read'; readonly items: readonly NewItem[] } | TargetFailure>;
+  /** How a text names an item. */
+  readonly nameOf?: (itemId: string) => string;
   /** For targets with webhooks: whether the call is genuine, and what it reports. */
   readonly readHook?: (request: HookRequest, now: Date) => Promise<HookVerdict>;
   /** For targets with webhooks: how they are set up there. */

@@ -94,6 +94,14 @@ export const hookSecret = secret
   .optional()
   .describe('Secret of the webhook that reports changes made there; without it no call is accepted.');
 
+/** For `.check`: new items are those of a place that the settings name. */
+export function neededToCreateTasks<Key extends string>(key: Key) {
+  return z.refine<{ readonly createTasks: unknown } & { readonly [K in Key]?: unknown }>(
+    (value) => value.createTasks === false || value[key] !== undefined,
+    { error: `missing: createTasks needs the ${key}`, path: [key], when: unlessKeysAreUnknown },
+  );
+}
+
 /** For `.check`: creating items needs the setting that says where. */
 export function neededToCreate<Key extends string>(key: Key) {
   return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(

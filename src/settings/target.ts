@@ -7,6 +7,7 @@ import { slack, teams } from './target-chat.ts';
 import { githubApp, oauthClient, tokenOr } from './target-credentials.ts';
 import { filterKeys, headers } from './target-events.ts';
 import { http } from './target-http.ts';
+import { fieldsFit, itemKeys } from './target-items.ts';
 import {
   columns,
   createFlag,
@@ -14,10 +15,20 @@ import {
   httpKeys,
   namedColumns,
   neededToCreate,
+  neededToCreateTasks,
   type TargetOf,
   vendorUrl,
 } from './target-keys.ts';
 import { template } from './template.ts';
+
+const EVERY_FIELD = {
+  title: true,
+  description: true,
+  dueDate: true,
+  labels: true,
+  assignee: true,
+  priority: true,
+} as const;
 
 const webhook = z.strictObject({
   type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
@@ -65,6 +76,7 @@ const github = z
     labels: z.array(z.string().min(1).max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
     columns,
     hookSecret,
+    ...itemKeys({ title: true, description: true, labels: true, assignee: true }),
     // GitHub asks for one write at a time and at least a second between two. For simplicity, reads wait too.
     ...httpKeys({ requests: 1, perMs: 1000, concurrency: 1 }),
   })
@@ -78,7 +90,7 @@ const github = z
     path: ['app', 'installation'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('repo'), tokenOr('app'));
+  .check(neededToCreate('repo'), neededToCreateTasks('repo'), fieldsFit, tokenOr('app'));
 
 const jira = z
   .strictObject({
@@ -119,6 +131,7 @@ const jira = z
     issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
     hookSecret,
+    ...itemKeys(EVERY_FIELD),
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
   .refine(({ token, email }) => (token === undefined) === (email === undefined), {
@@ -126,7 +139,7 @@ const jira = z
     path: ['email'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('project'), tokenOr('oauthClient'));
+  .check(neededToCreate('project'), neededToCreateTasks('project'), fieldsFit, tokenOr('oauthClient'));
 
 const asana = z
   .strictObject({
@@ -147,10 +160,11 @@ const asana = z
       .describe(
         'Any text of at least 24 bytes; the secret that Asana makes for its webhook is stored encrypted with it. Without it no call is accepted.',
       ),
+    ...itemKeys({ title: true, description: true, dueDate: true, assignee: true }),
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'));
+  .check(neededToCreate('project'), neededToCreateTasks('project'), fieldsFit);
 
 const linear = z
   .strictObject({
@@ -169,28 +183,32 @@ const linear = z
     create: createFlag,
     columns: namedColumns,
     hookSecret,
+    ...itemKeys(EVERY_FIELD),
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
   })
-  .check(neededToCreate('team'), tokenOr('oauthClient'));
+  .check(neededToCreate('team'), neededToCreateTasks('team'), fieldsFit, tokenOr('oauthClient'));
 
-const todoist = z.strictObject({
-  type: z.literal('todoist').describe('Tasks of Todoist.'),
-  url: vendorUrl
-    .prefault('https://api.todoist.com')
-    .describe('Address of the API, without /api/v1. Default: https://api.todoist.com.'),
-  token: secret.describe('API token, from the settings of the account under Integrations, Developer.'),
-  project: z
-    .string()
-    .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
-    .optional()
-    .describe('Id of the project where tasks are created. Default: the inbox.'),
-  create: createFlag,
-  columns,
-  hookSecret,
-  // Todoist allows 1000 calls in 15 minutes for each user.
-  ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
-});
+const todoist = z
+  .strictObject({
+    type: z.literal('todoist').describe('Tasks of Todoist.'),
+    url: vendorUrl
+      .prefault('https://api.todoist.com')
+      .describe('Address of the API, without /api/v1. Default: https://api.todoist.com.'),
+    token: secret.describe('API token, from the settings of the account under Integrations, Developer.'),
+    project: z
+      .string()
+      .regex(/^[\dA-Za-z]{1,40}$/, 'expected the id of a project: the letters and digits that end its address')
+      .optional()
+      .describe('Id of the project where tasks are created. Default: the inbox.'),
+    create: createFlag,
+    columns,
+    hookSecret,
+    ...itemKeys(EVERY_FIELD),
+    // Todoist allows 1000 calls in 15 minutes for each user.
+    ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
+  })
+  .check(neededToCreateTasks('project'), fieldsFit);
 
 /** Postgres silently cuts off longer names, so two names could mean the same table. */
 const MAX_NAME_BYTES = 63;

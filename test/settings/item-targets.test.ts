@@ -30,10 +30,18 @@ test.each([
   [`${JIRA}, create: true`, 'project: missing: create: true needs the project'],
   ['type: asana, create: true', 'project: missing: create: true needs the project'],
   ['type: linear, create: true', 'team: missing: create: true needs the team'],
+  ['type: github, createTasks: true', 'repo: missing: createTasks needs the repo'],
   ['type: github, repo: shop', 'owner: missing: a repo needs its owner'],
   ['type: github, owner: octo, repo: ..', 'repo: expected the name of a repository, without its owner'],
   ['type: github, owner: octo/shop', 'owner: expected the name of a user or an organization, such as octocat'],
   ['type: github, url: "https://h.example/?x=1"', 'url: expected a base address without ? and #'],
+  ['type: github, fields: { title: "{{ titel }}" }', 'fields.title: unknown variable "titel"'],
+  ['type: todoist, comment: "{{ task.name }}"', 'comment: unknown variable "task.name"'],
+  ['type: github, fields: { dueDate: "{{ task.endDate }}" }', 'fields.dueDate: unknown'],
+  [`${JIRA}, onChange: [title, dueDate]`, 'onChange[1]: missing: a template under fields.dueDate'],
+  ['type: asana, fields: { assignee: ann@example.com }', 'people: missing: fields.assignee needs people'],
+  ['type: asana, onChange: [status]', 'onChange[0]: expected title, description, dueDate'],
+  ['type: linear, onChange: title', 'onChange: expected comment, or a list of title'],
   ['type: todoist, columns: { Done: finished }', 'columns.Done: expected completed or open, got "finished"'],
 ])('{ %s } is a problem', (keys, problem) => {
   expect(problemsWith(keys)).toEqual([expect.stringContaining(problem)]);

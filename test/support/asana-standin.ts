@@ -2,7 +2,7 @@
 
 import { openAsana } from '../../src/mirror/targets/asana.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
-import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -11,9 +11,11 @@ export interface AsanaTask {
   completed: boolean;
   readonly name: string;
   readonly notes: string;
+  readonly due_on?: string | null;
+  readonly assignee?: string | null;
 }
 
-export interface AsanaVendor extends ItemVendor {
+export interface AsanaVendor extends DetailedVendor {
   readonly tasks: AsanaTask[];
 }
 
@@ -29,23 +31,26 @@ export function asanaSettings(given: Partial<SettingsOf<'asana'>> = {}): Setting
     budget: { requests: 2, perMs: 1000, burst: 2, concurrency: 4 },
     timeoutMs: 15_000,
     allowPrivate: false,
+    ...NO_DETAILS,
     ...given,
   };
 }
 
 export async function startAsana(): Promise<AsanaVendor> {
   const tasks: AsanaTask[] = [];
+  const comments: VendorComment[] = [];
   const missing = { status: 404, body: { errors: [{ message: 'task: Unknown object' }] } };
   const add = (name: string, notes: string, completed = false) => {
-    const task = { gid: String(1200 + tasks.length), name, notes, completed };
+    const task: AsanaTask = { gid: String(1200 + tasks.length), name, notes, completed };
     tasks.push(task);
     return task;
   };
   const taskAt = (gid: string | undefined) => tasks.find((task) => task.gid === gid);
   const list = (query: URLSearchParams) => {
     const [from, size] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
-    const next = from + size < tasks.length ? { offset: String(from + size) } : null;
-    return { body: { data: tasks.slice(from, from + size), next_page: next } };
+    const all = query.has('completed_since') ? tasks.filter(({ completed }) => !completed) : tasks;
+    const next = from + size < all.length ? { offset: String(from + size) } : null;
+    return { body: { data: all.slice(from, from + size).map(shown), next_page: next } };
   };
 
   const vendor = await startVendor(
@@ -55,15 +60,15 @@ export async function startAsana(): Promise<AsanaVendor> {
       {
         method: 'GET',
         path: /^\/tasks\/(\d+)$/,
-        answer: (_, [, gid]) => (taskAt(gid) === undefined ? missing : { body: { data: taskAt(gid) } }),
+        answer: (_, [, gid]) => (taskAt(gid) === undefined ? missing : { body: { data: shown(taskAt(gid)) } }),
       },
       {
         method: 'PUT',
         path: /^\/tasks\/(\d+)$/,
         answer({ body }, [, gid]) {
           const task = taskAt(gid);
-          if (task !== undefined) task.completed = JSON.parse(body).data.completed;
-          return task === undefined ? missing : { body: { data: task } };
+          if (task !== undefined) Object.assign(task, JSON.parse(body).data);
+          return task === undefined ? missing : { body: { data: shown(task) } };
         },
       },
       {
@@ -75,9 +80,26 @@ export async function startAsana(): Promise<AsanaVendor> {
         method: 'POST',
         path: /^\/tasks$/,
         answer({ body }) {
-          const { name, notes, projects } = JSON.parse(body).data;
+          const { name, notes, projects, ...fields } = JSON.parse(body).data;
           if (projects[0] !== '555') return { status: 400, body: { errors: [{ message: 'projects: ?' }] } };
-          return { status: 201, body: { data: add(name, notes) } };
+          return { status: 201, body: { data: shown(Object.assign(add(name, notes), fields)) } };
+        },
+      },
+      {
+        method: 'GET',
+        path: /^\/tasks\/(\d+)\/stories$/,
+        answer: (_, [, gid]) => ({
+          body: { data: comments.filter(({ itemId }) => itemId === gid).map(story), next_page: null },
+        }),
+      },
+      {
+        method: 'POST',
+        path: /^\/tasks\/(\d+)\/stories$/,
+        answer({ body }, [, itemId = '']) {
+          if (taskAt(itemId) === undefined) return missing;
+          const comment = { id: String(comments.length + 1), itemId, text: JSON.parse(body).data.text };
+          comments.push(comment);
+          return { status: 201, body: { data: story(comment) } };
         },
       },
     ],
@@ -85,12 +107,30 @@ export async function startAsana(): Promise<AsanaVendor> {
   return {
     vendor,
     tasks,
-    openTarget: (needs, { create }) => openAsana(asanaSettings({ create }), needs),
+    openTarget: (needs, given) => openAsana(asanaSettings(given), needs),
     put: (isCompleted) => add('Old', '', isCompleted).gid,
     isCompleted: (itemId) => taskAt(itemId)?.completed === true,
     count: () => tasks.length,
-    isWrite: ({ method }) => method === 'PUT',
-    isCreation: ({ method }) => method === 'POST',
+    isWrite: ({ method, body }) => method === 'PUT' && 'completed' in JSON.parse(body).data,
+    isCreation: ({ method, path }) => method === 'POST' && path === '/tasks',
+    field(itemId, name) {
+      const { name: title, notes, due_on, assignee } = taskAt(itemId) ?? {};
+      const fields: Readonly<Record<string, unknown>> = { title, description: notes, dueDate: due_on, assignee };
+      return fields[name];
+    },
+    comments,
+    isComment: ({ method, path }) => method === 'POST' && path.endsWith('/stories'),
+    isUpdate: ({ method, body }) => method === 'PUT' && !('completed' in JSON.parse(body).data),
     missing,
   };
+}
+
+/** The members that the target reads, without people. */
+function shown(task: AsanaTask | undefined) {
+  const { assignee, ...rest } = task ?? {};
+  return { ...rest, created_at: '2026-02-01T12:00:00.000Z' };
+}
+
+function story({ id, text }: VendorComment) {
+  return { gid: id, resource_type: 'story', resource_subtype: 'comment_added', text };
 }

@@ -2,7 +2,7 @@
 
 import { openGithub } from '../../src/mirror/targets/github.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
-import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -10,15 +10,17 @@ export interface GithubIssue {
   readonly number: number;
   /** Where it was transferred to, within octo/shop at first. */
   movedTo?: { readonly repo: string; readonly number: number };
-  readonly title: string;
-  readonly body: string;
+  title: string;
+  body: string;
+  assignees?: readonly string[];
   state: string;
   state_reason: string | null;
-  readonly labels: readonly string[];
+  labels: readonly string[];
   readonly pull_request?: object;
+  readonly created_at?: string;
 }
 
-export interface GithubVendor extends ItemVendor {
+export interface GithubVendor extends DetailedVendor {
   readonly issues: GithubIssue[];
 }
 
@@ -37,15 +39,17 @@ export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): Setti
     budget: { requests: 1, perMs: 1000, burst: 1, concurrency: 1 },
     timeoutMs: 15_000,
     allowPrivate: false,
+    ...NO_DETAILS,
     ...given,
   };
 }
 
 export async function startGithub(): Promise<GithubVendor> {
   const issues: GithubIssue[] = [];
+  const comments: VendorComment[] = [];
   const missing = { status: 404, body: { message: 'Not Found' } };
   const add = (title: string, body: string, labels: readonly string[], state = 'open') => {
-    const issue = { number: issues.length + 1, title, body, state, state_reason: null, labels };
+    const issue: GithubIssue = { number: issues.length + 1, title, body, state, state_reason: null, labels };
     issues.push(issue);
     return issue;
   };
@@ -85,7 +89,8 @@ export async function startGithub(): Promise<GithubVendor> {
         path: /^\/repos\/octo\/shop\/issues$/,
         answer({ query }) {
           const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
-          const sorted = query.get('direction') === 'asc' ? issues : issues.toReversed();
+          const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
+          const sorted = query.get('direction') === 'asc' ? all : all.toReversed();
           return { body: sorted.slice(size * (page - 1), size * page).map(shown) };
         },
       },
@@ -95,9 +100,9 @@ export async function startGithub(): Promise<GithubVendor> {
         answer({ body }, [, repo, number]) {
           const issue = issueAt(Number(number), repo);
           if (issue === undefined) return missing;
-          const { state, state_reason } = JSON.parse(body);
+          const { state = issue.state, state_reason, ...fields } = JSON.parse(body);
           if (issue.state !== state) issue.state_reason = state_reason;
-          issue.state = state;
+          Object.assign(issue, { state, ...fields });
           return { body: shown(issue) };
         },
       },
@@ -105,8 +110,28 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'POST',
         path: /^\/repos\/octo\/shop\/issues$/,
         answer(request) {
-          const { title, body, labels = [] } = JSON.parse(request.body);
-          return { status: 201, body: shown(add(title, body, labels)) };
+          const { title, body, labels = [], assignees = [] } = JSON.parse(request.body);
+          return { status: 201, body: shown(Object.assign(add(title, body, labels), { assignees })) };
+        },
+      },
+      {
+        method: 'GET',
+        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/,
+        answer({ query }, [, repo, number]) {
+          const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
+          const own = comments.filter(({ itemId }) => itemId === `${repo}#${number}`);
+          return { body: own.slice(size * (page - 1), size * page).map(shownComment) };
+        },
+      },
+      {
+        method: 'POST',
+        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/,
+        answer(request, [, repo, number]) {
+          if (issueAt(Number(number), repo) === undefined) return missing;
+          const text = JSON.parse(request.body).body;
+          const comment = { id: String(comments.length + 1), itemId: `${repo}#${number}`, text };
+          comments.push(comment);
+          return { status: 201, body: shownComment(comment) };
         },
       },
     ],
@@ -114,20 +139,44 @@ export async function startGithub(): Promise<GithubVendor> {
   return {
     vendor,
     issues,
-    openTarget: (needs, { create }) => openGithub(githubSettings({ create }), needs),
+    openTarget: (needs, given) => openGithub(githubSettings(given), needs),
     put: (isCompleted) => `octo/shop#${add('Old', '', [], isCompleted ? 'closed' : 'open').number}`,
     isCompleted: (itemId) => issueAt(numberOf(itemId))?.state === 'closed',
     count: () => issues.length,
-    isWrite: ({ method }) => method === 'PATCH',
-    isCreation: ({ method }) => method === 'POST',
+    isWrite: ({ method, body }) => method === 'PATCH' && 'state' in JSON.parse(body),
+    isCreation: ({ method, path }) => method === 'POST' && path.endsWith('/issues'),
+    field(itemId, name) {
+      const { title, body, labels, assignees } = issueAt(numberOf(itemId)) ?? {};
+      const fields: Readonly<Record<string, unknown>> = { title, description: body, labels, assignee: assignees?.[0] };
+      return fields[name];
+    },
+    comments,
+    isComment: ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
+    isUpdate: ({ method, body }) => method === 'PATCH' && !('state' in JSON.parse(body)),
     missing,
+  };
+}
+
+function shownComment({ id, itemId, text }: VendorComment) {
+  const url = `https://api.github.com/repos/${itemId.replace('#', '/issues/')}`;
+  return {
+    id: Number(id),
+    node_id: `C_${id}`,
+    url: `${url}/comments/${id}`,
+    html_url: `https://github.com/${itemId.replace('#', '/issues/')}`,
+    issue_url: url,
+    body: text,
+    user: null,
+    created_at: '2026-02-01T12:00:00Z',
+    updated_at: '2026-02-01T12:00:00Z',
+    author_association: 'MEMBER',
   };
 }
 
 /** As the API shows an issue: with all members that it always has. */
 function shown(issue: GithubIssue | undefined) {
   if (issue === undefined) return { message: 'Not Found' };
-  const { movedTo, ...rest } = issue;
+  const { movedTo, assignees, ...rest } = issue;
   const { repo, number } = movedTo ?? { repo: 'octo/shop', number: issue.number };
   const url = `https://api.github.com/repos/${repo}/issues/${number}`;
   return {

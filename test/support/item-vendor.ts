@@ -2,9 +2,11 @@
 import { LockstepError } from '../../src/base/errors.ts';
 import type { CallContext, Delivery, Target, TaskState } from '../../src/contract/target.ts';
 import { openCaller } from '../../src/mirror/targets/caller.ts';
-import type { TargetNeeds } from '../../src/mirror/targets/item-calls.ts';
+import type { Creating, DetailLog } from '../../src/mirror/targets/creation-log.ts';
+import type { ItemNeeds } from '../../src/mirror/targets/item-calls.ts';
 import type { SecretRef } from '../../src/settings/fields.ts';
 import { Hidden } from '../../src/settings/hidden.ts';
+import type { ItemField, ItemSettings } from '../../src/settings/target-items.ts';
 import { type FreeBudget, freeBudget } from './free-budget.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import type { VendorStandin } from './vendor-standin.ts';
@@ -16,7 +18,7 @@ export const SEEN_AT = new Date('2026-03-01T12:00:00Z');
 /** A vendor with items in memory, as the suite of all such targets uses it. */
 export interface ItemVendor {
   readonly vendor: VendorStandin;
-  readonly openTarget: (needs: TargetNeeds, settings: { readonly create: boolean }) => Target;
+  readonly openTarget: (needs: ItemNeeds, settings: { readonly create: boolean }) => Target;
   /** Adds an item and returns its id. */
   put(isCompleted: boolean): string;
   isCompleted(itemId: string): boolean;
@@ -28,14 +30,78 @@ export interface ItemVendor {
   readonly missing: Reply;
 }
 
+/** A vendor whose items have fields and comments. */
+export interface DetailedVendor extends ItemVendor {
+  readonly openTarget: (needs: ItemNeeds, settings: { readonly create: boolean } & Partial<ItemSettings>) => Target;
+  /** A field of an item as the vendor has it. */
+  field(itemId: string, name: ItemField): unknown;
+  readonly comments: VendorComment[];
+  isComment(request: SeenRequest): boolean;
+  /** Does the request change fields of an item? */
+  isUpdate(request: SeenRequest): boolean;
+}
+
+export interface VendorComment {
+  /** An id of our choice, or the vendor's. */
+  readonly id: string;
+  readonly itemId: string;
+  readonly text: string;
+}
+
+/** As in settings without these keys. */
+export const NO_DETAILS: ItemSettings = {
+  fields: {},
+  people: {},
+  onChange: [],
+  comment: false,
+  createTasks: false,
+  whenGone: 'leave',
+};
+
+/** A ledger's log in memory: it is kept while targets are opened again. */
+export interface FakeLog extends DetailLog {
+  /** What `lastDelivered` answers. */
+  delivered: TaskState | undefined;
+  /** Makes everything recorded so much older. */
+  age(ms: number): void;
+}
+
+export function fakeLog(): FakeLog {
+  const created = new Map<string, { at: string; agoMs: number; isTaken: boolean }>();
+  const keyOf = ({ account, task }: Creating) => `${account}/${task.kind}:${task.id}`;
+  let count = 0;
+  return {
+    delivered: undefined,
+    age(ms) {
+      for (const each of created.values()) each.agoMs += ms;
+    },
+    async lastDelivered() {
+      return this.delivered;
+    },
+    lastOf: async (what) => created.get(keyOf(what)),
+    async begin(what, last) {
+      if (created.get(keyOf(what))?.at !== last?.at) return undefined;
+      created.set(keyOf(what), { at: String(++count), agoMs: 0, isTaken: false });
+      return String(count);
+    },
+    async noteTaken(what) {
+      const known = created.get(keyOf(what));
+      if (known) known.isTaken = true;
+    },
+    async forget(what, at) {
+      if (at === undefined || created.get(keyOf(what))?.at === at) created.delete(keyOf(what));
+    },
+  };
+}
+
 export function secretRef(text: string, where = 'targets.outside.token'): SecretRef {
   return { from: 'literal', value: new Hidden(text), where };
 }
 
 export function needsOf(
   vendor: Pick<VendorStandin, 'url'>,
-  given: { allowPrivate?: boolean; path?: string } = {},
-): TargetNeeds & { readonly budget: FreeBudget } {
+  given: { allowPrivate?: boolean; path?: string; log?: DetailLog } = {},
+): ItemNeeds & { readonly budget: FreeBudget } {
   const budget = freeBudget();
   const caller = openCaller({
     name: 'outside',
@@ -44,7 +110,7 @@ export function needsOf(
     timeoutMs: 5_000,
     take: (signal) => budget.take({ lane: 'batch', signal }),
   });
-  return { caller, readSecret, now: () => SEEN_AT, budget };
+  return { caller, readSecret, now: () => SEEN_AT, budget, log: given.log ?? fakeLog() };
 }
 
 export async function readSecret(ref: SecretRef): Promise<string> {

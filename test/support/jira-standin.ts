@@ -1,9 +1,10 @@
 /** Jira Cloud with one workflow, as far as the target uses it: developer.atlassian.com/cloud/jira/platform/rest/v3. */
 
+import { z } from 'zod';
 import { openJira } from '../../src/mirror/targets/jira.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply } from './http-server.ts';
-import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -12,10 +13,17 @@ export interface JiraIssue {
   status: string;
   /** The fields of its last transition. */
   readonly sent?: object;
-  readonly fields: { readonly labels: readonly string[]; readonly summary?: string; readonly description?: unknown };
+  fields: {
+    readonly labels: readonly string[];
+    readonly summary?: string;
+    readonly description?: unknown;
+    readonly duedate?: string | null;
+    readonly assignee?: { readonly accountId: string } | null;
+    readonly priority?: { readonly name: string } | null;
+  };
 }
 
-export interface JiraVendor extends ItemVendor {
+export interface JiraVendor extends DetailedVendor {
   readonly issues: JiraIssue[];
   /** Its statuses in their order, each with its category; a transition leads to each. */
   readonly statuses: Map<string, string>;
@@ -43,12 +51,14 @@ export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsO
     budget: { requests: 5, perMs: 1000, burst: 5, concurrency: 4 },
     timeoutMs: 15_000,
     allowPrivate: false,
+    ...NO_DETAILS,
     ...given,
   };
 }
 
 export async function startJira(): Promise<JiraVendor> {
   const issues: JiraIssue[] = [];
+  const comments: VendorComment[] = [];
   const statuses = new Map([
     ['Backlog', 'new'],
     ['In Progress', 'indeterminate'],
@@ -62,11 +72,14 @@ export async function startJira(): Promise<JiraVendor> {
     body: { errorMessages: ['Issue does not exist or you do not have permission to see it.'] },
   };
   const add = (status: string, fields: JiraIssue['fields']) => {
-    const issue = { key: `ABC-${issues.length + 1}`, status, fields };
+    const issue: JiraIssue = { key: `ABC-${issues.length + 1}`, status, fields };
     issues.push(issue);
     return issue;
   };
   const shown = ({ key, status }: JiraIssue) => ({ key, fields: { status: statusOf(status) } });
+  const shownWhole = ({ key, fields }: JiraIssue) => {
+    return { key, fields: { summary: 'Old', ...fields, created: '2026-02-01T13:00:00.000+0100' } };
+  };
   const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key);
   const statusOf = (name: string) => ({ name, statusCategory: { key: statuses.get(name) } });
   const transitionTo = (name: string) => {
@@ -123,6 +136,10 @@ export async function startJira(): Promise<JiraVendor> {
         method: 'POST',
         path: /^\/rest\/api\/3\/search\/jql$/,
         answer({ body }) {
+          if (/ created >= "-\d+m" AND statusCategory != Done ORDER BY created ASC$/.test(JSON.parse(body).jql)) {
+            const open = issues.filter(({ status }) => statuses.get(status) !== 'done');
+            return { body: { issues: open.map(shownWhole), isLast: true } };
+          }
           const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(JSON.parse(body).jql)?.[1];
           const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
           if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
@@ -140,6 +157,42 @@ export async function startJira(): Promise<JiraVendor> {
           return { status: 201, body: { id: '10001', key } };
         },
       },
+      {
+        method: 'PUT',
+        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/,
+        answer({ body }, [, key]) {
+          const issue = issueAt(key);
+          if (issue === undefined) return missing;
+          const { fields = {}, update = {} } = JSON.parse(body);
+          const both = Object.keys(fields).find((field) => field in update);
+          if (both !== undefined) return refusal({ errors: { [both]: 'It is in fields and in update.' } });
+          const changes: readonly { add?: string; remove?: string }[] = update.labels ?? [];
+          const labels = issue.fields.labels
+            .filter((label) => !changes.some(({ remove }) => remove === label))
+            .concat(changes.flatMap(({ add }) => add ?? []));
+          issue.fields = { ...issue.fields, ...fields, labels };
+          return { status: 204 };
+        },
+      },
+      {
+        method: 'GET',
+        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/comment$/,
+        answer({ query }, [, key]) {
+          const from = Number(query.get('startAt'));
+          const own = comments.filter(({ itemId }) => itemId === key).map(shownComment);
+          return { body: { comments: own.slice(from, from + Number(query.get('maxResults'))), total: own.length } };
+        },
+      },
+      {
+        method: 'POST',
+        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/comment$/,
+        answer({ body }, [, itemId = '']) {
+          if (issueAt(itemId) === undefined) return missing;
+          const comment = { id: String(comments.length + 1), itemId, text: textOf(JSON.parse(body).body) };
+          comments.push(comment);
+          return { status: 201, body: shownComment(comment) };
+        },
+      },
     ],
   );
   const harness: JiraVendor = {
@@ -148,15 +201,47 @@ export async function startJira(): Promise<JiraVendor> {
     statuses,
     doneFields,
     isSearchBehind: false,
-    openTarget: (needs, { create }) => openJira(jiraSettings({ create }), needs),
+    openTarget: (needs, given) => openJira(jiraSettings(given), needs),
     put: (isCompleted) => add(isCompleted ? 'Done' : 'In Progress', { labels: [] }).key,
     isCompleted: (itemId) => statuses.get(issueAt(itemId)?.status ?? '') === 'done',
     count: () => issues.length,
     isWrite: ({ method, path }) => method === 'POST' && path.endsWith('/transitions'),
     isCreation: ({ method, path }) => method === 'POST' && path === '/rest/api/3/issue',
+    field(itemId, name) {
+      const { summary, description, duedate, labels, assignee, priority } = issueAt(itemId)?.fields ?? {};
+      const fields = {
+        title: summary,
+        description: description && textOf(description),
+        dueDate: duedate,
+        labels,
+        assignee: assignee?.accountId,
+        priority: priority?.name,
+      };
+      return fields[name];
+    },
+    comments,
+    isComment: ({ method, path }) => method === 'POST' && path.endsWith('/comment'),
+    isUpdate: ({ method }) => method === 'PUT',
     missing,
   };
   return harness;
+}
+
+const document = z.object({
+  content: z.array(z.object({ content: z.array(z.object({ text: z.string() })) })),
+});
+
+/** The paragraphs of a document, one on a line. */
+function textOf(given: unknown): string {
+  return document
+    .parse(given)
+    .content.map(({ content }) => content.map(({ text }) => text).join(''))
+    .join('\n');
+}
+
+function shownComment({ id, text }: VendorComment) {
+  const content = text.split('\n').map((line) => ({ type: 'paragraph', content: [{ type: 'text', text: line }] }));
+  return { id, body: { type: 'doc', version: 1, content } };
 }
 
 function refusal(body: object): Reply {

@@ -6,7 +6,7 @@ import { openLinear } from '../../src/mirror/targets/linear.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import { noteExercised } from './exercised.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { type Contract, vendorFile } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -18,9 +18,13 @@ export interface LinearIssue {
   trashed?: boolean;
   readonly title?: string;
   readonly description?: string;
+  readonly dueDate?: string | null;
+  readonly assigneeId?: string | null;
+  readonly priority?: number;
+  labelIds?: readonly string[];
 }
 
-export interface LinearVendor extends ItemVendor {
+export interface LinearVendor extends DetailedVendor {
   readonly issues: LinearIssue[];
   readonly states: LinearState[];
   /** The operations asked for so far, by name. */
@@ -34,8 +38,19 @@ interface LinearCreation {
   readonly description: string;
 }
 
+interface LinearUpdate {
+  readonly stateId?: string;
+  readonly addedLabelIds?: readonly string[];
+  readonly removedLabelIds?: readonly string[];
+}
+
+const CREATED_AT = '2026-02-01T12:00:00.000Z';
+/** Its labels by name. */
+const LABELS = ['mirror', 'urgent', 'new'];
+
 interface LinearFilter {
-  readonly or: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
+  readonly createdAt?: { readonly gte: string };
+  readonly or?: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
 }
 
 interface LinearState {
@@ -81,6 +96,7 @@ export function linearSettings(given: Partial<SettingsOf<'linear'>> = {}): Setti
     budget: { requests: 40, perMs: 60_000, burst: 1, concurrency: 4 },
     timeoutMs: 15_000,
     allowPrivate: false,
+    ...NO_DETAILS,
     ...given,
   };
 }
@@ -91,6 +107,7 @@ export function graphqlError(message: string, code: string, type = 'invalid inpu
 
 export async function startLinear(): Promise<LinearVendor> {
   const issues: LinearIssue[] = [];
+  const comments: VendorComment[] = [];
   const states = ['Todo/unstarted', 'Backlog/backlog', 'Shipped/completed', 'Done/completed', 'Canceled/canceled'].map(
     (each, index): LinearState => {
       const [name = '', type = ''] = each.split('/');
@@ -112,7 +129,19 @@ export async function startLinear(): Promise<LinearVendor> {
   const shown = (id: string) => {
     const issue = find(id);
     if (issue === undefined) throw notFound('Issue');
-    return { ...issue, trashed: issue.trashed ?? null, state: stateOf(issue), team: { id: issue.team } };
+    const own = comments.filter(({ itemId }) => itemId === issue.identifier);
+    return {
+      title: 'Old',
+      createdAt: CREATED_AT,
+      labels: { nodes: (issue.labelIds ?? []).map((id) => ({ name: id.replace('label-', '') })) },
+      ...issue,
+      trashed: issue.trashed ?? null,
+      state: stateOf(issue),
+      team: { id: issue.team },
+      comments: ({ filter }: { filter: { id: { eq: string } } }) => ({
+        nodes: own.filter((comment) => comment.id === filter.id.eq),
+      }),
+    };
   };
   const root = {
     issue: ({ id }: { id: string }) => shown(id),
@@ -121,22 +150,38 @@ export async function startLinear(): Promise<LinearVendor> {
         .filter((issue) => isIn(filter, issue))
         .map(({ id }) => shown(id))
         .slice(0, first),
+      pageInfo: { hasNextPage: false, endCursor: null },
     }),
     team: ({ id }: { id: string }) => ({ id, states: { nodes: states } }),
     teams: ({ filter }: { filter: { key: { eq: string } } }) => ({
       nodes: filter.key.eq === 'ENG' ? [{ id: 'team-eng' }] : [],
     }),
-    issueUpdate({ id, input: { stateId } }: { id: string; input: { stateId: string } }) {
+    issueUpdate({ id, input }: { id: string; input: LinearUpdate }) {
       const issue = find(id);
       if (issue === undefined) throw notFound('Issue');
-      if (!states.some((state) => state.id === stateId)) throw notFound('WorkflowState');
-      issue.stateId = stateId;
+      const { addedLabelIds = [], removedLabelIds = [], ...fields } = input;
+      if (fields.stateId !== undefined && !states.some((state) => state.id === fields.stateId))
+        throw notFound('WorkflowState');
+      const kept = (issue.labelIds ?? []).filter((label) => !removedLabelIds.includes(label));
+      Object.assign(issue, { ...fields, labelIds: [...kept, ...addedLabelIds] });
       return { success: true, lastSyncId: 1 };
     },
-    issueCreate({ input: { id, teamId, title, description } }: { input: LinearCreation }) {
+    issueLabels: ({ filter }: { filter: { name: { in: readonly string[] } } }) => ({
+      nodes: LABELS.filter((name) => filter.name.in.includes(name)).map((name) => ({ id: `label-${name}`, name })),
+    }),
+    commentCreate({ input: { id, issueId, body } }: { input: { id: string; issueId: string; body: string } }) {
+      const issue = find(issueId);
+      if (issue === undefined) throw notFound('Issue');
+      if (comments.some((comment) => comment.id === id))
+        throw new GraphQLError('Id already in use', { extensions: { code: 'INPUT_ERROR' } });
+      comments.push({ id, itemId: issue.identifier, text: body });
+      return { success: true, lastSyncId: 1 };
+    },
+    issueCreate({ input: { teamId, ...given } }: { input: LinearCreation }) {
+      const { id } = given;
       if (teamId !== 'team-eng') throw notFound('Team');
       if (find(id)) throw new GraphQLError('Id already in use', { extensions: { code: 'INPUT_ERROR' } });
-      add({ id, title, description, stateId: 'state-Todo' });
+      add({ ...given, stateId: 'state-Todo' });
       return { success: true, lastSyncId: 1, issue: shown(id) };
     },
   };
@@ -159,13 +204,20 @@ export async function startLinear(): Promise<LinearVendor> {
     issues,
     states,
     operations: () => vendor.requests.map(operationOf),
-    openTarget: (needs, { create }) => openLinear(linearSettings({ create }), needs),
+    openTarget: (needs, given) => openLinear(linearSettings(given), needs),
     put: (isCompleted) =>
       add({ id: uuid(issues.length), stateId: isCompleted ? 'state-Done' : 'state-Todo' }).identifier,
-    isCompleted: (itemId) => stateOf(find(itemId))?.type === 'completed',
+    isCompleted: (itemId) => ['completed', 'canceled'].includes(stateOf(find(itemId))?.type ?? ''),
     count: () => issues.length,
-    isWrite: (request) => operationOf(request) === 'Move',
+    isWrite: (request) => operationOf(request) === 'Update' && 'stateId' in inputOf(request),
     isCreation: (request) => operationOf(request) === 'Create',
+    field(itemId, name) {
+      const { title, description, dueDate, labelIds, assigneeId, priority } = find(itemId) ?? {};
+      return { title, description, dueDate, labels: labelIds, assignee: assigneeId, priority }[name];
+    },
+    comments,
+    isComment: (request) => operationOf(request) === 'Comment',
+    isUpdate: (request) => operationOf(request) === 'Update' && !('stateId' in inputOf(request)),
     missing,
   };
 }
@@ -174,10 +226,15 @@ function operationOf({ body }: SeenRequest): string {
   return /^(?:query|mutation) (\w+)/.exec(JSON.parse(body).query)?.[1] ?? '';
 }
 
+function inputOf({ body }: SeenRequest): object {
+  return JSON.parse(body).variables.input;
+}
+
 function uuid(count: number): string {
   return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
 }
 
-function isIn({ or }: LinearFilter, { identifier }: LinearIssue): boolean {
+function isIn({ or = [], createdAt }: LinearFilter, { identifier }: LinearIssue): boolean {
+  if (createdAt !== undefined) return Date.parse(createdAt.gte) <= Date.parse(CREATED_AT);
   return or.some(({ team, number }) => number.in.some((each) => identifier === `${team.key.eq}-${each}`));
 }

@@ -3,7 +3,7 @@
 import { openTodoist } from '../../src/mirror/targets/todoist.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { HOOK_SECRET, type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
+import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -12,12 +12,16 @@ export interface TodoistTask {
   checked: boolean;
   readonly content: string;
   readonly description: string;
+  readonly labels: readonly string[];
+  readonly priority: number;
+  readonly due_date?: string;
+  readonly assignee_id?: string | null;
   due?: { readonly is_recurring: boolean; readonly string: string; readonly date: string };
   /** How often it was moved to its next date. */
   moves: number;
 }
 
-export interface TodoistVendor extends ItemVendor {
+export interface TodoistVendor extends DetailedVendor {
   readonly tasks: TodoistTask[];
 }
 
@@ -34,16 +38,26 @@ export function todoistSettings(given: Partial<SettingsOf<'todoist'>> = {}): Set
     budget: { requests: 60, perMs: 60_000, burst: 1, concurrency: 4 },
     timeoutMs: 15_000,
     allowPrivate: false,
+    ...NO_DETAILS,
     ...given,
   };
 }
 
 export async function startTodoist(): Promise<TodoistVendor> {
   const tasks: TodoistTask[] = [];
+  const comments: VendorComment[] = [];
   const done = new Set<string>();
   const missing = { status: 404, body: { error: 'Task not found', error_code: 478, http_code: 404 } };
   const add = (content: string, description: string, checked = false) => {
-    const task = { id: `6X7rM8997g3RQ${tasks.length + 100}`, content, description, checked, moves: 0 };
+    const task: TodoistTask = {
+      id: `6X7rM8997g3RQ${tasks.length + 100}`,
+      content,
+      description,
+      checked,
+      labels: [],
+      priority: 1,
+      moves: 0,
+    };
     tasks.push(task);
     return task;
   };
@@ -117,8 +131,39 @@ export async function startTodoist(): Promise<TodoistVendor> {
         headers: { 'x-request-id': /^[\da-f]{32}$/ },
         answer(request) {
           if (isRepeated(request)) return { status: 204 };
-          const { content, description } = JSON.parse(request.body);
-          return { body: shown(add(content, description)) };
+          const { content, description, project_id, ...fields } = JSON.parse(request.body);
+          return { body: shown(Object.assign(add(content, description), fields)) };
+        },
+      },
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/tasks\/(\w+)$/,
+        answer({ body }, [, id]) {
+          const task = taskAt(id);
+          if (task === undefined || task.checked) return missing;
+          const { due_string, ...fields } = JSON.parse(body);
+          return { body: shown(Object.assign(task, fields, due_string && { due_date: undefined })) };
+        },
+      },
+      {
+        method: 'GET',
+        path: /^\/api\/v1\/comments$/,
+        answer({ query }) {
+          const results = comments.filter(({ itemId }) => itemId === query.get('task_id')).map(shownComment);
+          return { body: { results, next_cursor: null } };
+        },
+      },
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/comments$/,
+        headers: { 'x-request-id': /^[\da-f]{32}$/ },
+        answer(request) {
+          if (isRepeated(request)) return { status: 204 };
+          const { task_id, content } = JSON.parse(request.body);
+          if (taskAt(task_id) === undefined) return missing;
+          const comment = { id: String(comments.length + 1), itemId: task_id, text: content };
+          comments.push(comment);
+          return { body: shownComment(comment) };
         },
       },
     ],
@@ -126,18 +171,26 @@ export async function startTodoist(): Promise<TodoistVendor> {
   return {
     vendor,
     tasks,
-    openTarget: (needs, { create }) => openTodoist(todoistSettings({ create }), needs),
+    openTarget: (needs, given) => openTodoist(todoistSettings(given), needs),
     put: (isCompleted) => add('Old', '', isCompleted).id,
     isCompleted: (itemId) => taskAt(itemId)?.checked === true,
     count: () => tasks.length,
     isWrite: ({ path }) => /\/(close|reopen)$/.test(path),
     isCreation: ({ method, path }) => method === 'POST' && path === '/api/v1/tasks',
+    field(itemId, name) {
+      const { content, description, due_date, labels, priority, assignee_id } = taskAt(itemId) ?? {};
+      const fields = { title: content, description, dueDate: due_date, labels, priority, assignee: assignee_id };
+      return fields[name];
+    },
+    comments,
+    isComment: ({ method, path }) => method === 'POST' && path === '/api/v1/comments',
+    isUpdate: ({ method, path }) => method === 'POST' && /^\/api\/v1\/tasks\/\w+$/.test(path),
     missing,
   };
 }
 
 /** As the API shows a task: with all members that it always has. */
-function shown({ id, content, description, checked, due }: TodoistTask) {
+function shown({ id, content, description, checked, due, labels, priority }: TodoistTask) {
   const nothing = {
     section_id: null,
     parent_id: null,
@@ -154,16 +207,30 @@ function shown({ id, content, description, checked, due }: TodoistTask) {
     due: due ?? null,
     user_id: '2671355',
     project_id: '6Jf8VQXxpwv56VQ7',
-    labels: [],
+    labels,
     deadline: null,
     duration: null,
     is_deleted: false,
     added_at: '2026-02-01T12:00:00.000000Z',
     completed_at: checked ? '2026-02-28T12:00:00.000000Z' : null,
     updated_at: '2026-02-28T12:00:00.000000Z',
-    priority: 1,
+    priority,
     child_order: 1,
     day_order: -1,
     is_collapsed: false,
+  };
+}
+
+function shownComment({ id, itemId, text }: VendorComment) {
+  return {
+    id,
+    item_id: itemId,
+    content: text,
+    posted_at: '2026-02-01T12:00:00.000000Z',
+    file_attachment: null,
+    posted_uid: '2671355',
+    uids_to_notify: null,
+    reactions: null,
+    is_deleted: false,
   };
 }

@@ -74,6 +74,21 @@ export const MIRROR_REASONS = {
     remedy: `Fix the receiver, ${REPLAY}`,
   },
   FILTERED: { meaning: 'The settings of the target do not ask for this change: see its events and fields.' },
+  FIELD_INVALID: {
+    meaning: 'A template yields a value that the field cannot have. The state and the other fields were written.',
+    remedy: `Correct the template that the detail names, ${REPLAY}`,
+  },
+  PERSON_UNKNOWN: {
+    meaning: 'The assignee has no id in people of the target. The state and the other fields were written.',
+    remedy: `Add the person to people of the target, ${REPLAY}`,
+  },
+  LABEL_UNKNOWN: {
+    meaning: 'The target has no label of that name. The state and the other fields were written.',
+    remedy: `Create the label there, or correct the template, ${REPLAY}`,
+  },
+  COMMENT_UNSEEN: {
+    meaning: 'A comment may have been written and is not shown yet. It is searched for before it is written again.',
+  },
   TEMPLATE_INVALID: {
     meaning: 'A template in the settings of the target does not fit this task.',
     remedy: `Correct the template that the detail names, ${REPLAY}`,

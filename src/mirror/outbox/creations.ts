@@ -1,39 +1,48 @@
-/** The last creation for each task, in the ledger: after a crash it shows that an item may exist that no link names yet. */
+/** The last creation for each task, in the ledger: after a crash it shows that an item or a comment may exist that nothing names yet. */
 
-import type { Delivery } from '../../contract/target.ts';
+import type { Delivery, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { sourceIdOf } from '../links/item-links.ts';
-import type { CreationLog, LoggedCreation } from '../targets/service-creation.ts';
+import type { Creating, DetailLog, LoggedCreation } from '../targets/creation-log.ts';
 
 const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';
 
-export function creationLog(db: Queryable, target: string): CreationLog {
-  const keyOf = ({ account, task }: Delivery) => [account, target, sourceIdOf(task)];
+export function creationLog(db: Queryable, target: string): DetailLog {
+  const keyOf = ({ account, task }: Creating) => [account, target, `${task.kind}:${task.id}`];
   return {
-    async lastOf(delivery) {
+    async lastOf(what) {
       const { rows } = await db.query<LoggedCreation>(
         `select at::text as at, (extract(epoch from clock_timestamp() - at) * 1000)::float8 as "agoMs",
            is_taken as "isTaken" from ledger.creations where ${OF_TASK}`,
-        keyOf(delivery),
+        keyOf(what),
       );
       return rows[0];
     },
-    async begin(delivery, last) {
+    async begin(what, last) {
       const { rows } = await db.query<{ at: string }>(
         `insert into ledger.creations as c (scope, target, source_id) values ($1, $2, $3)
          on conflict (scope, target, source_id) do update set at = clock_timestamp(), is_taken = false
            where c.at = $4::timestamptz
          returning at::text as at`,
-        [...keyOf(delivery), last?.at ?? null],
+        [...keyOf(what), last?.at ?? null],
       );
       return rows[0]?.at;
     },
-    async noteTaken(delivery) {
-      await db.query(`update ledger.creations set is_taken = true where ${OF_TASK}`, keyOf(delivery));
+    async noteTaken(what) {
+      await db.query(`update ledger.creations set is_taken = true where ${OF_TASK}`, keyOf(what));
     },
-    async forget(delivery, at) {
+    async lastDelivered({ id, sequence }: Delivery) {
+      const { rows } = await db.query<{ task: TaskState }>(
+        `select t.task from ledger.deliveries d join ledger.deliveries t
+           on t.target = d.target and t.scope = d.scope and t.sync = d.sync and t.kind = d.kind and t.task_id = d.task_id
+         where d.id = $1 and t.sequence < $2 and t.verdict in ('delivered', 'already')
+         order by t.sequence desc limit 1`,
+        [id, sequence],
+      );
+      return rows[0]?.task;
+    },
+    async forget(what, at) {
       await db.query(`delete from ledger.creations where ${OF_TASK} and at = coalesce($4::timestamptz, at)`, [
-        ...keyOf(delivery),
+        ...keyOf(what),
         at ?? null,
       ]);
     },

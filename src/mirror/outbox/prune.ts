@@ -1,5 +1,6 @@
 /** Deletes deliveries that ended long ago. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { CHANGE_COMMENT } from '../targets/item-comments.ts';
 
 /** Rows per statement, so that no statement takes long. */
 const BATCH = 5_000;
@@ -13,7 +14,7 @@ const MAY_GO = `d.state = 'ended' and d.ended_at < clock_timestamp() - $1::float
     and n.task_id = d.task_id and n.sequence > d.sequence
     and (d.verdict not in ('delivered', 'already') or n.verdict in ('delivered', 'already'))))`;
 
-/** Deletes old deliveries until none is left or the signal aborts; returns how many. */
+/** Deletes old deliveries, and the records of their comments, until none is left or the signal aborts; returns how many. */
 export async function pruneDeliveries(db: Queryable, olderThanMs: number, signal?: AbortSignal): Promise<number> {
   let count = 0;
   for (let last = BATCH; last === BATCH && signal?.aborted !== true; count += last) {
@@ -23,6 +24,10 @@ export async function pruneDeliveries(db: Queryable, olderThanMs: number, signal
     );
     last = deleted.rowCount ?? 0;
   }
+  await db.query(
+    `delete from ledger.creations where starts_with(source_id, '${CHANGE_COMMENT}:') and at < clock_timestamp() - $1::float8 * interval '1 ms'`,
+    [olderThanMs],
+  );
   return count;
 }
 

@@ -7,12 +7,22 @@ import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { asanaAdmin } from './asana-admin.ts';
 import { asanaHookReader } from './asana-hook.ts';
-import { type Calls, collectInPages, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import {
+  type Calls,
+  collectInPages,
+  findInPages,
+  type ItemNeeds,
+  isInPages,
+  isoSeconds,
+  moved,
+  readWhole,
+} from './item-calls.ts';
+import type { FieldValues } from './item-fields.ts';
 import { ASANA } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
-import { endsWith, markedText, titleOf } from './item-text.ts';
+import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
-import { type VendorItems, vendorTarget } from './vendor-target.ts';
+import { type DetailedItems, detailTarget } from './vendor-target.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An item that was not changed for longer is not searched for: its creation has settled long ago. */
@@ -27,7 +37,22 @@ const task = z
   .transform(({ gid, completed, notes }) => {
     return { itemId: gid, isCompleted: completed, status: completed ? 'completed' : 'open', notes };
   });
-const page = z.object({ data: z.array(task), next_page: z.object({ offset: z.string() }).nullish() });
+const next_page = z.object({ offset: z.string() }).nullish();
+const page = z.object({ data: z.array(task), next_page });
+const newTask = z
+  .object({
+    gid: z.string(),
+    name: z.string(),
+    notes: z.string(),
+    due_on: z.string().nullish(),
+    created_at: z.coerce.date(),
+  })
+  .transform(({ gid, name, notes, due_on, created_at }) => {
+    return { ...textsOf(name, notes), itemId: gid, createdAt: created_at, dueDate: due_on ?? undefined, marked: notes };
+  });
+const newPage = z.object({ data: z.array(newTask), next_page });
+/** Comments are stories, beside those that Asana itself writes. */
+const stories = z.object({ data: z.array(z.object({ text: z.string().nullish() })), next_page });
 
 type Page = z.output<typeof page>;
 
@@ -35,7 +60,8 @@ const message = z
   .object({ errors: z.array(z.object({ message: z.string() })).min(1) })
   .transform(({ errors }) => errors.map((error) => error.message).join('; '));
 
-export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Target {
+export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Target {
+  const { now = () => new Date() } = needs;
   const { project = '' } = settings;
 
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
@@ -44,19 +70,19 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
       query: { project, opt_fields: 'completed', limit: String(PER_PAGE) },
       page,
       mostPages: MOST_READ_TOGETHER / PER_PAGE,
-      next: nextPage,
+      next: (each: Page) => nextPage(each),
     };
     const asked = await collectInPages(calls, pages, itemIds, ({ data }) => data);
     return asked.status === 'ok' ? { status: 'ok', value: asked.value.items } : asked;
   }
 
-  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+  const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
     read(itemId) {
       const found = z.object({ data: task }).transform(({ data }) => data);
       return calls.ask({ method: 'GET', path: `/tasks/${itemId}?opt_fields=completed` }, found);
     },
     write({ itemId }, wanted) {
-      const completed = wanted.status === 'completed';
+      const completed = wanted.status === 'completed' || wanted.status === 'cancelled';
       const body = { data: { completed } };
       return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body }, moved(completed ? 'completed' : 'open'));
     },
@@ -68,7 +94,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
         page,
         mostPages: MAX_PAGES,
         findIn: ({ data }: Page) => data.find(({ notes }) => endsWith(notes, markerOf(delivery))),
-        next: nextPage,
+        next: (each: Page) => nextPage(each),
       };
       const first = await findInPages(calls, pages);
       const asked = isOffsetExpired(first) ? await findInPages(calls, pages) : first;
@@ -78,15 +104,32 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
       const detail = `Asana: more than ${MAX_PAGES * PER_PAGE} tasks of project ${project} changed within 30 days, too many to search for an existing one: use a separate project for this target`;
       return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
     },
-    add(delivery) {
-      const notes = markedText(delivery.task, markerOf(delivery));
-      const body = { data: { name: titleOf(delivery.task), notes, projects: [project] } };
+    add(delivery, values) {
+      const body = { data: { ...dataOf(values, markerOf(delivery)), projects: [project] } };
       const created = z.object({ data: z.object({ gid: z.string() }) }).transform(({ data }) => data.gid);
       return calls.ask({ method: 'POST', path: '/tasks', body }, created);
     },
+    update({ itemId }, values, delivery) {
+      const data = dataOf(values, delivery.itemId === undefined ? markerOf(delivery) : undefined);
+      return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body: { data } }, z.unknown());
+    },
+    hasComment({ itemId }, marker) {
+      return isInPages(calls, {
+        path: `/tasks/${itemId}/stories`,
+        query: { opt_fields: 'text', limit: String(PER_PAGE) },
+        page: stories,
+        mostPages: MAX_PAGES,
+        findIn: ({ data }) => data.find(({ text }) => endsWith(text, marker)),
+        next: (each: z.output<typeof stories>) => nextPage(each),
+      });
+    },
+    addComment({ itemId }, text, marker) {
+      const body = { data: { text: markedText(text, marker) } };
+      return calls.ask({ method: 'POST', path: `/tasks/${itemId}/stories`, body }, z.unknown());
+    },
   });
 
-  return vendorTarget(settings, needs, {
+  return detailTarget(settings, needs, {
     name: 'Asana',
     noun: 'Asana task',
     ...ASANA,
@@ -94,6 +137,21 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MAX_PAGES, async (offset) => {
+        const query = new URLSearchParams({
+          project,
+          completed_since: isoSeconds(now()), // only tasks that are not completed
+          modified_since: isoSeconds(since),
+          opt_fields: 'name,notes,due_on,created_at',
+          limit: String(PER_PAGE),
+          ...(offset !== undefined && { offset }),
+        });
+        const asked = await calls.ask({ method: 'GET', path: `/tasks?${query}` }, newPage);
+        if (asked.status !== 'ok') return asked;
+        const { data, next_page } = asked.value;
+        return { status: 'ok', value: { items: data, next: next_page?.offset } };
+      }),
     ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
     container: `project ${project}`,
     settleMs: 60_000,
@@ -102,7 +160,12 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: TargetNeeds): Ta
   });
 }
 
-function nextPage({ next_page }: Page) {
+function dataOf({ title, description, dueDate, assignee }: FieldValues, marker: string | undefined) {
+  const notes = description === undefined ? undefined : markedText(description, marker);
+  return { name: title, notes, due_on: dueDate, assignee };
+}
+
+function nextPage({ next_page }: Pick<Page, 'next_page'>) {
   return next_page && { offset: next_page.offset };
 }
 

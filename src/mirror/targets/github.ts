@@ -10,33 +10,44 @@ import type { SettingsOf } from '../../settings/target.ts';
 import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
-import { type Calls, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import { type Calls, findInPages, type ItemNeeds, isInPages, isoSeconds, moved, readWhole } from './item-calls.ts';
+import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
-import { endsWith, markedText, titleOf } from './item-text.ts';
+import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
-import { type VendorItems, vendorTarget } from './vendor-target.ts';
+import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An item that was not changed for longer is not searched for: its creation has settled long ago. */
 const FIND_WITHIN_MS = 30 * DAY_MS;
 const PER_PAGE = 100;
+const MOST_COMMENT_PAGES = 20;
+const MOST_NEW_PAGES = 20;
 
+const label = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]);
 const issue = z.object({
   number: z.int().positive(),
+  title: z.string().default(''),
+  created_at: z.coerce.date().optional(),
   repository_url: z.string().optional(),
   state: z.enum(['open', 'closed']),
   state_reason: z.string().nullish(),
   body: z.string().nullish(),
+  labels: z.array(label).default([]),
   pull_request: z.unknown().optional(),
 });
 
-export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): Target {
+interface GithubIssue extends ItemState {
+  readonly labels: readonly string[];
+}
+
+export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Target {
   const { owner = '', repo = '', labels } = settings;
   const path = `/repos/${owner}/${repo}/issues`;
 
-  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+  const itemsBy = (calls: Calls): DetailedItems<GithubIssue> => ({
     async read(itemId) {
       const asked = await calls.ask({ method: 'GET', path: pathOf(itemId) }, issue);
       if (asked.status !== 'ok') return asked;
@@ -46,10 +57,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
       return { status: 'refused', reason: 'NOT_AN_ISSUE', detail };
     },
     write({ itemId }, wanted) {
-      const isDone = wanted.status === 'completed';
-      const body = isDone
-        ? { state: 'closed', state_reason: 'completed' }
-        : { state: 'open', state_reason: 'reopened' };
+      const body = STATES[wanted.status === 'named' ? 'open' : wanted.status];
       return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, moved(body.state));
     },
     async find(delivery) {
@@ -67,16 +75,34 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
       const { found } = asked.value;
       return { status: 'ok', value: found && toItem(githubItemId(owner, repo, found.number), found) };
     },
-    add(delivery) {
-      const { task } = delivery;
-      const text = markedText(task, commentOf(delivery));
-      const body = { title: titleOf(task), body: text, ...(labels.length > 0 && { labels }) };
+    add(delivery, { labels: own, ...values }) {
+      const all = { add: [...labels, ...(own?.add ?? [])], remove: [] };
+      const body = bodyOf({ ...values, ...(all.add.length > 0 && { labels: all }) }, [], commentOf(delivery));
       const created = issue.transform(({ number }) => githubItemId(owner, repo, number));
       return calls.ask({ method: 'POST', path, body }, created);
     },
+    update({ itemId, labels: current }, values, delivery) {
+      const marker = delivery.itemId === undefined ? commentOf(delivery) : undefined;
+      const body = bodyOf(values, current, marker);
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, z.unknown());
+    },
+    hasComment({ itemId }, marker) {
+      return isInPages(calls, {
+        path: `${pathOf(itemId)}/comments`,
+        query: { per_page: String(PER_PAGE), page: '1' },
+        page: z.array(z.object({ body: z.string().nullish() })),
+        mostPages: MOST_COMMENT_PAGES,
+        findIn: (page) => page.find(({ body }) => endsWith(body, hidden(marker))),
+        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+      });
+    },
+    addComment({ itemId }, text, marker) {
+      const body = { body: markedText(text, hidden(marker)) };
+      return calls.ask({ method: 'POST', path: `${pathOf(itemId)}/comments`, body }, z.unknown());
+    },
   });
 
-  return vendorTarget(settings, needs, {
+  return detailTarget(settings, needs, {
     ...githubVendor(
       settings.app === undefined
         ? "check this target's token: it has expired, was revoked, or lacks the permission Issues: read and write (classic tokens: the scope repo)"
@@ -86,6 +112,26 @@ export function openGithub(settings: SettingsOf<'github'>, needs: TargetNeeds): 
     ...githubNaming(settings),
     followsMoves: true, // of a renamed repository, or an issue that was transferred
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MOST_NEW_PAGES, async (page = '1') => {
+        const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
+        const query = new URLSearchParams({ ...sorted, per_page: String(PER_PAGE), page });
+        const asked = await calls.ask({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
+        if (asked.status !== 'ok') return asked;
+        const { length } = asked.value;
+        const isOver = length < PER_PAGE || (asked.value.at(-1)?.created_at ?? since) < since;
+        const items = asked.value
+          .filter((each) => each.pull_request === undefined)
+          .map((each) => ({
+            ...textsOf(each.title, each.body),
+            itemId: githubItemId(owner, repo, each.number),
+            createdAt: each.created_at ?? since,
+            dueDate: undefined,
+            labels: each.labels,
+            marked: each.body?.replace(/-->\s*$/, ''),
+          }));
+        return { status: 'ok', value: { items, next: isOver ? undefined : String(Number(page) + 1) } };
+      }),
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
@@ -143,15 +189,38 @@ function idOf({ number, repository_url = '' }: z.output<typeof issue>, askedFor:
  * `status` distinguishes "closed (not_planned)" from "closed (completed)". Both count as closed, and neither is written
  * again.
  */
-function toItem(itemId: string, { state, state_reason }: z.output<typeof issue>): ItemState {
+function toItem(itemId: string, { state, state_reason, labels }: z.output<typeof issue>): GithubIssue {
   const why = state === 'closed' && typeof state_reason === 'string' ? ` (${state_reason})` : '';
-  return { itemId, isCompleted: state === 'closed', status: `${state}${why}` };
+  return { itemId, isCompleted: state === 'closed', status: `${state}${why}`, labels };
 }
 
 function pathOf(itemId: string): string {
   return `/repos/${itemId.replace('#', '/issues/')}`;
 }
 
+const STATES = {
+  completed: { state: 'closed', state_reason: 'completed' },
+  cancelled: { state: 'closed', state_reason: 'not_planned' },
+  open: { state: 'open', state_reason: 'reopened' },
+} as const;
+
+function bodyOf(
+  { title, description, assignee, labels }: FieldValues,
+  current: readonly string[],
+  marker: string | undefined,
+) {
+  return {
+    title,
+    body: description === undefined ? undefined : markedText(description, marker),
+    assignees: assignee === undefined ? undefined : [assignee].filter((login) => login !== null),
+    labels: labels && withLabels(current, labels),
+  };
+}
+
 function commentOf(delivery: Delivery): string {
-  return `<!-- ${markerOf(delivery)} -->`;
+  return hidden(markerOf(delivery));
+}
+
+function hidden(marker: string): string {
+  return `<!-- ${marker} -->`;
 }

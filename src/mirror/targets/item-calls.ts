@@ -4,6 +4,7 @@ import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { type Answered, type AnswerHeaders, withoutSecrets } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
+import type { DetailLog } from './creation-log.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked, Missing } from './item-target.ts';
 import { jsonOf } from './json.ts';
@@ -20,6 +21,10 @@ export interface TargetNeeds {
   readonly kept?: KeptSecrets;
   /** Default: the system's. */
   readonly now?: () => Date;
+}
+
+export interface ItemNeeds extends TargetNeeds {
+  readonly log: DetailLog;
 }
 
 /** Shorter words of the header, such as Bearer, are not secret and may occur in any answer. */
@@ -163,6 +168,32 @@ export async function findInPages<Page, Item>(
     query = { ...query, ...more };
   }
   return { status: 'ok', value: { found: undefined, isWhole: false } };
+}
+
+/** Whether one of the pages that are read has a matching item. */
+export async function isInPages<Page, Item>(calls: Calls, pages: Pages<Page, Item>): Promise<Asked<boolean>> {
+  const asked = await findInPages(calls, pages);
+  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
+}
+
+/** All items of a list in pages; refused if there are more pages. */
+export async function readWhole<Item>(
+  mostPages: number,
+  read: (
+    cursor: string | undefined,
+  ) => Promise<Asked<{ readonly items: readonly Item[]; readonly next?: string | undefined }>>,
+): Promise<Asked<readonly Item[]>> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  for (let count = 1; count <= mostPages; count++) {
+    const asked = await read(cursor);
+    if (asked.status !== 'ok') return asked;
+    items.push(...asked.value.items);
+    cursor = asked.value.next;
+    if (cursor === undefined) return { status: 'ok', value: items };
+  }
+  const detail = `the list of new items has more than ${mostPages} pages: wait until they are fewer, or name a filter`;
+  return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 
 /** A page of a list is read for at least so many wanted items on average. */

@@ -12,6 +12,7 @@ import type {
   Target,
   TargetFailure,
 } from '../../contract/target.ts';
+import type { ReadFields } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { describeWanted, isInState, type Wanted, wantedState } from './wanted.ts';
 
@@ -28,6 +29,28 @@ export type ItemFound<Item> =
   | Skipped
   | TargetFailure;
 
+/** `done`: what was written, for people. */
+export interface Detailed {
+  readonly done: readonly string[];
+  readonly failure?: TargetFailure | undefined;
+}
+
+/** What a delivery writes besides the state of an item. `isOurs`: Lockstep created it, and no link of it is recorded. */
+export interface ItemDetails<Item> {
+  /** The values of all fields for an item that is about to be created. */
+  forCreation(delivery: Delivery): Promise<ReadFields | TargetFailure>;
+  writeFields(delivery: Delivery, found: FoundItem<Item>): Promise<Detailed>;
+  /** After the state and the fields. */
+  writeComments(delivery: Delivery, found: FoundItem<Item>): Promise<Detailed>;
+  commentGone(delivery: Delivery, item: Item): Promise<Detailed>;
+}
+
+interface FoundItem<Item> {
+  readonly item: Item;
+  readonly isNew: boolean;
+  readonly isOurs: boolean;
+}
+
 /** The items of a system as one delivery reaches them. */
 export interface Items<Item> {
   read(itemId: string): Promise<Asked<Item>>;
@@ -35,12 +58,21 @@ export interface Items<Item> {
   write(item: Item, wanted: Wanted, delivery: Delivery): Promise<Written>;
   /** The item of a task without a link: created once, however often it is called. */
   findOrCreate(delivery: Delivery): Promise<ItemFound<Item>>;
+  /** For systems whose items have fields and comments. */
+  readonly details?: ItemDetails<Item>;
 }
 
 export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'linkedBy' | 'isItemId' | 'howToLink'> {
   /** What an item is, for people: "GitHub issue". */
   readonly noun: string;
-  readonly settings: { readonly columns: Readonly<Record<string, string>>; readonly create: boolean };
+  readonly settings: {
+    readonly columns: Readonly<Record<string, string>>;
+    readonly create: boolean;
+    /** Default: leave. */
+    readonly whenGone?: 'leave' | 'close' | 'comment';
+  };
+  /** The fields of a completed item cannot be changed. */
+  readonly isFinalWhenCompleted?: boolean;
   /** A failure if the system cannot be used now, because that may be fixed while the delivery waits. */
   open(context: CallContext): Promise<Items<Item> | TargetFailure>;
   /** The item that was created for this task is gone. */
@@ -66,7 +98,8 @@ export function itemTarget<Item extends ItemState>(
         return itemMissing(system, found);
       }
       if (found.status !== 'ok') return found;
-      const outcome = await align(system, items, delivery, found.value);
+      if (isGone(delivery)) return afterGone(system, items, delivery, found.value);
+      const outcome = await write(system, items, delivery, found);
       // A linked item that was moved has another id now.
       return itemId === found.value.itemId ? outcome : withLink(system, outcome, found.value, found.isNew);
     },
@@ -85,9 +118,11 @@ export function itemTarget<Item extends ItemState>(
 
 function whyNothingToDo<Item extends ItemState>(
   { noun, howToLink, settings }: ItemSystem<Item>,
-  { task, event, itemId }: Delivery,
+  delivery: Delivery,
 ): DeliveryOutcome | undefined {
-  if (task.isGone || event === 'gone') {
+  const { task, itemId } = delivery;
+  if (isGone(delivery)) {
+    if (itemId !== undefined && (settings.whenGone ?? 'leave') !== 'leave') return undefined;
     const left = itemId === undefined ? `no ${noun} is linked with it` : `${itemId} was not changed`;
     const detail = `The ${task.kind} is no longer at the service and ${left}: close the ${noun} by hand if it is no longer needed`;
     return { status: 'skipped', reason: 'TASK_GONE', detail };
@@ -95,6 +130,10 @@ function whyNothingToDo<Item extends ItemState>(
   if (itemId !== undefined || settings.create) return undefined;
   const detail = `No ${noun} is linked with this ${task.kind}: ${howToLink}; or set create: true for this target`;
   return { status: 'skipped', reason: 'NOT_LINKED', detail };
+}
+
+function isGone({ task, event }: Delivery): boolean {
+  return task.isGone || event === 'gone';
 }
 
 async function read<Item extends ItemState>(
@@ -107,13 +146,61 @@ async function read<Item extends ItemState>(
   return { status: 'refused', reason: 'ITEM_ID_INVALID', detail };
 }
 
-async function align<Item extends ItemState>(
+/** The item of a task that is gone. */
+async function afterGone<Item extends ItemState>(
   system: ItemSystem<Item>,
   items: Items<Item>,
   delivery: Delivery,
   item: Item,
 ): Promise<DeliveryOutcome> {
+  if (system.settings.whenGone === 'close') return align(system, items, delivery, item, { status: 'cancelled' });
+  const unchanged = { status: 'already', detail: `${item.itemId} is ${item.status}` } as const;
+  const commented = await items.details?.commentGone(delivery, item);
+  return commented === undefined ? unchanged : withDetails(unchanged, [commented]);
+}
+
+/**
+ * The state and, for systems that have them, the fields and comments. Fields are written while the item is open: a system may
+ * not let a completed one be changed. A field that is refused stops neither the state nor the other fields.
+ */
+async function write<Item extends ItemState>(
+  system: ItemSystem<Item>,
+  items: Items<Item>,
+  delivery: Delivery,
+  { value: item, isNew = false }: Extract<ItemFound<Item>, { status: 'ok' }>,
+): Promise<DeliveryOutcome> {
   const wanted = wantedState(delivery.task, system.settings.columns);
+  const { details } = items;
+  if (details === undefined) return align(system, items, delivery, item, wanted);
+  const found = { item, isNew, isOurs: delivery.itemId === undefined };
+  const isFinal = item.isCompleted && wanted.status === 'completed' && system.isFinalWhenCompleted === true;
+  const early = item.isCompleted ? undefined : await details.writeFields(delivery, found);
+  if (early?.failure !== undefined && early.failure.status !== 'refused') return early.failure;
+  const outcome = await align(system, items, delivery, item, wanted);
+  if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
+  const fields = early ?? (isFinal ? { done: [] } : await details.writeFields(delivery, found));
+  return withDetails(outcome, [fields, await details.writeComments(delivery, found)]);
+}
+
+function withDetails(
+  outcome: DeliveryOutcome & { readonly detail?: string },
+  written: readonly Detailed[],
+): DeliveryOutcome {
+  const { detail = '' } = outcome;
+  const done = written.flatMap((each) => each.done);
+  const failure = written.find((each) => each.failure !== undefined)?.failure;
+  const all = [detail, ...done].join('; ');
+  if (failure !== undefined) return { ...failure, detail: `${all}; ${failure.detail}` };
+  return done.length === 0 ? outcome : { ...outcome, status: 'delivered', detail: all };
+}
+
+async function align<Item extends ItemState>(
+  system: ItemSystem<Item>,
+  items: Items<Item>,
+  delivery: Delivery,
+  item: Item,
+  wanted: Wanted,
+): Promise<DeliveryOutcome> {
   const { itemId, status: from } = item;
   if (isInState(item, wanted) && system.saysState?.(item) !== false) {
     return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
@@ -125,15 +212,15 @@ async function align<Item extends ItemState>(
   return { status: 'delivered', detail: `${itemId}: ${from} → ${to}${note === undefined ? '' : `; ${note}`}` };
 }
 
-/** The link is written with the outcome; if that fails, the next attempt finds the item and links it. */
+/** The link is written with the outcome, also of a failure; if that fails, the next attempt finds the item and links it. */
 function withLink<Item extends ItemState>(
   { noun }: ItemSystem<Item>,
   outcome: DeliveryOutcome,
   { itemId, status }: Item,
   isNew = false,
 ): DeliveryOutcome {
-  if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
-  if (!isNew) return { ...outcome, itemId };
+  if (outcome.status === 'skipped') return outcome;
+  if (!isNew || (outcome.status !== 'delivered' && outcome.status !== 'already')) return { ...outcome, itemId };
   const now = outcome.status === 'already' ? `${itemId} is ${status}` : outcome.detail;
   return { status: 'delivered', itemId, detail: `${noun} created; ${now}` };
 }

@@ -36,10 +36,20 @@ export function itemTextOf(task: TaskState): string {
   return cut(plainText(task.description), MAX_TEXT);
 }
 
-/** The text, with the marker by which the item is found at its end; together at most `most` characters. */
-export function markedText(task: TaskState, marker: string, most = MAX_TEXT): string {
-  const end = `\n\n${marker}`;
-  return `${cut(itemTextOf(task), most - end.length)}${end}`.trimStart();
+/** The text, with the marker by which the item is found at its end, if it has one; together at most `most` characters. */
+export function markedText(text: string, marker: string | undefined, most = MAX_TEXT): string {
+  const end = marker === undefined ? '' : `\n\n${marker}`;
+  return `${cut(text, most - end.length)}${end}`.trimStart();
+}
+
+/** Title and text of an item that becomes a task. */
+export function textsOf(title: string, text: string | null | undefined) {
+  return { title: cut(title.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE), text: cut(text?.trim() ?? '', MAX_TEXT) };
+}
+
+/** Short enough for every vendor. */
+export function cutText(text: string): string {
+  return cut(text, MAX_TEXT);
 }
 
 export function endsWith(text: string | null | undefined, marker: string): boolean {

@@ -28,6 +28,8 @@ type Choice = Pick<SettingsOf<'jira'>, 'doneStatus' | 'openStatus' | 'doneFields
 
 /** A status of the category Done may also mean that the work will not be done, so only these are chosen unasked. */
 const DONE_NAMES = ['done', 'closed', 'resolved'];
+/** For a task that is gone, before those of a completed task. */
+const CANCELLED_NAMES = ["won't do", "won't fix", 'cancelled', 'canceled', 'declined', 'rejected', 'obsolete'];
 
 /** If another client moves the issue at the same time, Jira refuses the transition: then the issue is read again, once. */
 export async function moveIssue(calls: Calls, item: ItemState, wanted: Wanted, choice: Choice): Promise<Written> {
@@ -53,17 +55,24 @@ async function move(calls: Calls, { itemId }: ItemState, wanted: Wanted, choice:
 
 /** Chooses by the resulting status: the named one, otherwise by its category. */
 function chooseTransition(all: readonly Transition[], wanted: Wanted, choice: Choice): Transition | undefined {
+  const ofCategory = (key: string) => all.filter(({ to }) => to.statusCategory.key === key);
+  if (wanted.status === 'cancelled') {
+    const cancelled = byNames(ofCategory('done'), CANCELLED_NAMES);
+    return cancelled ?? chooseTransition(all, { status: 'completed' }, choice);
+  }
   const name = nameOf(wanted, choice);
   if (name !== undefined) return all.find(({ to }) => isSameName(to.name, name));
-  const ofCategory = (key: string) => all.filter(({ to }) => to.statusCategory.key === key);
-  if (wanted.status !== 'completed') return ofCategory('new')[0] ?? ofCategory('indeterminate')[0];
-  const done = ofCategory('done');
-  return DONE_NAMES.flatMap((each) => done.find(({ to }) => isSameName(to.name, each)) ?? [])[0];
+  if (wanted.status === 'open') return ofCategory('new')[0] ?? ofCategory('indeterminate')[0];
+  return byNames(ofCategory('done'), DONE_NAMES);
+}
+
+function byNames(all: readonly Transition[], names: readonly string[]): Transition | undefined {
+  return names.flatMap((each) => all.find(({ to }) => isSameName(to.name, each)) ?? [])[0];
 }
 
 function nameOf(wanted: Wanted, { doneStatus, openStatus }: Choice): string | undefined {
   if (wanted.status === 'named') return wanted.name;
-  return wanted.status === 'completed' ? doneStatus : openStatus;
+  return wanted.status === 'open' ? openStatus : doneStatus;
 }
 
 /** The settings' fields, as far as the transition has them: Jira refuses others. */
@@ -86,7 +95,7 @@ function noTransition(itemId: string, wanted: Wanted, choice: Choice, all: reado
   const name = nameOf(wanted, choice);
   const known = all.map((each) => `${each.name} → ${each.to.name}`).join(', ') || 'none';
   const done = all.filter(({ to }) => to.statusCategory.key === 'done');
-  if (name === undefined && wanted.status === 'completed' && done.length > 0) {
+  if (name === undefined && wanted.status !== 'open' && done.length > 0) {
     const detail = `${itemId}: it is unclear which status of the category Done means that the work was done (available: ${known}); name it as doneStatus in the target's settings`;
     return { status: 'refused', reason: 'NO_TRANSITION', detail };
   }

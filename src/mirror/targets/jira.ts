@@ -7,16 +7,44 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import type { Calls, TargetNeeds } from './item-calls.ts';
+import { type Calls, type ItemNeeds, isInPages, readWhole } from './item-calls.ts';
+import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
 import { limited, waitOf } from './item-outcome.ts';
-import { itemTextOf, titleOf } from './item-text.ts';
+import { markedText, textsOf } from './item-text.ts';
 import { jiraAdmin } from './jira-admin.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
 import { moveIssue } from './jira-transition.ts';
-import { markerOf } from './marker.ts';
-import { type VendorItems, vendorTarget } from './vendor-target.ts';
+import { markerAtEnd, markerOf } from './marker.ts';
+import { type DetailedItems, detailTarget } from './vendor-target.ts';
+
+const COMMENTS_PER_PAGE = 100;
+const MOST_COMMENT_PAGES = 20;
+
+const MOST_NEW_PAGES = 20;
+const NEW_FIELDS = ['summary', 'description', 'labels', 'duedate', 'created'];
+
+const newIssue = z
+  .object({
+    key: z.string(),
+    fields: z.object({
+      summary: z.string(),
+      description: z.unknown().optional(),
+      labels: z.array(z.string()).default([]),
+      duedate: z.string().nullish(),
+      created: z.coerce.date(),
+    }),
+  })
+  .transform(({ key, fields: { summary, description, labels, duedate, created } }) => ({
+    ...textsOf(summary, plainTextOf(description)),
+    itemId: key,
+    createdAt: created,
+    dueDate: duedate ?? undefined,
+    labels,
+    marked: labels.find((label) => markerAtEnd(label) !== undefined),
+  }));
+const newIssues = z.object({ issues: z.array(newIssue), nextPageToken: z.string().nullish() });
 
 const message = z
   .object({ errorMessages: z.array(z.string()).default([]), errors: z.record(z.string(), z.unknown()).default({}) })
@@ -26,10 +54,11 @@ const message = z
   })
   .refine((text) => text !== '');
 
-export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Target {
+export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target {
+  const { now = () => new Date() } = needs;
   const { email, oauthClient, doneStatus, project = '', issueType } = settings;
 
-  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+  const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
     read: (itemId) => readIssue(calls, itemId, doneStatus),
     write: (item, wanted) => moveIssue(calls, item, wanted, settings),
     find(delivery) {
@@ -40,20 +69,41 @@ export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Targ
       const body = { jql, fields: ['status'], maxResults: 2 };
       return calls.ask({ method: 'POST', path: '/rest/api/3/search/jql', body }, first);
     },
-    add(delivery) {
+    add(delivery, { labels, ...values }) {
       const fields = {
+        ...withoutNulls(fieldsOf(values)),
         project: { key: project },
         issuetype: { name: issueType },
-        summary: titleOf(delivery.task),
-        labels: [markerOf(delivery)],
-        ...documentOf(itemTextOf(delivery.task)),
+        labels: [markerOf(delivery), ...(labels?.add ?? [])],
       };
       const created = z.object({ key: z.string() }).transform(({ key }) => key);
       return calls.ask({ method: 'POST', path: JIRA_ISSUE, body: { fields } }, created);
     },
+    update({ itemId }, { labels, ...values }) {
+      const update = labels && {
+        labels: [...labels.add.map((add) => ({ add })), ...labels.remove.map((remove) => ({ remove }))],
+      };
+      const body = { fields: fieldsOf(values), update };
+      return calls.ask({ method: 'PUT', path: `${JIRA_ISSUE}/${itemId}`, body }, z.unknown());
+    },
+    hasComment({ itemId }, marker) {
+      return isInPages(calls, {
+        path: `${JIRA_ISSUE}/${itemId}/comment`,
+        query: { orderBy: '-created', maxResults: String(COMMENTS_PER_PAGE), startAt: '0' },
+        page: z.object({ comments: z.array(z.object({ body: z.unknown() })) }),
+        mostPages: MOST_COMMENT_PAGES,
+        findIn: ({ comments }) => comments.find(({ body }) => JSON.stringify(body ?? '').includes(`"${marker}"`)),
+        next: ({ comments: { length } }, count) =>
+          length < COMMENTS_PER_PAGE ? undefined : { startAt: String(COMMENTS_PER_PAGE * count) },
+      });
+    },
+    addComment({ itemId }, text, marker) {
+      const body = { body: documentOf(markedText(text, marker)) };
+      return calls.ask({ method: 'POST', path: `${JIRA_ISSUE}/${itemId}/comment`, body }, z.unknown());
+    },
   });
 
-  return vendorTarget(settings, needs, {
+  return detailTarget(settings, needs, {
     name: 'Jira',
     noun: 'Jira issue',
     ...jiraNaming(settings),
@@ -70,6 +120,16 @@ export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Targ
       authorization: oauthClient ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
     }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MOST_NEW_PAGES, async (nextPageToken) => {
+        // Jira reads a time in the time zone of the account, so the age is given instead.
+        const minutes = Math.ceil((now().getTime() - since.getTime()) / 60_000) + 1;
+        const jql = `project = "${project}" AND created >= "-${minutes}m" AND statusCategory != Done ORDER BY created ASC`;
+        const body = { jql, fields: NEW_FIELDS, maxResults: 100, nextPageToken };
+        const asked = await calls.ask({ method: 'POST', path: '/rest/api/3/search/jql', body }, newIssues);
+        if (asked.status !== 'ok') return asked;
+        return { status: 'ok', value: { items: asked.value.issues, next: asked.value.nextPageToken ?? undefined } };
+      }),
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
@@ -78,10 +138,38 @@ export function openJira(settings: SettingsOf<'jira'>, needs: TargetNeeds): Targ
   });
 }
 
-/** In the Atlassian Document Format, which does not allow an empty text, so an empty description is omitted. */
+function fieldsOf({ title, description, dueDate, assignee, priority }: FieldValues) {
+  return {
+    summary: title,
+    description: description === undefined ? undefined : documentOf(description),
+    duedate: dueDate,
+    assignee: assignee ? { accountId: assignee } : assignee,
+    priority: typeof priority === 'string' ? { name: priority } : priority,
+  };
+}
+
+/** A new issue has no field to empty. */
+function withoutNulls(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** In the Atlassian Document Format, which does not allow an empty text: an empty description is null. */
 function documentOf(text: string) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) return {};
+  if (lines.length === 0) return null;
   const content = lines.map((line) => ({ type: 'paragraph', content: [{ type: 'text', text: line }] }));
-  return { description: { type: 'doc', version: 1, content } };
+  return { type: 'doc', version: 1, content };
+}
+
+const node = z.looseObject({
+  type: z.string().optional(),
+  text: z.string().optional(),
+  content: z.array(z.unknown()).optional(),
+});
+const BLOCKS = new Set(['paragraph', 'heading', 'listItem', 'codeBlock', 'blockquote', 'tableRow', 'hardBreak']);
+
+/** The text of a document, with a line break after each block. */
+function plainTextOf(given: unknown): string {
+  const { type = '', text = '', content = [] } = node.safeParse(given).data ?? {};
+  return `${text}${content.map(plainTextOf).join('')}${BLOCKS.has(type) ? '\n' : ''}`;
 }

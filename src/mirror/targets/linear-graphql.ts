@@ -30,6 +30,26 @@ export const ISSUES = query(
   { issues: z.object({ nodes: z.array(issue) }) },
 );
 
+const newIssue = issue.extend({
+  title: z.string(),
+  description: z.string().nullish(),
+  dueDate: z.string().nullish(),
+  createdAt: z.coerce.date(),
+  labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
+});
+export type NewIssue = z.output<typeof newIssue>;
+export const NEW = query(
+  `query New($filter: IssueFilter!, $after: String) { issues(filter: $filter, first: 100, after: $after) {
+    nodes { ${ISSUE_FIELDS} title description dueDate createdAt labels(first: 50) { nodes { name } } }
+    pageInfo { hasNextPage endCursor } } }`,
+  {
+    issues: z.object({
+      nodes: z.array(newIssue),
+      pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
+    }),
+  },
+);
+
 const state = z.object({ id: z.string(), name: z.string(), type: z.string(), position: z.number() });
 export type State = z.output<typeof state>;
 export const STATES = query(
@@ -42,14 +62,32 @@ export const TEAM = query(
   { teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) },
 );
 
-export const MOVE = query(
-  'mutation Move($id: String!, $stateId: String!) { issueUpdate(id: $id, input: { stateId: $stateId }) { success } }',
+export const UPDATE = query(
+  'mutation Update($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
   { issueUpdate: z.object({ success: z.boolean() }) },
 );
 
 export const CREATE = query(
   'mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { identifier } } }',
   { issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }) },
+);
+
+/** Labels of the workspace, and of the team. */
+export const LABELS = query(
+  `query Labels($names: [String!]!, $team: String!) { issueLabels(first: 250, filter: { name: { in: $names }, or: [
+    { team: { null: true } }, { team: { key: { eq: $team } } } ] }) { nodes { id name } } }`,
+  { issueLabels: z.object({ nodes: z.array(z.object({ id: z.string(), name: z.string() })) }) },
+);
+
+export const COMMENTED = query(
+  `query Commented($id: String!, $comment: ID!) { issue(id: $id) {
+    comments(filter: { id: { eq: $comment } }, first: 1) { nodes { id } } } }`,
+  { issue: z.object({ comments: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }) },
+);
+
+export const COMMENT = query(
+  'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success } }',
+  { commentCreate: z.object({ success: z.boolean() }) },
 );
 
 export function query<Shape extends z.ZodRawShape>(text: string, shape: Shape) {

@@ -2,29 +2,35 @@
 
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import type { Calls, TargetNeeds } from './item-calls.ts';
+import { type Calls, type ItemNeeds, readWhole } from './item-calls.ts';
+import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { linearNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
-import { itemTextOf, titleOf } from './item-text.ts';
+import { textsOf } from './item-text.ts';
 import { linearAdmin } from './linear-admin.ts';
 import {
+  COMMENT,
+  COMMENTED,
   CREATE,
   ISSUE,
   ISSUES,
   type Issue,
   judge,
-  MOVE,
+  LABELS,
   message,
+  NEW,
+  type NewIssue,
   type Query,
   STATES,
   type State,
   TEAM,
   TOKEN_REMEDY,
+  UPDATE,
 } from './linear-graphql.ts';
 import { isClosedType, linearHook } from './linear-hook.ts';
-import { markerUuidOf } from './marker.ts';
-import { type VendorItems, vendorTarget } from './vendor-target.ts';
+import { commentUuidOf, markerUuidOf } from './marker.ts';
+import { type DetailedItems, detailTarget } from './vendor-target.ts';
 import { describeWanted, isSameName, type Wanted } from './wanted.ts';
 
 interface LinearIssue extends ItemState {
@@ -33,13 +39,18 @@ interface LinearIssue extends ItemState {
   readonly teamId: string;
 }
 
+const MOST_NEW_PAGES = 20;
 const KEPT_MS = 10 * 60_000;
-/** The type of state for a reopened issue: work that is planned, before work that is merely collected or already begun. */
-const OPEN_TYPES = ['unstarted', 'backlog', 'triage', 'started'];
+/** The types of states, the first before the others. A reopened issue is planned, rather than merely collected or begun. */
+const TYPES = {
+  open: ['unstarted', 'backlog', 'triage', 'started'],
+  completed: ['completed'],
+  cancelled: ['canceled', 'completed'],
+};
 
 type Ask = <T>(query: Query<T>, variables: object) => Promise<Asked<T>>;
 
-export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): Target {
+export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Target {
   const { team = '' } = settings;
   const states = openLinearStates(needs.now ?? (() => new Date()));
   let knownTeam: string | undefined;
@@ -55,14 +66,14 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
       : { status: 'ok', value: knownTeam };
   }
 
-  const itemsBy = (calls: Calls): VendorItems<LinearIssue> => {
+  const itemsBy = (calls: Calls): DetailedItems<LinearIssue> => {
     const ask = askBy(calls);
     return {
       read: (itemId) => read(ask, itemId),
       async write(issue, wanted) {
         const chosen = await states.stateFor(ask, issue.teamId, wanted);
         if (chosen.status !== 'ok') return chosen;
-        const asked = await ask(MOVE, { id: issue.id, stateId: chosen.value.id });
+        const asked = await ask(UPDATE, { id: issue.id, input: { stateId: chosen.value.id } });
         if (asked.status === 'ok' && asked.value.issueUpdate.success) {
           return { status: 'ok', value: { to: chosen.value.name } };
         }
@@ -74,15 +85,18 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
         const found = await read(ask, markerUuidOf(delivery));
         return found.status === 'missing' ? { status: 'ok', value: undefined } : found;
       },
-      async add(delivery) {
+      async add(delivery, { labels, ...values }) {
         const inTeam = await teamId(ask);
         if (inTeam.status !== 'ok') return inTeam;
         const id = markerUuidOf(delivery);
+        const { dueDate, assigneeId, ...given } = inputOf(values);
         const input = {
+          ...given,
           id,
           teamId: inTeam.value,
-          title: titleOf(delivery.task),
-          description: itemTextOf(delivery.task),
+          dueDate: dueDate ?? undefined,
+          assigneeId: assigneeId ?? undefined,
+          labelIds: labels?.add,
         };
         const asked = await ask(CREATE, { input });
         const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
@@ -93,10 +107,28 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
         if (again.status === 'ok') return { status: 'ok', value: again.value.itemId };
         return asked.status === 'refused' ? asked : notDone('create the issue');
       },
+      async update(issue, values) {
+        const asked = await ask(UPDATE, { id: issue.id, input: inputOf(values) });
+        return asked.status !== 'ok' || asked.value.issueUpdate.success ? asked : notDone(`update ${issue.itemId}`);
+      },
+      async labelIds(names) {
+        const asked = names.length === 0 ? undefined : await ask(LABELS, { names, team });
+        if (asked !== undefined && asked.status !== 'ok') return asked;
+        return { status: 'ok', value: new Map(asked?.value.issueLabels.nodes.map(({ id, name }) => [name, id])) };
+      },
+      async hasComment({ id }, marker) {
+        const asked = await ask(COMMENTED, { id, comment: commentUuidOf(marker) });
+        return asked.status === 'ok' ? { status: 'ok', value: asked.value.issue.comments.nodes.length > 0 } : asked;
+      },
+      async addComment(issue, body, marker) {
+        const asked = await ask(COMMENT, { input: { id: commentUuidOf(marker), issueId: issue.id, body } });
+        const isDone = asked.status !== 'ok' || asked.value.commentCreate.success;
+        return isDone ? asked : notDone(`comment on ${issue.itemId}`);
+      },
     };
   };
 
-  return vendorTarget(settings, needs, {
+  return detailTarget(settings, needs, {
     name: 'Linear',
     noun: 'Linear issue',
     ...linearNaming(settings),
@@ -105,13 +137,40 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: TargetNeeds): 
     message,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
+    newItems: (calls, since) =>
+      readWhole(MOST_NEW_PAGES, async (after) => {
+        const filter = { team: { key: { eq: team } }, createdAt: { gte: since.toISOString() } };
+        const asked = await askBy(calls)(NEW, { filter, after });
+        if (asked.status !== 'ok') return asked;
+        const { nodes, pageInfo } = asked.value.issues;
+        const items = nodes
+          .filter(({ state, trashed }) => trashed !== true && !isClosedType(state.type))
+          .map(toNewItem);
+        return {
+          status: 'ok',
+          value: { items, next: pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined },
+        };
+      }),
     readMany: { most: 100, read: (calls, itemIds) => readMany(askBy(calls), itemIds) },
     container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
+    priorities: { urgent: 1, high: 2, medium: 3, low: 4, none: 0 },
     readHook: hookReader(linearHook, settings.hookSecret, needs),
     admin: linearAdmin(settings),
   });
+}
+
+function inputOf({ title, description, dueDate, assignee, priority, labels }: FieldValues) {
+  return {
+    title,
+    description,
+    dueDate,
+    assigneeId: assignee,
+    priority: priority === null ? 0 : priority,
+    addedLabelIds: labels?.add,
+    removedLabelIds: labels?.remove,
+  };
 }
 
 function askBy(calls: Calls): Ask {
@@ -144,6 +203,17 @@ async function read(ask: Ask, itemId: string): Promise<Asked<LinearIssue>> {
 
 function toItem({ id, identifier, state, team }: Issue): LinearIssue {
   return { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
+}
+
+function toNewItem({ id, identifier, title, description, dueDate, createdAt, labels }: NewIssue) {
+  return {
+    ...textsOf(title, description),
+    itemId: identifier,
+    uuid: id,
+    dueDate: dueDate ?? undefined,
+    createdAt,
+    labels: labels.nodes.map(({ name }) => name),
+  };
 }
 
 function notDone(what: string): TargetFailure {
@@ -180,7 +250,7 @@ function openLinearStates(now: () => Date): LinearStates {
 /** `states`: in the order of their positions; the first of a type is its default. */
 function choose(states: readonly State[], wanted: Wanted): State | undefined {
   if (wanted.status === 'named') return states.find(({ name }) => isSameName(name, wanted.name));
-  const types = wanted.status === 'completed' ? ['completed'] : OPEN_TYPES;
+  const types = TYPES[wanted.status];
   return types.flatMap((type) => states.filter((state) => state.type === type))[0];
 }
 

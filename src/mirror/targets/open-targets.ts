@@ -9,6 +9,7 @@ import type { TargetSettings } from '../../settings/target.ts';
 import { openAsana } from './asana.ts';
 import { openCaller } from './caller.ts';
 import { MOST_IN_DIGEST } from './chat.ts';
+import type { DetailLog } from './creation-log.ts';
 import { filtered } from './filtered.ts';
 import { openGithub } from './github.ts';
 import { grantOf } from './grants.ts';
@@ -20,7 +21,6 @@ import { openLinear } from './linear.ts';
 import { openPostgres } from './postgres.ts';
 import { callerAtSecret } from './secret-url.ts';
 import { openService, type ServiceNeeds } from './service.ts';
-import type { CreationLog } from './service-creation.ts';
 import { openSlack } from './slack.ts';
 import { openTeams } from './teams.ts';
 import { openTodoist } from './todoist.ts';
@@ -35,7 +35,7 @@ export interface TargetsNeeds {
   /** For targets that are accounts of the service. */
   readonly accounts: ServiceNeeds['accounts'];
   readonly readTask: ServiceNeeds['readTask'];
-  readonly creationsOf: (target: string) => CreationLog;
+  readonly creationsOf: (target: string) => DetailLog;
   readonly keptOf: (target: string) => KeptSecrets;
 }
 
@@ -93,7 +93,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
       const caller = target.type === 'webhook' ? callerAt(target.url.reveal()) : callerAt(target.url, MAX_LIST_BYTES);
       const kept = given.keptOf(name);
       const base = { caller, readSecret, kept };
-      const needs = withTokens(base, grantOf(target, base, callerAt));
+      const needs = { ...withTokens(base, grantOf(target, base, callerAt)), log: given.creationsOf(name) };
       switch (target.type) {
         case 'webhook':
           return filtered(await openWebhook(target, needs), target);

@@ -17,30 +17,12 @@ import { elapsedMs } from '../../base/clock.ts';
 import { recordIn } from '../../client/call/decode.ts';
 import { idOf } from '../../client/call/dialect.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
-import type { Delivery, DeliveryOutcome, TargetFailure, TaskState } from '../../contract/target.ts';
+import type { DeliveryOutcome, TargetFailure, TaskState } from '../../contract/target.ts';
+import type { Creating, CreationLog, LoggedCreation } from './creation-log.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import type { SharedList, SharedLists } from './shared-lists.ts';
 import { unlessAborted } from './unless-aborted.ts';
-
-/** Durable, and shared by all processes. */
-export interface CreationLog {
-  /** The last creation for this task, sent or not; undefined if there is none. */
-  lastOf(delivery: Delivery): Promise<LoggedCreation | undefined>;
-  /** Records that a creation is about to be sent, and names it; undefined if another process has begun one since `last`. */
-  begin(delivery: Delivery, last: LoggedCreation | undefined): Promise<string | undefined>;
-  /** The service has said that it accepted the last one. */
-  noteTaken(delivery: Delivery): Promise<void>;
-  /** The last creation created nothing, or its item is gone. `at`: only if it is still the last one. */
-  forget(delivery: Delivery, at?: string): Promise<void>;
-}
-
-export interface LoggedCreation {
-  /** Its name. */
-  readonly at: string;
-  readonly agoMs: number;
-  readonly isTaken: boolean;
-}
 
 export type Created =
   | { readonly status: 'found'; readonly itemId: string; readonly isNew: boolean }
@@ -55,6 +37,11 @@ export interface CreationNeeds {
   readonly lookAfterMs: readonly number[];
 }
 
+/** A task to create. `kind` and `id` name what it is created for. */
+export type NewTask = Creating & {
+  readonly task: Creating['task'] & Pick<TaskState, 'title' | 'description' | 'startDate' | 'endDate' | 'isCompleted'>;
+};
+
 /** A list of this age shows what was created before it began; the log has everything created since. */
 const FRESH_MS = 3_000;
 /** The longest time between the record of a creation and its last byte. */
@@ -68,7 +55,7 @@ const MAX_READS = 3;
 export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeeds) {
   const underWay = new Set<Promise<unknown>>();
 
-  return async (delivery: Delivery, account: ServiceAccount, signal: AbortSignal): Promise<Created> => {
+  return async (delivery: NewTask, account: ServiceAccount, signal: AbortSignal): Promise<Created> => {
     if (markerAtEnd(delivery.task.description) !== undefined) return isCopy(delivery);
     const marker = markerOf(delivery);
 
@@ -168,7 +155,7 @@ function hasNothingHappened(outcome: Exclude<Outcome, { status: 'applied' }>): b
   return outcome.status === 'refused' ? outcome.httpStatus !== 409 : outcome.status !== 'unknown';
 }
 
-function bodyOf({ kind, id, title, description, startDate, endDate, isCompleted }: TaskState, marker: string) {
+function bodyOf({ kind, id, title, description, startDate, endDate, isCompleted }: NewTask['task'], marker: string) {
   const isContracts = (text: string | undefined) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(text ?? '');
   return {
     taskName: title.trim() === '' ? `${kind} ${id}` : title,
@@ -190,7 +177,7 @@ function notShown({ name }: ServiceAccount, marker: string): TargetFailure {
 }
 
 /** Without this, two accounts that mirror each other would copy the copies endlessly. */
-function isCopy({ task }: Delivery): Created {
+function isCopy({ task }: NewTask): Created {
   const detail = `This ${task.kind} was itself created by Lockstep for a task elsewhere: link the two if one is to follow the other`;
   return { status: 'skipped', reason: 'IS_A_COPY', detail };
 }

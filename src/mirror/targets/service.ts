@@ -10,12 +10,13 @@ import type { Json } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { DeliveryOutcome, ItemState, Target, TargetFailure, TaskState } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import type { CreationLog } from './creation-log.ts';
 import { failed, fine, problem } from './findings.ts';
 import { serviceNaming } from './item-naming.ts';
 import { type Asked, type Items, itemTarget } from './item-target.ts';
 import { secretUnread } from './secret-unread.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
-import { type CreationLog, createCreations } from './service-creation.ts';
+import { createCreations } from './service-creation.ts';
 import { createSharedLists } from './shared-lists.ts';
 import { describeWanted } from './wanted.ts';
 

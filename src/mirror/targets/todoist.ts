@@ -10,18 +10,29 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, collectInPages, findInPages, isoSeconds, moved, type TargetNeeds } from './item-calls.ts';
+import {
+  type Calls,
+  collectInPages,
+  findInPages,
+  type ItemNeeds,
+  isInPages,
+  isoSeconds,
+  moved,
+  readWhole,
+} from './item-calls.ts';
+import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
-import { endsWith, markedText, titleOf } from './item-text.ts';
+import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { todoistAdmin } from './todoist-admin.ts';
 import { todoistHook } from './todoist-hook.ts';
-import { type VendorItems, vendorTarget } from './vendor-target.ts';
+import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
 
 const TASKS = '/api/v1/tasks';
+const COMMENTS = '/api/v1/comments';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A little less than the three months that a query may cover. */
 const COMPLETED_WITHIN_MS = 89 * DAY_MS;
@@ -32,6 +43,9 @@ const OVERLAP_MS = 5 * 60_000;
 const PER_PAGE = '200';
 const MAX_PAGES = 10;
 const MAX_DESCRIPTION = 16_383;
+const MAX_COMMENT = 15_000;
+/** Four is the most urgent. */
+const PRIORITIES = { urgent: 4, high: 3, medium: 2, low: 1 };
 
 const id = z.union([z.string(), z.int()]).transform(String);
 const task = z
@@ -40,16 +54,37 @@ const task = z
     checked: z.boolean().nullish(),
     is_deleted: z.boolean().nullish(),
     description: z.string().nullish(),
+    labels: z.array(z.string()).default([]),
     due: z.object({ is_recurring: z.boolean().nullish(), string: z.string().nullish() }).nullish(),
   })
-  .transform(({ id: itemId, checked, is_deleted, description, due }) => ({
+  .transform(({ id: itemId, checked, is_deleted, description, labels, due }) => ({
     ...itemOf(itemId, checked === true),
+    labels,
     isDeleted: is_deleted === true,
     description,
     recurs: due?.is_recurring === true ? (due.string ?? 'by a rule') : undefined,
   }));
 const cursor = { next_cursor: z.string().nullish() };
+const commentPage = z.object({ results: z.array(z.object({ content: z.string() })), ...cursor });
 const activePage = z.object({ results: z.array(task), ...cursor });
+const newTask = z
+  .object({
+    id,
+    content: z.string(),
+    description: z.string().nullish(),
+    labels: z.array(z.string()).default([]),
+    due: z.object({ date: z.string() }).nullish(),
+    added_at: z.coerce.date(),
+  })
+  .transform(({ id: itemId, content, description, labels, due, added_at }) => ({
+    ...textsOf(content, description),
+    itemId,
+    createdAt: added_at,
+    dueDate: due?.date.slice(0, 10),
+    labels,
+    marked: description,
+  }));
+const newPage = z.object({ results: z.array(newTask), ...cursor });
 const completedPage = z.object({ items: z.array(z.object({ id })), ...cursor });
 const limit = z.object({ error_extra: z.object({ retry_after: z.number().nonnegative() }) });
 
@@ -58,15 +93,18 @@ const problem = z.object({ error: z.string().optional(), error_tag: z.string().o
 interface TodoistTask extends ItemState {
   /** How it recurs, in Todoist's words; undefined if it does not recur. */
   readonly recurs?: string | undefined;
+  readonly labels?: readonly string[];
 }
 
-export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds): Target {
+const NEW: Pick<TodoistTask, 'recurs' | 'labels'> = {};
+
+export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): Target {
   const { now = () => new Date() } = needs;
   const { project } = settings;
   const completedTasks = openCompleted(now);
   const inProject: Readonly<Record<string, string>> = project === undefined ? {} : { project_id: project };
 
-  const itemsBy = (calls: Calls): VendorItems<TodoistTask> => ({
+  const itemsBy = (calls: Calls): DetailedItems<TodoistTask> => ({
     async read(itemId) {
       const asked = await calls.ask({ method: 'GET', path: `${TASKS}/${itemId}` }, task);
       if (asked.status === 'ok' && asked.value.isDeleted) {
@@ -79,11 +117,15 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
       return { ...asked, detail: `${asked.detail}; and it was not completed within three months` };
     },
     async write({ itemId, recurs }, wanted, delivery) {
-      if (wanted.status !== 'completed') {
+      if (wanted.status !== 'completed' && wanted.status !== 'cancelled') {
         return calls.ask({ method: 'POST', path: `${TASKS}/${itemId}/reopen` }, moved('open'));
       }
       const close = { method: 'POST', path: `${TASKS}/${itemId}/close` } as const;
       if (recurs === undefined) return calls.ask(close, moved('completed'));
+      if (wanted.status === 'cancelled') {
+        const detail = `${itemId} recurs (${recurs}), so closing it would only move it to its next date: delete it by hand`;
+        return { status: 'skipped', reason: 'RECURRING', detail };
+      }
       if (delivery.event === 'changed') {
         const detail = `${itemId} recurs (${recurs}) and is always open: it was moved to its next date when its ${delivery.task.kind} was completed, and a change of the text does not move it again`;
         return { status: 'skipped', reason: 'RECURRING', detail };
@@ -100,16 +142,34 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
       });
       return asked.status === 'ok' ? { status: 'ok', value: asked.value.found } : asked;
     },
-    add(delivery) {
+    add(delivery, values) {
       const marker = markerOf(delivery);
-      const description = markedText(delivery.task, marker, MAX_DESCRIPTION);
-      const body = { content: titleOf(delivery.task), description, ...inProject };
+      const { due_string, ...given } = bodyOf(values, NEW, marker);
+      const body = { ...given, ...inProject };
       const created = z.object({ id }).transform((answer) => answer.id);
       return calls.ask({ method: 'POST', path: TASKS, headers: once(`create/${marker}`), body }, created);
     },
+    update(item, values, delivery) {
+      const body = bodyOf(values, item, delivery.itemId === undefined ? markerOf(delivery) : undefined);
+      return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}`, body }, z.unknown());
+    },
+    hasComment({ itemId }, marker) {
+      return isInPages(calls, {
+        path: COMMENTS,
+        query: { task_id: itemId, limit: PER_PAGE },
+        page: commentPage,
+        mostPages: MAX_PAGES,
+        findIn: ({ results }) => results.find(({ content }) => endsWith(content, marker)),
+        next: (each: z.output<typeof commentPage>) => nextPage(each),
+      });
+    },
+    addComment({ itemId }, text, marker) {
+      const body = { task_id: itemId, content: markedText(text, marker, MAX_COMMENT) };
+      return calls.ask({ method: 'POST', path: COMMENTS, headers: once(`comment/${marker}`), body }, z.unknown());
+    },
   });
 
-  return vendorTarget(settings, needs, {
+  return detailTarget(settings, needs, {
     name: 'Todoist',
     noun: 'Todoist task',
     ...TODOIST,
@@ -118,15 +178,50 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: TargetNeeds)
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    newItems: (calls) =>
+      readWhole(MAX_PAGES, async (cursor) => {
+        const query = new URLSearchParams({
+          ...activeTasks.query,
+          ...inProject,
+          ...(cursor !== undefined && { cursor }),
+        });
+        const asked = await calls.ask({ method: 'GET', path: `${TASKS}?${query}` }, newPage);
+        if (asked.status !== 'ok') return asked;
+        return { status: 'ok', value: { items: asked.value.results, next: asked.value.next_cursor ?? undefined } };
+      }),
     readMany: {
       most: MAX_PAGES * Number(PER_PAGE),
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),
     },
     container: project === undefined ? 'inbox' : `project ${project}`,
     settleMs: 60_000,
+    priorities: PRIORITIES,
+    isFinalWhenCompleted: true,
     readHook: hookReader(todoistHook, settings.hookSecret, needs),
     admin: todoistAdmin(settings),
   });
+}
+
+function nextPage({ next_cursor }: { readonly next_cursor?: string | null | undefined }) {
+  return next_cursor ? { cursor: next_cursor } : undefined;
+}
+
+/** A task that recurs has its dates by its rule, which a date would end. */
+function bodyOf(
+  { title, description, dueDate, labels, assignee, priority }: FieldValues,
+  { recurs, labels: current = [] }: Pick<TodoistTask, 'recurs' | 'labels'>,
+  marker: string | undefined,
+) {
+  const due = recurs === undefined ? dueDate : undefined;
+  return {
+    content: title,
+    description: description === undefined ? undefined : markedText(description, marker, MAX_DESCRIPTION),
+    due_date: due ?? undefined,
+    due_string: due === null ? 'no date' : undefined,
+    labels: labels && withLabels(current, labels),
+    assignee_id: assignee,
+    priority: priority === null ? PRIORITIES.low : priority,
+  };
 }
 
 const activeTasks = {
@@ -134,7 +229,7 @@ const activeTasks = {
   query: { limit: PER_PAGE },
   page: activePage,
   mostPages: MAX_PAGES,
-  next: ({ next_cursor }: z.output<typeof activePage>) => (next_cursor ? { cursor: next_cursor } : undefined),
+  next: (each: z.output<typeof activePage>) => nextPage(each),
 };
 
 /** By the list of all active tasks: a task that is not in the whole list is not active, so it is completed or gone. */
@@ -182,7 +277,7 @@ function openCompleted(now: () => Date): CompletedTasks {
         for (const each of items) ids.add(each.id);
         return undefined;
       },
-      next: ({ next_cursor }) => (next_cursor ? { cursor: next_cursor } : undefined),
+      next: (each: z.output<typeof completedPage>) => nextPage(each),
     });
     if (asked.status === 'ok') known = { ids, startedMs: before.startedMs, untilMs: nowMs };
     return asked;

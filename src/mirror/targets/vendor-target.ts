@@ -5,12 +5,15 @@
  * it is created, and a creation without a clear answer is retried only after the vendor's own search must show the item.
  */
 
-import type { Delivery, ItemState, Target, TargetFailure } from '../../contract/target.ts';
+import type { Delivery, ItemState, NewItem, Target, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { type Calls, connect, type TargetNeeds } from './item-calls.ts';
+import { type Calls, connect, type ItemNeeds, type TargetNeeds } from './item-calls.ts';
+import { type DetailItems, type Details, openDetails } from './item-details.ts';
+import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
+import { markerAtEnd } from './marker.ts';
 import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
@@ -30,12 +33,31 @@ export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNamin
   readonly admin?: VendorAdmin;
 }
 
-export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write'> {
+/** A vendor whose items have fields and comments. */
+export interface DetailVendor<Item extends ItemState>
+  extends Vendor<Item>,
+    Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
+  itemsBy(calls: Calls): DetailedItems<Item>;
+  /** Open items that were created since then, or more of them; Lockstep's own only if they show a marker. */
+  newItems(calls: Calls, since: Date): Promise<Asked<readonly MarkedItem[]>>;
+  /** Its priorities by their common names; undefined: they are texts. */
+  readonly priorities?: Readonly<Record<string, number>>;
+}
+
+export interface MarkedItem extends NewItem {
+  readonly labels?: readonly string[];
+  /** The text, or the label, that ends with the marker of an item that Lockstep created. */
+  readonly marked?: string | null | undefined;
+}
+
+export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write' | 'details'> {
   /** The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. */
   find(delivery: Delivery): Promise<Asked<Item | undefined>>;
   /** Creates it, and returns its id; `missing` if its project is missing. */
-  add(delivery: Delivery): Promise<Asked<string>>;
+  add(delivery: Delivery, values: FieldValues): Promise<Asked<string>>;
 }
+
+export type DetailedItems<Item> = VendorItems<Item> & DetailItems<Item>;
 
 export interface VendorSettings {
   readonly name: string;
@@ -47,6 +69,42 @@ export interface VendorSettings {
 
 /** Created items whose link may not be written yet; beyond this number, items are found by their marker. */
 const MAX_REMEMBERED = 1000;
+
+/** A target of a vendor whose items have fields and comments. */
+export function detailTarget<Item extends ItemState>(
+  settings: VendorSettings & Details,
+  needs: ItemNeeds,
+  vendor: DetailVendor<Item>,
+): Target {
+  const { settleMs, priorities } = vendor;
+  const detailsOf = openDetails<Item>(settings, { log: needs.log, settleMs, priorities });
+  const target = vendorTarget(settings, needs, {
+    ...vendor,
+    itemsBy(calls) {
+      const items = vendor.itemsBy(calls);
+      return { ...items, details: detailsOf(items) };
+    },
+  });
+  const { createTasks } = settings;
+  if (createTasks === false) return target;
+  const wanted = createTasks === true ? [] : createTasks.labels;
+  return {
+    ...target,
+    nameOf: (itemId) => `${vendor.prefix}${itemId}`,
+    async newItems(since, context) {
+      const calls = await connect(vendor, settings.token, needs, context);
+      if ('status' in calls) return calls;
+      const asked = await vendor.newItems(calls, since);
+      if (asked.status === 'missing') return containerMissing(vendor, asked);
+      if (asked.status !== 'ok') return asked;
+      const isNew = ({ createdAt, labels = [], marked }: MarkedItem) =>
+        createdAt >= since &&
+        wanted.every((label) => labels.includes(label)) &&
+        markerAtEnd(marked ?? '') === undefined;
+      return { status: 'read', items: asked.value.filter(isNew) };
+    },
+  };
+}
 
 export function vendorTarget<Item extends ItemState>(
   settings: VendorSettings,
@@ -63,7 +121,9 @@ export function vendorTarget<Item extends ItemState>(
     if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
     if (found.value !== undefined) return { status: 'ok', value: found.value };
-    const added = await items.add(delivery);
+    const given = await items.details?.forCreation(delivery);
+    if (given !== undefined && given.status !== 'ok') return given;
+    const added = await items.add(delivery, given?.values ?? {});
     if (added.status === 'missing') return containerMissing(vendor, added);
     if (added.status !== 'ok')
       return mayHaveHappened(added) && vendor.settleMs > 0 ? afterSettling(vendor, added) : added;
@@ -110,6 +170,11 @@ export function vendorTarget<Item extends ItemState>(
     close: () => needs.caller.close(),
   };
   return vendor.admin === undefined ? target : withAdmin(target, vendor, settings, needs, vendor.admin);
+}
+
+/** The labels that an item has afterwards: those that a person has added stay. */
+export function withLabels(current: readonly string[], { add, remove }: LabelChange): readonly string[] {
+  return [...new Set([...current.filter((label) => !remove.includes(label)), ...add])];
 }
 
 function containerMissing<Item extends ItemState>(

@@ -4,6 +4,8 @@ import type { ItemState, TaskState } from '../../contract/target.ts';
 export type Wanted =
   | { readonly status: 'completed' }
   | { readonly status: 'open' }
+  /** Closed, because the task is gone: as work that is not done, if the outside system knows that. */
+  | { readonly status: 'cancelled' }
   /** A status of the outside system, by its name. */
   | { readonly status: 'named'; readonly name: string };
 
@@ -17,6 +19,7 @@ export function wantedState(task: TaskState, columns: Readonly<Record<string, st
 export function isInState(item: ItemState, wanted: Wanted): boolean {
   switch (wanted.status) {
     case 'completed':
+    case 'cancelled':
       return item.isCompleted;
     case 'open':
       return !item.isCompleted;

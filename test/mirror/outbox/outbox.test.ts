@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
+import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { deliveryId, queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
+import { pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
 let database: FreshDatabase;
@@ -96,4 +99,31 @@ test('keeps a title with any characters unchanged', async () => {
   const claim = await takeOutboxClaim(database.pool, 'hook', { worker: WORKER, ttlMs: 30_000, now: undefined });
   const [one] = await claimDue(database.pool, claim, { limit: 1, now: undefined });
   expect(one?.delivery.task.title).toBe(title);
+});
+
+test('the last delivered state of a task is that of the delivery that last reached the target', async () => {
+  const log = creationLog(database.pool, 'hook');
+  const stateAt = (version: number) =>
+    log.lastDelivered(deliveryOf({}, { id: deliveryId('hook', change(1, version)), sequence: version }));
+  for (const version of [1, 2, 3]) await queue(database, [change(1, version)]);
+  await queue(database, [change(2)]);
+  expect(await stateAt(3)).toBeUndefined();
+  await database.pool.query(
+    `update ledger.deliveries set verdict = 'already', state = 'ended', ended_at = now() where sequence = 1`,
+  );
+  expect(await stateAt(3)).toEqual(change(1).task);
+  expect(await stateAt(1)).toBeUndefined();
+});
+
+test('records of comments of single deliveries are deleted with old deliveries, and those of links stay', async () => {
+  const log = creationLog(database.pool, 'hook');
+  const comments = ['link-comment', 'change-comment'].map((kind) => ({ account: 'demo', task: { kind, id: 'one' } }));
+  for (const comment of comments) await log.begin(comment, undefined);
+  await pruneDeliveries(database.pool, 60_000);
+  await database.pool.query(`update ledger.creations set at = at - interval '2 min'`);
+  await pruneDeliveries(database.pool, 180_000);
+  expect(await Promise.all(comments.map((each) => log.lastOf(each)))).not.toContain(undefined);
+  await pruneDeliveries(database.pool, 60_000);
+  const left = await Promise.all(comments.map((each) => log.lastOf(each)));
+  expect(left.map((each) => each !== undefined)).toEqual([true, false]);
 });

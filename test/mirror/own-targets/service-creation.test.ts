@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
+import type { CreationLog } from '../../../src/mirror/targets/creation-log.ts';
 import { markerAtEnd } from '../../../src/mirror/targets/marker.ts';
 import type { ServiceAccount } from '../../../src/mirror/targets/service-account.ts';
-import { type CreationLog, createCreations } from '../../../src/mirror/targets/service-creation.ts';
+import { createCreations } from '../../../src/mirror/targets/service-creation.ts';
 import type { SharedList } from '../../../src/mirror/targets/shared-lists.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 

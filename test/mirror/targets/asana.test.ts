@@ -4,10 +4,16 @@ import { openAsana } from '../../../src/mirror/targets/asana.ts';
 import { ASANA } from '../../../src/mirror/targets/item-naming.ts';
 import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
+import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('a task of Asana', startAsana);
 manyItemsSuite('a task of Asana', startAsana);
+detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
+  fields: ['title', 'description', 'dueDate', 'assignee'],
+  cancelled: () => tasks[0]?.completed,
+  closed: true,
+}));
 
 let harness: AsanaVendor;
 let target: Target;

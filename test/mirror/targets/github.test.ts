@@ -7,10 +7,16 @@ import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { vendorFile } from '../../support/vendor-contract.ts';
+import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
 
 itemSuite('an issue of GitHub', startGithub);
 manyItemsSuite('an issue of GitHub', startGithub);
+detailSuite('an issue of GitHub', startGithub, ({ issues }) => ({
+  fields: ['title', 'description', 'labels', 'assignee'],
+  cancelled: () => issues[0]?.state_reason,
+  closed: 'not_planned',
+}));
 
 let harness: GithubVendor;
 let target: Target;

@@ -6,10 +6,17 @@ import { openJira } from '../../../src/mirror/targets/jira.ts';
 import type { SettingsOf } from '../../../src/settings/target.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { type JiraVendor, jiraSettings, startJira } from '../../support/jira-standin.ts';
+import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('an issue of Jira', startJira);
 manyItemsSuite('an issue of Jira', startJira);
+detailSuite('an issue of Jira', startJira, ({ issues }) => ({
+  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
+  priority: 'high',
+  cancelled: () => issues[0]?.status,
+  closed: "Won't do",
+}));
 
 let harness: JiraVendor;
 

@@ -6,10 +6,19 @@ import { openLinear } from '../../../src/mirror/targets/linear.ts';
 import { startHttpServer } from '../../support/http-server.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { graphqlError, type LinearVendor, linearSettings, startLinear } from '../../support/linear-standin.ts';
+import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('an issue of Linear', startLinear);
 manyItemsSuite('an issue of Linear', startLinear);
+detailSuite('an issue of Linear', startLinear, ({ issues }) => ({
+  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
+  priority: 2,
+  label: (name) => `label-${name}`,
+  cancelled: () => issues[0]?.stateId,
+  closed: 'state-Canceled',
+  showsOwn: true,
+}));
 
 let harness: LinearVendor;
 let target: Target;

@@ -5,10 +5,17 @@ import { TODOIST } from '../../../src/mirror/targets/item-naming.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
+import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
 itemSuite('a task of Todoist', startTodoist);
 manyItemsSuite('a task of Todoist', startTodoist);
+detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
+  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
+  priority: 3,
+  cancelled: () => tasks[0]?.checked,
+  closed: true,
+}));
 
 let harness: TodoistVendor;
 let target: Target;

@@ -16,7 +16,8 @@ const SIGNING = 'a signing secret of many bytes';
 
 export type ReportsHarness = Awaited<ReturnType<typeof openReportsHarness>>;
 
-export async function openReportsHarness({ options = '{}', targets = '[issues, hook]' } = {}) {
+/** `issueKeys`: more settings of the target of issues. */
+export async function openReportsHarness({ options = '{}', targets = '[issues, hook]', issueKeys = '' } = {}) {
   const github = await startGithub();
   const receiver = await startWebhookReceiver(SIGNING);
   const more = 'allowPrivate: true, budget: { requests: 5000, per: 1s, burst: 500, concurrency: 8 }';
@@ -26,7 +27,7 @@ export async function openReportsHarness({ options = '{}', targets = '[issues, h
       hasFront: true,
       syncs: { mirror: `job: tasks, targets: ${targets}, options: ${options}` },
       targets: {
-        issues: `type: github, ${issues}, ${more}`,
+        issues: `type: github, ${issues}, ${more}${issueKeys && `, ${issueKeys}`}`,
         hook: `type: webhook, url: "${receiver.hook}", secret: { env: SIGNING }, ${more}`,
       },
       env: { TOKEN, HOOK_SECRET, SIGNING },

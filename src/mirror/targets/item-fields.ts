@@ -1,0 +1,165 @@
+/** The fields of an item, from the templates of the settings and the task. Pure. */
+import type { Delivery, TargetFailure, TaskState } from '../../contract/target.ts';
+import type { FieldTemplates, ItemField, ItemSettings } from '../../settings/target-items.ts';
+import { cutText, titleOf } from './item-text.ts';
+import { type Render, renderer, viewOf } from './render.ts';
+
+/** Values as a vendor writes them; members that are not written are undefined, and null empties a field. */
+export interface FieldValues {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  /** A date without a time: 2026-03-01. */
+  readonly dueDate?: string | null | undefined;
+  readonly labels?: LabelChange | undefined;
+  /** The vendor's id of the person. */
+  readonly assignee?: string | null | undefined;
+  readonly priority?: string | number | null | undefined;
+}
+
+export interface LabelChange {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
+type Refused = Extract<TargetFailure, { status: 'refused' }>;
+
+/** What the templates yield for one state of a task. */
+type Texts = Readonly<Partial<Record<ItemField, string | readonly string[]>>>;
+
+export interface Fields {
+  /** The values of the fields whose texts differ between the two states; without `before`, of all fields. */
+  values(delivery: Delivery, names: readonly ItemField[], before?: TaskState): ReadFields | Refused;
+  /** All fields that have a template. */
+  readonly names: readonly ItemField[];
+}
+
+export interface ReadFields {
+  readonly status: 'ok';
+  readonly values: FieldValues;
+  /** The fields in `values`, for people, each with its new text. */
+  readonly changed: readonly { readonly name: string; readonly text: string }[];
+  /** A field that was left out, because the target has no value for its text. */
+  readonly problem: Refused | undefined;
+}
+
+const NAMES: Readonly<Record<ItemField, string>> = {
+  title: 'title',
+  description: 'description',
+  dueDate: 'due date',
+  labels: 'labels',
+  assignee: 'assignee',
+  priority: 'priority',
+};
+const DEFAULTS: FieldTemplates = { title: '{{ title }}', description: '{{ text }}' };
+
+type Settings = Pick<ItemSettings, 'fields' | 'people'> & { readonly name: string };
+/** The vendor's priorities by their common names; undefined: the vendor's priorities are texts. */
+type Priorities = Readonly<Record<string, number>> | undefined;
+
+export function openFields(settings: Settings, priorities: Priorities): Fields {
+  const templates = { ...DEFAULTS, ...settings.fields };
+  const names = (Object.keys(NAMES) as ItemField[]).filter((name) => templates[name] !== undefined); // safe: its own keys
+  const renders = new Map(names.map((name) => [name, rendersOf(settings, name, templates[name])]));
+
+  function textsOf(delivery: Delivery): { readonly status: 'ok'; readonly texts: Texts } | Refused {
+    const view = viewOf(delivery);
+    const texts: Partial<Record<ItemField, string | readonly string[]>> = {};
+    for (const [name, each] of renders) {
+      const rendered: string[] = [];
+      for (const render of each) {
+        const one = render(view);
+        if (one.status !== 'ok') return one;
+        rendered.push(one.text.trim());
+      }
+      texts[name] = name === 'labels' ? [...new Set(rendered.filter((text) => text !== ''))] : (rendered[0] ?? '');
+    }
+    return { status: 'ok', texts };
+  }
+
+  return {
+    names,
+    values(delivery, wanted, before) {
+      const now = textsOf(delivery);
+      const old = before && textsOf({ ...delivery, task: before });
+      if (now.status !== 'ok') return now;
+      if (old && old.status !== 'ok') return old;
+      const changed = names.filter(
+        (name) => wanted.includes(name) && JSON.stringify(now.texts[name]) !== JSON.stringify(old?.texts[name]),
+      );
+      return valuesOf(changed, delivery, now.texts, old?.texts ?? {}, { ...settings, priorities });
+    },
+  };
+}
+
+function rendersOf({ name: target }: Settings, name: ItemField, given: string | readonly string[] = []): Render[] {
+  return [given].flat().map((text) => renderer({ text, place: 'text', where: `targets.${target}.fields.${name}` }));
+}
+
+type Choice = Settings & { readonly priorities: Priorities };
+type Value = { readonly value: FieldValues } | { readonly problem: Refused };
+
+function valuesOf(names: readonly ItemField[], delivery: Delivery, now: Texts, old: Texts, choice: Choice): ReadFields {
+  let values: FieldValues = {};
+  let problem: Refused | undefined;
+  for (const name of names) {
+    const read = readValue(name, delivery, now, old, choice);
+    if ('value' in read) values = { ...values, ...read.value };
+    else problem = read.problem;
+  }
+  const written = names.filter((name) => name in values);
+  const changed = written.map((name) => ({ name: NAMES[name], text: [now[name] ?? ''].flat().join(', ') }));
+  return { status: 'ok', values, changed, problem };
+}
+
+function readValue(name: ItemField, { task }: Delivery, now: Texts, old: Texts, choice: Choice): Value {
+  if (name === 'labels') {
+    const [add, before] = [now.labels ?? [], old.labels ?? []].map((labels) => [labels].flat());
+    const lost = (before ?? []).filter((label) => !add?.includes(label));
+    return { value: { labels: { add: add ?? [], remove: lost } } };
+  }
+  const text = String(now[name] ?? '');
+  switch (name) {
+    case 'title':
+      return { value: { title: titleOf({ ...task, title: text }) } };
+    case 'description':
+      return { value: { description: cutText(text) } };
+    case 'dueDate':
+      return text === '' || isDate(text) ? { value: { dueDate: text.slice(0, 10) || null } } : notADate(choice, text);
+    case 'assignee':
+      return assigneeOf(text, choice);
+    case 'priority':
+      return priorityOf(text, choice);
+    default:
+      return name satisfies never;
+  }
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d(?![\w-])|^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text.slice(0, 10)));
+}
+
+function notADate({ name }: Settings, text: string): Value {
+  const remedy = `correct targets.${name}.fields.dueDate: it must yield a date such as 2026-03-01, or nothing`;
+  return refusal('FIELD_INVALID', `the due date was not written: "${text}" is not a date; ${remedy}`);
+}
+
+function assigneeOf(text: string, { name, people }: Settings): Value {
+  if (text === '') return { value: { assignee: null } };
+  const person = people[text.toLowerCase()];
+  if (person !== undefined) return { value: { assignee: person } };
+  const remedy = `add the id of that person to targets.${name}.people, then replay`;
+  return refusal('PERSON_UNKNOWN', `the assignee was not written: "${text}" is not in the settings; ${remedy}`);
+}
+
+function priorityOf(text: string, { name, priorities }: Choice): Value {
+  if (text === '') return { value: { priority: null } };
+  const priority = priorities === undefined ? text : priorities[text.toLowerCase()];
+  if (priority !== undefined) return { value: { priority } };
+  const known = Object.keys(priorities ?? {}).join(', ');
+  const remedy = `targets.${name}.fields.priority must yield one of ${known}, or nothing`;
+  return refusal('FIELD_INVALID', `the priority was not written: "${text}" is not known; ${remedy}`);
+}
+
+function refusal(reason: string, detail: string): Value {
+  return { problem: { status: 'refused', reason, detail } };
+}

@@ -1,0 +1,136 @@
+/**
+ * Creates tasks from items that people have created at a target, each once. The description of such a task ends with the name of
+ * its item and with a marker: a delivery that comes before the link finds the item by its name, and a creation that was
+ * interrupted is found by its marker (targets/service-creation.ts).
+ */
+import type pg from 'pg';
+import { elapsedMs } from '../../base/clock.ts';
+import type { NewItem, Target, TaskState } from '../../contract/target.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { addNote, type Run } from '../../engine/ledger/runs.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { keepItemLinks, linkKind } from '../links/item-links.ts';
+import { itemsNamedBy } from '../links/named-items.ts';
+import type { DetailLog } from '../targets/creation-log.ts';
+import { markerUuidOf } from '../targets/marker.ts';
+import { createCreations } from '../targets/service-creation.ts';
+import { createSharedLists } from '../targets/shared-lists.ts';
+
+export interface NewItemNeeds {
+  readonly pool: pg.Pool;
+  readonly run: Run;
+  readonly account: Account;
+  /** The target, by its name in the settings. */
+  readonly name: string;
+  readonly target: Target;
+  readonly log: DetailLog;
+  readonly signal: AbortSignal;
+}
+
+/** A list may show an item some time after its creation, and clocks differ. */
+const OVERLAP_MS = 10 * 60_000;
+/** Creations at once share their reads of the service's list. */
+const AT_ONCE = 20;
+const MOST_NAMED = 5;
+const LOOK_AFTER_MS = [0, 1_000, 3_000];
+
+/** Items that could not become tasks stay due for the next run, and a note of the run names them. */
+export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
+  const { pool, run, name, target, signal } = needs;
+  if (target.newItems === undefined) return;
+  const { since, startedAt } = await beginPoll(pool, run, name);
+  if (since === undefined) {
+    return addNote(pool, run.id, `${name}: its items are the baseline: items created from now on become tasks`);
+  }
+  const read = await target.newItems(new Date(since.getTime() - OVERLAP_MS), { signal });
+  if (read.status !== 'read') return addNote(pool, run.id, `${name}: new items were not read: ${read.detail}`);
+  const due = await withoutTask(needs, read.items);
+  const failed: { readonly item: NewItem; readonly why: string }[] = [];
+  const lists = createSharedLists(elapsedMs);
+  const createOnce = createCreations({ lists, log: needs.log, nowMs: elapsedMs, lookAfterMs: LOOK_AFTER_MS });
+  try {
+    for (let at = 0; at < due.length && !signal.aborted; at += AT_ONCE) {
+      const some = due.slice(at, at + AT_ONCE);
+      const ends = await Promise.all(some.map((item) => createOne(needs, item, createOnce)));
+      for (const [i, why] of ends.entries()) if (why !== undefined && some[i]) failed.push({ item: some[i], why });
+    }
+  } finally {
+    await lists.close();
+  }
+  if (signal.aborted) return;
+  for (const { item, why } of failed.slice(0, MOST_NAMED)) {
+    await addNote(pool, run.id, `${name}: ${item.itemId} is no task yet: ${why}`);
+  }
+  const next = failed.map(({ item }) => item.createdAt.getTime());
+  await endPoll(pool, run, name, new Date(Math.min(startedAt.getTime(), ...next)));
+}
+
+/** Undefined if the item has its task; otherwise why not. */
+async function createOne(
+  { pool, run, account, name, target, signal }: NewItemNeeds,
+  item: NewItem,
+  createOnce: ReturnType<typeof createCreations>,
+): Promise<string | undefined> {
+  const { itemId, title, text, dueDate } = item;
+  const named = `${escaped(text)}\n\n${target.nameOf?.(itemId) ?? itemId}`.trimStart();
+  const endDate = dueDate && `${dueDate}T00:00:00`;
+  const id = `${name}/${itemId}`;
+  const task = { kind: 'item', id, title, description: named, startDate: undefined, endDate, isCompleted: false };
+  const created = await createOnce({ account: run.scope, task }, account, signal);
+  if (created.status !== 'found') return created.detail;
+  const link = { scope: run.scope, task: { kind: 'task', id: created.itemId }, itemId, runId: run.id } as const;
+  await keepItemLinks(pool, name, [link]);
+  return undefined;
+}
+
+/** A description may hold markup, and anyone may have written the item. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Items that are linked with no task, and are on the way to no link: not named by a task, and not created for one. */
+async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: readonly NewItem[]) {
+  if (items.length === 0) return [];
+  const { rows: linked } = await pool.query<{ id: string }>(
+    'select record_id as id from ledger.links where scope = $1 and kind = $2 and record_id = any($3)',
+    [run.scope, linkKind(name), items.map(({ itemId }) => itemId)],
+  );
+  const { rows: unlinked } = await pool.query<{ task: TaskState }>(
+    `select d.task from ledger.deliveries d where d.target = $1 and d.scope = $2
+       and (d.state <> 'ended' or d.verdict = 'dead') and not exists (select from ledger.links l
+         where l.scope = d.scope and l.kind = $3 and l.source_id = d.kind || ':' || d.task_id)`,
+    [name, run.scope, linkKind(name)],
+  );
+  const known = new Set(linked.map(({ id }) => id));
+  for (const { task } of unlinked) {
+    known.add(markerUuidOf({ account: run.scope, task }));
+    for (const itemId of itemsNamedBy(task, (text) => target.itemsIn?.(text) ?? [])) known.add(itemId);
+  }
+  return items.filter(({ itemId, uuid = '' }) => !known.has(itemId) && !known.has(uuid));
+}
+
+/** `since` is undefined in the first poll, which only records where the next one begins. */
+async function beginPoll(
+  db: Queryable,
+  { scope, sync }: Run,
+  target: string,
+): Promise<{ readonly since: Date | undefined; readonly startedAt: Date }> {
+  const found = await db.query<{ since: Date | null; startedAt: Date }>(
+    `with known as (select since from ledger.new_items where scope = $1 and sync = $2 and target = $3),
+     added as (insert into ledger.new_items (scope, sync, target, since) values ($1, $2, $3, clock_timestamp())
+       on conflict do nothing)
+     select (select since from known) as since, clock_timestamp() as "startedAt"`,
+    [scope, sync, target],
+  );
+  const { since = null, startedAt = new Date(0) } = found.rows[0] ?? {};
+  return { since: since ?? undefined, startedAt };
+}
+
+async function endPoll(db: Queryable, { scope, sync }: Run, target: string, since: Date): Promise<void> {
+  await db.query('update ledger.new_items set since = $4 where scope = $1 and sync = $2 and target = $3', [
+    scope,
+    sync,
+    target,
+    since,
+  ]);
+}

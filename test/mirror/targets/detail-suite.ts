@@ -1,0 +1,255 @@
+/** The behaviour of every target whose items have fields and comments, for all vendors. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Delivery, Target, TaskState } from '../../../src/contract/target.ts';
+import { markerUuidOf } from '../../../src/mirror/targets/marker.ts';
+import type { FieldTemplates, ItemField, ItemSettings } from '../../../src/settings/target-items.ts';
+import { context, type DetailedVendor, deliveryOf, type FakeLog, fakeLog, needsOf } from '../../support/item-vendor.ts';
+
+const ANN = 'person-ann';
+const TEMPLATES: Required<FieldTemplates> = {
+  title: '{{ task.kind }}: {{ title }}',
+  description: 'Due {{ task.endDate }}',
+  dueDate: '{{ task.endDate }}',
+  labels: ['{{ task.status }}', 'mirror'],
+  assignee: '{{ task.parentId }}',
+  priority: 'high',
+};
+const PEOPLE = { 'ann@example.com': ANN };
+const DUE: Partial<TaskState> = { endDate: '2026-03-02T17:00:00', parentId: 'Ann@example.com', status: 'new' };
+
+export interface DetailForms {
+  readonly fields: readonly ItemField[];
+  readonly priority?: unknown;
+  /** A label as the vendor has it. */
+  label?(name: string): string;
+  /** The state of an item whose task is gone. */
+  readonly cancelled: (itemId: string) => unknown;
+  readonly closed: unknown;
+  /** Items that Lockstep created are shown as new, under ids that it has chosen. */
+  readonly showsOwn?: boolean;
+}
+
+export function detailSuite<Harness extends DetailedVendor>(
+  noun: string,
+  startHarness: () => Promise<Harness>,
+  formsOf: (harness: Harness) => DetailForms,
+): void {
+  describe(`as every target with fields and comments, ${noun}`, () => {
+    let harness: Harness;
+    let forms: DetailForms;
+    let log: FakeLog;
+    let opened: Target[];
+
+    beforeEach(async () => {
+      harness = await startHarness();
+      forms = formsOf(harness);
+      log = fakeLog();
+      opened = [];
+    });
+
+    afterEach(async () => {
+      await Promise.all(opened.map((target) => target.close()));
+      await harness.vendor.close();
+      expect(harness.vendor.complaints).toEqual([]);
+    });
+
+    /** Each delivery is sent by a process of its own, so nothing is remembered but the ledger. */
+    const send = (settings: Partial<ItemSettings>, delivery: Delivery) => {
+      const target = harness.openTarget(needsOf(harness.vendor, { log }), { create: true, ...settings });
+      opened.push(target);
+      return target.deliver(delivery, context());
+    };
+    const own = (): FieldTemplates => Object.fromEntries(forms.fields.map((name) => [name, TEMPLATES[name]]));
+    const updates = () => harness.vendor.requests.filter((request) => harness.isUpdate(request)).length;
+    const fieldsOf = (itemId: string) =>
+      Object.fromEntries(forms.fields.map((name) => [name, harness.field(itemId, name)]));
+    const labels = (...names: string[]) => names.map((name) => forms.label?.(name) ?? name);
+
+    async function created(settings: Partial<ItemSettings>, task: Partial<TaskState> = DUE): Promise<string> {
+      const outcome = await send(settings, deliveryOf(task));
+      expect(outcome).toMatchObject({ status: 'delivered', itemId: expect.any(String) });
+      log.delivered = deliveryOf(task).task;
+      return 'itemId' in outcome ? (outcome.itemId ?? '') : '';
+    }
+
+    test('is created with the fields that the templates yield, in the form of the vendor', async () => {
+      const itemId = await created({ fields: own(), people: PEOPLE });
+      const all: Readonly<Record<ItemField, unknown>> = {
+        title: 'task: Call the printer',
+        description: expect.stringMatching(/^Due 2026-03-02T17:00:00/),
+        dueDate: '2026-03-02',
+        labels: expect.arrayContaining(labels('new', 'mirror')),
+        assignee: ANN,
+        priority: forms.priority,
+      };
+      expect(fieldsOf(itemId)).toEqual(Object.fromEntries(forms.fields.map((name) => [name, all[name]])));
+      expect(updates()).toBe(0);
+    });
+
+    test('has changed fields written, and keeps what a person changed there', async () => {
+      const settings = { fields: own(), people: PEOPLE, onChange: [...forms.fields] };
+      const itemId = await created(settings);
+      await send({ onChange: ['title'] }, deliveryOf({ ...DUE, title: 'By a person' }, { itemId }));
+      log.delivered = deliveryOf(DUE).task;
+      const outcome = await send(settings, deliveryOf({ ...DUE, endDate: '2026-04-05T09:00:00' }, { itemId }));
+      expect(outcome).toMatchObject({ status: 'delivered', detail: expect.stringMatching(/description.* written/) });
+      expect(fieldsOf(itemId)).toMatchObject({
+        title: 'By a person',
+        description: 'Due 2026-04-05T09:00:00',
+        ...(forms.fields.includes('dueDate') && { dueDate: '2026-04-05' }),
+      });
+    });
+
+    test('is not written to if no field has changed in the task, or none is to be written', async () => {
+      const settings = { fields: own(), people: PEOPLE };
+      const itemId = await created(settings);
+      const same = await send({ ...settings, onChange: [...forms.fields] }, deliveryOf(DUE, { itemId }));
+      const unwanted = await send(settings, deliveryOf({ ...DUE, title: 'New' }, { itemId }));
+      expect([same.status, unwanted.status, updates()]).toEqual(['already', 'already', 0]);
+    });
+
+    test('that was linked by a person keeps its fields until the task changes', async () => {
+      const itemId = harness.put(false);
+      const settings = { onChange: ['title'] as ItemField[] };
+      expect(await send(settings, deliveryOf(DUE, { itemId }))).toMatchObject({ status: 'already' });
+      log.delivered = deliveryOf(DUE).task;
+      await send(settings, deliveryOf({ ...DUE, title: 'Call Lee' }, { itemId }));
+      expect([harness.field(itemId, 'title'), updates()]).toEqual(['Call Lee', 1]);
+    });
+
+    test('is completed although a field is refused, and the field is written once its cause is fixed', async () => {
+      const settings = { fields: own(), people: {} };
+      const done = deliveryOf({ ...DUE, isCompleted: true });
+      const outcome = await send(settings, done);
+      expect(outcome).toMatchObject({ status: 'refused', reason: 'PERSON_UNKNOWN', itemId: expect.any(String) });
+      const itemId = 'itemId' in outcome ? (outcome.itemId ?? '') : '';
+      expect([harness.isCompleted(itemId), harness.field(itemId, 'title')]).toEqual([true, 'task: Call the printer']);
+      const open = deliveryOf(DUE, { itemId });
+      expect(await send({ ...settings, people: PEOPLE }, open)).toMatchObject({ status: 'delivered' });
+      expect(harness.field(itemId, 'assignee')).toBe(ANN);
+      expect(await send({ ...settings, people: PEOPLE }, open)).toMatchObject({ status: 'already' });
+    });
+
+    test('without a value for a field any more has it emptied', async () => {
+      const fields = forms.fields.filter((name) => name === 'dueDate' || name === 'assignee');
+      const settings = { fields: own(), people: PEOPLE, onChange: fields };
+      const itemId = await created(settings);
+      await send(settings, deliveryOf({ ...DUE, endDate: undefined, parentId: undefined }, { itemId }));
+      for (const name of fields) expect(harness.field(itemId, name) ?? null).toBeNull();
+    });
+
+    test('keeps labels of people when those of the task change', async () => {
+      if (!forms.fields.includes('labels')) return;
+      const settings = { fields: own(), people: PEOPLE, onChange: ['labels'] as ItemField[] };
+      const itemId = await created(settings);
+      const byPerson = { ...settings, fields: { labels: ['{{ task.title }}'] } };
+      await send(byPerson, deliveryOf({ ...DUE, title: 'urgent' }, { itemId }));
+      await send(settings, deliveryOf({ ...DUE, status: 'mirror' }, { itemId }));
+      const now = harness.field(itemId, 'labels');
+      expect(now).toEqual(expect.arrayContaining(labels('urgent', 'mirror')));
+      expect(now).not.toEqual(expect.arrayContaining(labels('new')));
+    });
+
+    test.each(['leave', 'close', 'comment'] as const)(
+      'of a task that is gone follows whenGone: %s',
+      async (whenGone) => {
+        const itemId = harness.put(false);
+        const gone = deliveryOf({ isGone: true }, { itemId, event: 'gone' });
+        const outcome = await send({ whenGone }, gone);
+        expect(outcome.status).toBe(whenGone === 'leave' ? 'skipped' : 'delivered');
+        expect(harness.isCompleted(itemId)).toBe(whenGone === 'close');
+        expect(harness.comments).toHaveLength(whenGone === 'comment' ? 1 : 0);
+        if (whenGone === 'close') expect(forms.cancelled(itemId)).toEqual(forms.closed);
+        expect((await send({ whenGone }, gone)).status).toBe(whenGone === 'leave' ? 'skipped' : 'already');
+        expect(harness.comments).toHaveLength(whenGone === 'comment' ? 1 : 0);
+      },
+    );
+
+    test('gets one comment when it is linked, however often its task is delivered', async () => {
+      const comment = 'See https://crm.example.com/tasks/{{ task.id }}';
+      const itemId = await created({ comment });
+      await send({ comment }, deliveryOf({ isCompleted: true }, { itemId }));
+      await send({ comment }, deliveryOf({}, { itemId, id: 'msg_another' }));
+      expect(harness.comments).toEqual([
+        { id: expect.any(String), itemId, text: expect.stringMatching(/^See https:\/\/crm\.example\.com\/tasks\/12/) },
+      ]);
+    });
+
+    test('gets its comment once though a crash comes between the comment and its record', async () => {
+      const itemId = harness.put(false);
+      const noteTaken = log.noteTaken;
+      log.noteTaken = () => Promise.reject(new Error('the process is killed'));
+      await expect(send({ comment: true }, deliveryOf({}, { itemId }))).rejects.toThrow('killed');
+      log.noteTaken = noteTaken;
+      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'already' });
+      expect(harness.comments).toHaveLength(1);
+    });
+
+    test('gets its comment once though the answer is lost', async () => {
+      const itemId = harness.put(false);
+      harness.vendor.next('lose', harness.isComment);
+      const lost = await send({ comment: true }, deliveryOf({}, { itemId }));
+      expect(lost).toMatchObject({ status: 'later', detail: expect.stringContaining('may have been written') });
+      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'already' });
+      expect(harness.comments).toHaveLength(1);
+    });
+
+    test('gets a comment again only after the target must show it, if it is not shown', async () => {
+      const itemId = harness.put(false);
+      harness.vendor.next('break', harness.isComment);
+      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'later' });
+      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ reason: 'COMMENT_UNSEEN' });
+      expect(harness.comments).toEqual([]);
+      log.age(5 * 60_000);
+      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'delivered' });
+      expect(harness.comments).toHaveLength(1);
+    });
+
+    test('whose comment is refused has its state, and gets the comment by a replay', async () => {
+      const itemId = harness.put(false);
+      const done = deliveryOf({ isCompleted: true }, { itemId });
+      harness.vendor.next({ status: 403, body: {} }, harness.isComment);
+      expect(await send({ comment: true }, done)).toMatchObject({ status: 'refused', reason: 'NOT_ALLOWED' });
+      expect([harness.isCompleted(itemId), harness.comments.length]).toEqual([true, 0]);
+      expect(await send({ comment: true }, done)).toMatchObject({ status: 'delivered' });
+      expect(harness.comments).toHaveLength(1);
+    });
+
+    test('that a person created is shown as new while it is open; those of Lockstep, and older ones, are not', async () => {
+      const itemId = harness.put(false);
+      harness.put(true);
+      const own = await created({});
+      const target = harness.openTarget(needsOf(harness.vendor), { create: true, createTasks: true });
+      opened.push(target);
+      const since = async (time: string) => {
+        const read = await target.newItems?.(new Date(time), context());
+        return read?.status === 'read' ? read.items : read;
+      };
+      const mine = { itemId: own, uuid: markerUuidOf(deliveryOf()) };
+      expect(await since('2026-02-01T12:00:00Z')).toMatchObject([
+        { itemId, title: 'Old', text: '', createdAt: new Date('2026-02-01T12:00:00Z') },
+        ...(forms.showsOwn === true ? [mine] : []),
+      ]);
+      expect(await since('2026-02-01T12:00:01Z')).toEqual([]);
+      expect(target.itemsIn?.(`Seen there\n\n${target.nameOf?.(itemId)}\n\nlockstep-0123456789ab`)).toEqual([itemId]);
+    });
+
+    test('is shown as new only if it has the labels of the filter', async () => {
+      harness.put(false);
+      const settings = { create: true, createTasks: { labels: ['mirror'] } };
+      const target = harness.openTarget(needsOf(harness.vendor), settings);
+      opened.push(target);
+      expect(await target.newItems?.(new Date(0), context())).toEqual({ status: 'read', items: [] });
+    });
+
+    test('gets changes as a comment, once for each delivery, with onChange: comment', async () => {
+      const settings = { fields: own(), people: PEOPLE, onChange: 'comment' as const };
+      const itemId = await created(settings);
+      const changed = deliveryOf({ ...DUE, title: 'Call Lee' }, { itemId, id: 'msg_changed' });
+      expect(await send(settings, changed)).toMatchObject({ status: 'delivered' });
+      expect(await send(settings, changed)).toMatchObject({ status: 'already' });
+      expect(harness.comments.map(({ text }) => text.split('\n')[0])).toEqual(['Title: task: Call Lee']);
+      expect([harness.field(itemId, 'title'), updates()]).toEqual(['task: Call the printer', 0]);
+    });
+  });
+}
