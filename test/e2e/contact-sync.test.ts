@@ -8,6 +8,7 @@ import { type E2eWorkspace, openWorkspace } from './workspace.ts';
 const KEYS = [
   'run',
   'sync',
+  'type',
   'status',
   'state',
   'stateWords',

@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { findPackage } from '../../../src/storage/embedded/binaries.ts';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
-import { preparePaths } from '../../../src/storage/embedded/paths.ts';
-import { isStarting } from '../../../src/storage/embedded/presence.ts';
 import { ask, scratch } from './scratch.ts';
 import { isAlive, postmasterOf, startUser } from './user-process.ts';
 
@@ -65,38 +62,6 @@ if (process.platform === 'linux') {
     expect(await ask(after.connection, 'select n from kept')).toEqual([{ n: 42 }]);
     await before.close();
     await after.close();
-  });
-}
-
-if (process.platform === 'linux') {
-  test('a process that joins while a killed Postgres is cleared away waits, and starts another', async () => {
-    const dataDir = await newDir();
-    const shims = await newDir();
-    fs.chmodSync(shims, 0o755);
-    const gate = path.join(shims, 'gate');
-    fs.writeFileSync(path.join(shims, 'rmdir'), `#!/bin/sh\n/bin/rmdir "$@"\nwhile [ ! -e ${gate} ]; do :; done\n`, {
-      mode: 0o755,
-    });
-    vi.stubEnv('PATH', `${shims}:${process.env.PATH}`);
-    const before = await startEmbedded({ dataDir }).finally(() => vi.unstubAllEnvs());
-    const postmaster = postmasterOf(dataDir);
-    const branch = parentOf(postmaster);
-    process.kill(branch, 'SIGSTOP'); // the keeper hears of the end only once this shell continues
-    process.kill(postmaster, 'SIGKILL');
-    const acks = path.join(dataDir, 'postgres/acks');
-    const changes: string[] = [];
-    const watcher = fs.watch(acks, (_, name) => changes.push(String(name)));
-    const after = startEmbedded({ dataDir });
-    await vi.waitUntil(() => changes.length >= 2, { interval: 1, timeout: 10_000 }); // answered, and the answer read
-    watcher.close();
-    process.kill(branch, 'SIGCONT');
-    const paths = await preparePaths(dataDir, (await findPackage()).major);
-    await Promise.race([after, vi.waitUntil(() => isStarting(paths), { interval: 1, timeout: 10_000 })]).finally(() =>
-      fs.writeFileSync(gate, ''),
-    );
-    expect(await ask((await after).connection, 'select 1 as one')).toEqual([{ one: 1 }]);
-    await before.close();
-    await (await after).close();
   });
 }
 
