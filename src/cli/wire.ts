@@ -19,7 +19,7 @@ import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../engine/worker/runner.ts';
 import { type Scheduler, startDueSyncs } from '../engine/worker/schedules.ts';
-import { keptSecretsOf } from '../mirror/inbound/kept-secrets.ts';
+import { keptSecretsOf } from '../mirror/inbound/ledger-secrets.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
 import { startAlerting } from '../operator/alerts/watch.ts';

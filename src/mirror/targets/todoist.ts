@@ -10,16 +10,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import {
-  type Calls,
-  collectInPages,
-  findInPages,
-  type ItemNeeds,
-  isInPages,
-  isoSeconds,
-  moved,
-  readWhole,
-} from './item-calls.ts';
+import { type Calls, collectInPages, findInPages, type ItemNeeds, isInPages, moved, readWhole } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
@@ -28,26 +19,17 @@ import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { todoistAdmin } from './todoist-admin.ts';
+import { type CompletedTasks, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
+import { cursor, id, MAX_PAGES, nextPage, PER_PAGE, TASKS } from './todoist-pages.ts';
 import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
 
-const TASKS = '/api/v1/tasks';
 const COMMENTS = '/api/v1/comments';
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** A little less than the three months that a query may cover. */
-const COMPLETED_WITHIN_MS = 89 * DAY_MS;
-/** After this the list of completed tasks is read again from its beginning. */
-const COMPLETED_KEPT_MS = 10 * 60_000;
-/** Reads of that list overlap, because its end may lag behind. */
-const OVERLAP_MS = 5 * 60_000;
-const PER_PAGE = '200';
-const MAX_PAGES = 10;
 const MAX_DESCRIPTION = 16_383;
 const MAX_COMMENT = 15_000;
 /** Four is the most urgent. */
 const PRIORITIES = { urgent: 4, high: 3, medium: 2, low: 1 };
 
-const id = z.union([z.string(), z.int()]).transform(String);
 const task = z
   .object({
     id,
@@ -64,7 +46,6 @@ const task = z
     description,
     recurs: due?.is_recurring === true ? (due.string ?? 'by a rule') : undefined,
   }));
-const cursor = { next_cursor: z.string().nullish() };
 const commentPage = z.object({ results: z.array(z.object({ content: z.string() })), ...cursor });
 const activePage = z.object({ results: z.array(task), ...cursor });
 const newTask = z
@@ -85,7 +66,6 @@ const newTask = z
     marked: description,
   }));
 const newPage = z.object({ results: z.array(newTask), ...cursor });
-const completedPage = z.object({ items: z.array(z.object({ id })), ...cursor });
 const limit = z.object({ error_extra: z.object({ retry_after: z.number().nonnegative() }) });
 
 const problem = z.object({ error: z.string().optional(), error_tag: z.string().optional() });
@@ -202,10 +182,6 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
   });
 }
 
-function nextPage({ next_cursor }: { readonly next_cursor?: string | null | undefined }) {
-  return next_cursor ? { cursor: next_cursor } : undefined;
-}
-
 /** A task that recurs has its dates by its rule, which a date would end. */
 function bodyOf(
   { title, description, dueDate, labels, assignee, priority }: FieldValues,
@@ -250,50 +226,6 @@ async function readMany(
     if (isCompleted.value) found.push(itemOf(itemId, true));
   }
   return { status: 'ok', value: found };
-}
-
-/** The list of completed tasks, read once for many items; after that, only what was completed since. */
-interface CompletedTasks {
-  /** Whether an item that is not active is completed. */
-  has(calls: Calls, itemId: string): Promise<Asked<boolean>>;
-}
-
-function openCompleted(now: () => Date): CompletedTasks {
-  let known = { ids: new Set<string>(), startedMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
-  let reading: Promise<Asked<unknown>> | undefined;
-
-  async function read(calls: Calls): Promise<Asked<unknown>> {
-    const nowMs = now().getTime();
-    const isFresh = nowMs - known.startedMs < COMPLETED_KEPT_MS;
-    const before = isFresh ? known : { ids: new Set<string>(), startedMs: nowMs, untilMs: nowMs - COMPLETED_WITHIN_MS };
-    const ids = new Set(before.ids);
-    const sinceMs = isFresh ? before.untilMs - OVERLAP_MS : before.untilMs;
-    const asked = await findInPages(calls, {
-      path: `${TASKS}/completed/by_completion_date`,
-      query: { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(nowMs)), limit: PER_PAGE },
-      page: completedPage,
-      mostPages: MAX_PAGES,
-      findIn({ items }) {
-        for (const each of items) ids.add(each.id);
-        return undefined;
-      },
-      next: (each: z.output<typeof completedPage>) => nextPage(each),
-    });
-    if (asked.status === 'ok') known = { ids, startedMs: before.startedMs, untilMs: nowMs };
-    return asked;
-  }
-
-  return {
-    async has(calls, itemId) {
-      const isFresh = now().getTime() - known.startedMs < COMPLETED_KEPT_MS;
-      if (isFresh && known.ids.has(itemId)) return { status: 'ok', value: true };
-      reading ??= read(calls).finally(() => {
-        reading = undefined;
-      });
-      const asked = await reading;
-      return asked.status === 'ok' ? { status: 'ok', value: known.ids.has(itemId) } : asked;
-    },
-  };
 }
 
 function judge(reply: Reply, nowMs: number): TargetFailure | undefined {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Console } from '../../../src/console/server.ts';
 import type { HookAdmin, Target } from '../../../src/contract/target.ts';
-import { keptSecretsOf } from '../../../src/mirror/inbound/kept-secrets.ts';
+import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
 import { openAsana } from '../../../src/mirror/targets/asana.ts';
 import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { openJira } from '../../../src/mirror/targets/jira.ts';

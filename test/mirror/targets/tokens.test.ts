@@ -2,7 +2,7 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
-import { keptSecretsOf } from '../../../src/mirror/inbound/kept-secrets.ts';
+import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
 import { openCaller } from '../../../src/mirror/targets/caller.ts';
 import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { grantOf } from '../../../src/mirror/targets/grants.ts';

@@ -1,0 +1,61 @@
+/**
+ * The completed tasks of Todoist: they cannot be read by their ids, only in a list, which is read once for many items; after
+ * that, only what was completed since.
+ */
+import { z } from 'zod';
+import { type Calls, findInPages, isoSeconds } from './item-calls.ts';
+import type { Asked } from './item-target.ts';
+import { cursor, id, MAX_PAGES, nextPage, PER_PAGE, TASKS } from './todoist-pages.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A little less than the three months that a query may cover. */
+const COMPLETED_WITHIN_MS = 89 * DAY_MS;
+/** After this the list of completed tasks is read again from its beginning. */
+const COMPLETED_KEPT_MS = 10 * 60_000;
+/** Reads of that list overlap, because its end may lag behind. */
+const OVERLAP_MS = 5 * 60_000;
+
+const completedPage = z.object({ items: z.array(z.object({ id })), ...cursor });
+
+export interface CompletedTasks {
+  /** Whether an item that is not active is completed. */
+  has(calls: Calls, itemId: string): Promise<Asked<boolean>>;
+}
+
+export function openCompleted(now: () => Date): CompletedTasks {
+  let known = { ids: new Set<string>(), startedMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
+  let reading: Promise<Asked<unknown>> | undefined;
+
+  async function read(calls: Calls): Promise<Asked<unknown>> {
+    const nowMs = now().getTime();
+    const isFresh = nowMs - known.startedMs < COMPLETED_KEPT_MS;
+    const before = isFresh ? known : { ids: new Set<string>(), startedMs: nowMs, untilMs: nowMs - COMPLETED_WITHIN_MS };
+    const ids = new Set(before.ids);
+    const sinceMs = isFresh ? before.untilMs - OVERLAP_MS : before.untilMs;
+    const asked = await findInPages(calls, {
+      path: `${TASKS}/completed/by_completion_date`,
+      query: { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(nowMs)), limit: PER_PAGE },
+      page: completedPage,
+      mostPages: MAX_PAGES,
+      findIn({ items }) {
+        for (const each of items) ids.add(each.id);
+        return undefined;
+      },
+      next: (each: z.output<typeof completedPage>) => nextPage(each),
+    });
+    if (asked.status === 'ok') known = { ids, startedMs: before.startedMs, untilMs: nowMs };
+    return asked;
+  }
+
+  return {
+    async has(calls, itemId) {
+      const isFresh = now().getTime() - known.startedMs < COMPLETED_KEPT_MS;
+      if (isFresh && known.ids.has(itemId)) return { status: 'ok', value: true };
+      reading ??= read(calls).finally(() => {
+        reading = undefined;
+      });
+      const asked = await reading;
+      return asked.status === 'ok' ? { status: 'ok', value: known.ids.has(itemId) } : asked;
+    },
+  };
+}
