@@ -36,7 +36,8 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
   ['that is new, its lists left out', { emptyAs: 'absent', sizes: fresh }, 'contacts', 'orders', 'tasks'],
   ['that packs its answers', { encoding: 'gzip', isChunked: true }, 'contacts', 'tasks'],
 ];
-const SEEDS = [3, 9, 22];
+/** Without faults: with them a run may rightly stop, or leave a row for a person. */
+const SEEDS = [3, 9, 318];
 
 let checked: readonly Checked[];
 beforeAll(async () => {
