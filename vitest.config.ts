@@ -6,7 +6,7 @@ import { PATIENT } from './test/support/patient.ts';
 const E2E = [
   'e2e/**/*',
   'jobs/**/*',
-  'doctor/**/*',
+  'operator/doctor/**/*',
   'syncs/contacts/matching',
   'cli/run',
   'console/**/*',

@@ -8,7 +8,7 @@ import path from 'node:path';
 const ROOMS = {
   cli: {
     holds: 'commands, output, and wire.ts, which puts a workspace together',
-    imports: 'console jobs doctor operator syncs mirror engine service settings client csv storage contract base',
+    imports: 'console jobs operator syncs mirror engine service settings client csv storage contract base',
   },
   console: {
     holds: 'the web pages and the JSON API of the role console',
@@ -19,10 +19,9 @@ const ROOMS = {
     imports: 'syncs mirror engine client csv storage base',
   },
   operator: {
-    holds: 'what an operator reads about runs and does with them, for the command line and the console; alerts',
+    holds: 'what an operator reads and does, for the command line and the console: runs, reviews, alerts, the doctor',
     imports: 'syncs mirror engine settings client csv storage contract base',
   },
-  doctor: { holds: 'probes of a live service', imports: 'client contract base' },
   syncs: {
     holds: 'what each sync decides: contacts, orders, and how a customer is recognised',
     imports: 'engine settings client csv storage contract base',

@@ -1,8 +1,8 @@
 /** The doctor's report for people: every gap, what needs a person, settings to adopt, and test records that remain. */
 import { Document } from 'yaml';
 import { gaps } from '../contract/gaps.ts';
-import { attention, type Report } from '../doctor/examine.ts';
-import { type Finding, TOPICS } from '../doctor/probe.ts';
+import { attention, type Report } from '../operator/doctor/examine.ts';
+import { type Finding, TOPICS } from '../operator/doctor/probe.ts';
 import { formatTook, plural } from '../operator/words.ts';
 import { styled } from './colour.ts';
 

@@ -1,13 +1,13 @@
 /** `lockstep doctor`: finds out how an account's service behaves where its contract says nothing, and can save the result. */
 import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
-import { attention, examine, type Report } from '../../doctor/examine.ts';
-import type { ProbedAccount } from '../../doctor/probed-account.ts';
 import { EMBEDDED } from '../../engine/account/account.ts';
 import { keepCutOff } from '../../engine/account/cut-off.ts';
 import { forgetShapes } from '../../engine/account/shapes.ts';
 import { keepLearnt } from '../../engine/ledger/learnt.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { attention, examine, type Report } from '../../operator/doctor/examine.ts';
+import type { ProbedAccount } from '../../operator/doctor/probed-account.ts';
 import { plural } from '../../operator/words.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed } from '../../settings/settings.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Client } from '../../src/client/call/client.ts';
-import type { Outcome } from '../../src/client/call/outcome.ts';
-import { createCaller, NotProbed } from '../../src/doctor/caller.ts';
+import type { Client } from '../../../src/client/call/client.ts';
+import type { Outcome } from '../../../src/client/call/outcome.ts';
+import { createCaller, NotProbed } from '../../../src/operator/doctor/caller.ts';
 
 const APPLIED: Outcome = { status: 'applied', httpStatus: 200, content: [] };
 const ALLOWED = { maxCalls: 3, withinMs: 60_000, timeoutMs: 1_000 };

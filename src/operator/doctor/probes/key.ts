@@ -5,8 +5,8 @@
  * `API_KEY` has an underscore, and nginx drops such headers unless `underscores_in_headers` is on (its documentation,
  * ngx_http_core_module); AWS load balancers drop them if `drop_invalid_header_fields` is on.
  */
-import type { Credentials } from '../../client/call/inspect.ts';
-import { isKeyRefused } from '../../client/call/retry-policy.ts';
+import type { Credentials } from '../../../client/call/inspect.ts';
+import { isKeyRefused } from '../../../client/call/retry-policy.ts';
 import type { Look } from '../caller.ts';
 import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
 import { answerWords, headerIn } from '../words.ts';

@@ -1,5 +1,5 @@
 /** The records that a writing examination creates. A person recognises them by name, the doctor by their marker. */
-import { isKeyRefused } from '../client/call/retry-policy.ts';
+import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { Look } from './caller.ts';
 import type { Examination } from './probe.ts';
 

@@ -3,9 +3,9 @@
  * that cannot be probed. A probe that fails does not stop the others.
  */
 import { randomBytes } from 'node:crypto';
-import { messageOf } from '../base/errors.ts';
-import type { Json } from '../client/call/json.ts';
-import { type Gap, gaps } from '../contract/gaps.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Json } from '../../client/call/json.ts';
+import { type Gap, gaps } from '../../contract/gaps.ts';
 import { type Caller, createCaller, NotProbed } from './caller.ts';
 import { isAnswered, listReader } from './lists.ts';
 import { type Examination, type Finding, type LeftBehind, type Probe, unknown } from './probe.ts';

@@ -1,6 +1,6 @@
 /** Describes an answer for the report; never shows a value of a record. */
-import { looksLike } from '../client/call/decode.ts';
-import { isJsonArray, isJsonObject } from '../client/call/dialect.ts';
+import { looksLike } from '../../client/call/decode.ts';
+import { isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
 import type { Look } from './caller.ts';
 
 /** `HTTP 404 with JSON`, `HTTP 200 with an HTML page`, `nothing: the connection was refused …` */

@@ -1,5 +1,5 @@
 /** How contacts.search matches: it is called with a part of a known contact's e-mail address or name. */
-import type { JsonObject } from '../../client/call/json.ts';
+import type { JsonObject } from '../../../client/call/json.ts';
 import { listFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';

@@ -1,8 +1,14 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { MAX_CALLS } from '../../src/doctor/examine.ts';
-import { TEST_KEY } from '../support/harness/harness.ts';
-import { type Answer, type Reply, type SeenRequest, startHttpServer, startTcpServer } from '../support/http-server.ts';
+import { MAX_CALLS } from '../../../src/operator/doctor/examine.ts';
+import { TEST_KEY } from '../../support/harness/harness.ts';
+import {
+  type Answer,
+  type Reply,
+  type SeenRequest,
+  startHttpServer,
+  startTcpServer,
+} from '../../support/http-server.ts';
 import { examineAt, findingIn } from './doctor-harness.ts';
 
 async function serverOf(answer: Answer | Reply): Promise<Awaited<ReturnType<typeof startHttpServer>>> {

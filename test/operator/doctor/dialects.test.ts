@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MAX_CALLS } from '../../src/doctor/examine.ts';
-import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
+import { MAX_CALLS } from '../../../src/operator/doctor/examine.ts';
+import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
 import { type DoctorHarness, findingIn, openDoctorHarness } from './doctor-harness.ts';
 
 let harness: DoctorHarness;
@@ -78,7 +78,7 @@ test.each(CASES)('finds the dialect of a service that is %j, in few calls', asyn
 });
 
 test('reports every gap of the contract, with what the worker does', async () => {
-  const { gaps } = await import('../../src/contract/gaps.ts');
+  const { gaps } = await import('../../../src/contract/gaps.ts');
   const { report } = await harness.examine();
   for (const { id } of gaps) expect(findingIn(report, id)).toMatchObject({ gap: id, does: expect.stringMatching(/./) });
 });

@@ -2,9 +2,9 @@
  * Which body does customers/import accept? The forms are tried one after the other with the test contact. Whatever the
  * answers say, the list of customers shows which form was applied.
  */
-import { autoDialect, type Dialect, idOf, importBody, isJsonObject } from '../../client/call/dialect.ts';
-import type { JsonObject } from '../../client/call/json.ts';
-import { PREFIXES, type Prefix } from '../../contract/operations.ts';
+import { autoDialect, type Dialect, idOf, importBody, isJsonObject } from '../../../client/call/dialect.ts';
+import type { JsonObject } from '../../../client/call/json.ts';
+import { PREFIXES, type Prefix } from '../../../contract/operations.ts';
 import type { Look } from '../caller.ts';
 import { type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';

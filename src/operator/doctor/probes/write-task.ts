@@ -2,8 +2,8 @@
  * Creates a test task and checks whether it is open, which method completes it, and whether its description keeps
  * hidden marks.
  */
-import { flagOf, idOf, toWireId } from '../../client/call/dialect.ts';
-import type { JsonObject } from '../../client/call/json.ts';
+import { flagOf, idOf, toWireId } from '../../../client/call/dialect.ts';
+import type { JsonObject } from '../../../client/call/json.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';

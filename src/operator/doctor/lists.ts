@@ -1,9 +1,9 @@
 /** The six lists of records at their first read: the prefix, the path in the answer, and the content. */
-import { recordIn } from '../client/call/decode.ts';
-import { type Kind, toWireId } from '../client/call/dialect.ts';
-import type { JsonObject } from '../client/call/json.ts';
-import { isKeyRefused } from '../client/call/retry-policy.ts';
-import { type OperationName, PREFIXES, type Prefix } from '../contract/operations.ts';
+import { recordIn } from '../../client/call/decode.ts';
+import { type Kind, toWireId } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
+import { isKeyRefused } from '../../client/call/retry-policy.ts';
+import { type OperationName, PREFIXES, type Prefix } from '../../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';
 import { type FoundList, findList } from './find-list.ts';
 import type { ProbedAccount } from './probed-account.ts';

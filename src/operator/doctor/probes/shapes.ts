@@ -2,7 +2,7 @@
  * The path of each kind's list in its answer, and the member of a record that is its id. The id is checked by reading a
  * record with it.
  */
-import { idOf, KINDS, toWireId } from '../../client/call/dialect.ts';
+import { idOf, KINDS, toWireId } from '../../../client/call/dialect.ts';
 import type { Look } from '../caller.ts';
 import { likelyIdName, listPaths, pathText } from '../find-list.ts';
 import { getById, isGettable, type ListSeen, recordFrom } from '../lists.ts';

@@ -1,8 +1,8 @@
 /** Finds the list of records in an answer, the member with the ids, and the counts beside the list. */
-import { arraysIn, listIn } from '../client/call/decode.ts';
-import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject, type Kind } from '../client/call/dialect.ts';
-import type { Json, JsonObject } from '../client/call/json.ts';
-import { MAX_LIST_DEPTH } from '../client/lists/list-choice.ts';
+import { arraysIn, listIn } from '../../client/call/decode.ts';
+import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject, type Kind } from '../../client/call/dialect.ts';
+import type { Json, JsonObject } from '../../client/call/json.ts';
+import { MAX_LIST_DEPTH } from '../../client/lists/list-choice.ts';
 
 export interface FoundList {
   readonly path: readonly string[];

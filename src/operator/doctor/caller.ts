@@ -4,11 +4,11 @@
  * the limit.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallOptions, Client } from '../client/call/client.ts';
-import { decodeBody } from '../client/call/decode.ts';
-import type { Inspected, InspectOptions } from '../client/call/inspect.ts';
-import type { Json } from '../client/call/json.ts';
-import type { OperationName } from '../contract/operations.ts';
+import type { CallOptions, Client } from '../../client/call/client.ts';
+import { decodeBody } from '../../client/call/decode.ts';
+import type { Inspected, InspectOptions } from '../../client/call/inspect.ts';
+import type { Json } from '../../client/call/json.ts';
+import type { OperationName } from '../../contract/operations.ts';
 
 export interface Look extends Inspected {
   /** The whole body; undefined if it is not JSON. */

@@ -2,8 +2,8 @@
  * Creates a test contact and checks what the create answers, and how long it takes until a search or a list shows the
  * contact.
  */
-import { idOf } from '../../client/call/dialect.ts';
-import type { JsonObject } from '../../client/call/json.ts';
+import { idOf } from '../../../client/call/dialect.ts';
+import type { JsonObject } from '../../../client/call/json.ts';
 import type { Look } from '../caller.ts';
 import { listFrom, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';

@@ -1,14 +1,14 @@
 /** Examinations of services: the embedded one over a seeded workspace, or a server of a test. */
 import { onTestFinished } from 'vitest';
-import { createClient } from '../../src/client/call/client.ts';
-import { autoDialect } from '../../src/client/call/dialect.ts';
-import { examine, type Report } from '../../src/doctor/examine.ts';
-import type { Finding } from '../../src/doctor/probe.ts';
-import type { ProbedAccount } from '../../src/doctor/probed-account.ts';
-import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
-import { seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { freeBudget } from '../support/free-budget.ts';
-import { openHarness, TEST_KEY } from '../support/harness/harness.ts';
+import { createClient } from '../../../src/client/call/client.ts';
+import { autoDialect } from '../../../src/client/call/dialect.ts';
+import { examine, type Report } from '../../../src/operator/doctor/examine.ts';
+import type { Finding } from '../../../src/operator/doctor/probe.ts';
+import type { ProbedAccount } from '../../../src/operator/doctor/probed-account.ts';
+import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
+import { seedWorkspace } from '../../../src/service/testbed/seed.ts';
+import { freeBudget } from '../../support/free-budget.ts';
+import { openHarness, TEST_KEY } from '../../support/harness/harness.ts';
 
 export interface AccountOptions extends Partial<ProbedAccount> {
   readonly authorization?: { readonly scheme: string; readonly token: string };

@@ -4,8 +4,8 @@
  * page has other records, whether the number of rows looks like a page size, and whether a get returns a record that is
  * missing from the list.
  */
-import { idOf, toWireId } from '../../client/call/dialect.ts';
-import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
+import { idOf, toWireId } from '../../../client/call/dialect.ts';
+import { isPageSize, type WholeKind } from '../../../client/lists/page-size.ts';
 import { countsBeside } from '../find-list.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';

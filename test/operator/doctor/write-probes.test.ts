@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { MAX_CALLS } from '../../src/doctor/examine.ts';
-import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
-import { TEST_KEY } from '../support/harness/harness.ts';
-import { startHttpServer } from '../support/http-server.ts';
+import { MAX_CALLS } from '../../../src/operator/doctor/examine.ts';
+import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
+import { TEST_KEY } from '../../support/harness/harness.ts';
+import { startHttpServer } from '../../support/http-server.ts';
 import { type DoctorHarness, examineAt, findingIn, openDoctorHarness } from './doctor-harness.ts';
 
 let harness: DoctorHarness;
