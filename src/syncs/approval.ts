@@ -3,7 +3,6 @@
  * and writes only what the person has seen (engine/ledger/approval.ts).
  */
 import { z } from 'zod';
-import type { Run } from '../engine/ledger/runs.ts';
 
 /** Options of syncs whose runs may pause for approval, or save or apply a plan. */
 export const approvalOptions = z.object({
@@ -37,12 +36,8 @@ export function exceeds({ approveAbove, approveAboveShare }: Guards, { writes, o
   return writes > most;
 }
 
-/** What a paused run tells the person who approves it. `what`: the name of its rows. */
-export function exceedsMessage({ id }: Run, what: 'contacts' | 'rows', { writes, of }: Extent): string {
+/** What a paused run tells the person who approves it; the remedy of AWAITS_CONFIRMATION says how. `what`: the name of its rows. */
+export function exceedsMessage(what: 'contacts' | 'rows', { writes, of }: Extent): string {
   const share = `${Math.round((writes / of) * 100)}%`;
-  return (
-    `It would write ${writes} of ${of} ${what} (${share}), more than the settings allow without approval. Nothing is ` +
-    `sent. See what it would write: \`lockstep runs export ${id} --out plan.csv\`. Approve it: ` +
-    `\`lockstep runs resume ${id}\`. Drop it: \`lockstep runs cancel ${id}\``
-  );
+  return `It would write ${writes} of ${of} ${what} (${share}), more than the settings allow without approval. Nothing is sent.`;
 }

@@ -49,6 +49,8 @@ export type Reasons = Readonly<Record<string, Reason>>;
 
 /** Remedies that several reasons share. */
 export const REMEDIES = {
+  APPROVE:
+    'See what it would write with `lockstep runs export {run} --out plan.csv`. Approve it with `lockstep runs resume {run}`, or drop it with `lockstep runs cancel {run}`.',
   DOCTOR: 'Run `lockstep doctor` for the account.',
   AT_ITS_SOURCE: 'Correct it where the settings read it from.',
   IN_SETTINGS: 'Correct it in the settings.',

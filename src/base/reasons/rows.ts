@@ -36,8 +36,7 @@ export const ROW_REASONS = {
   AWAITS_APPROVAL: {
     meaning: 'The run waits until a person approves what it would write. Nothing was sent.',
     sentence: 'It awaits approval, and nothing was sent.[ The record has {changes}.]',
-    remedy:
-      'Approve what the run would write with `lockstep runs resume {run}`, or drop it with `lockstep runs cancel {run}`.',
+    remedy: REMEDIES.APPROVE,
   },
   NOT_CONFIRMED: {
     meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',

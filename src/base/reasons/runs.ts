@@ -57,7 +57,7 @@ export const RUN_REASONS = {
   },
   AWAITS_CONFIRMATION: {
     meaning: 'The run waits until a person approves what it would write.',
-    remedy: 'Approve it with `lockstep runs resume {run}`, or drop it with `lockstep runs cancel {run}`.',
+    remedy: REMEDIES.APPROVE,
   },
   WAITS_FOR_RUN: { meaning: 'The run waits for another run.', remedy: 'See that run with `lockstep runs`.' },
   API_KEY_INVALID: { meaning: 'The API key cannot be sent as a header.', remedy: REMEDIES.AT_ITS_SOURCE },

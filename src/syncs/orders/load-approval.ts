@@ -19,9 +19,9 @@ export async function whyApproval(
   writes: number,
 ): Promise<string | undefined> {
   if (run.isBound || isRetried) return undefined;
-  if (options.confirm) return `Nothing is written yet. Approve with: \`lockstep runs resume ${run.id}\``;
+  if (options.confirm) return 'Nothing is written yet.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
-  return exceeds(options, extent) ? exceedsMessage(run, 'rows', extent) : undefined;
+  return exceeds(options, extent) ? exceedsMessage('rows', extent) : undefined;
 }
 
 /**
