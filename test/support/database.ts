@@ -22,6 +22,16 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   return database;
 }
 
+/** Creates a copy of a database. Its sessions end, because Postgres copies only a database without sessions. */
+export async function copyOf(database: FreshDatabase): Promise<FreshDatabase> {
+  const { database: name } = database.connection;
+  await once(
+    inject('postgres'),
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  );
+  return createDatabase(`template ${name}`);
+}
+
 /** Creates a database without tables. */
 export function emptyDatabase(): Promise<FreshDatabase> {
   return createDatabase('');
