@@ -4,6 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { LockstepError } from '../base/errors.ts';
 import type { Queryable } from './queryable.ts';
 
 export interface Migration {
@@ -24,7 +25,10 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
   return Promise.all(files.map(read));
 }
 
-/** Runs the migrations of `room` (also the name of its schema, which is created) that have not run yet. */
+/**
+ * Runs the migrations of `room` (also the name of its schema, which is created) that have not run yet.
+ * @throws LockstepError SCHEMA_NEWER if a later version of Lockstep has migrated the tables
+ */
 export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
   const db = await pool.connect();
   try {
@@ -36,6 +40,7 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
     );
     await db.query(`create schema if not exists ${room}`);
     const ran = await migrationsOf(db, room);
+    refuseLater(room, ran, migrations);
     for (const { name, sql } of migrations) {
       if (ran.has(name)) continue;
       await db.query(sql);
@@ -48,6 +53,14 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
   } finally {
     db.release();
   }
+}
+
+function refuseLater(room: string, ran: ReadonlySet<string>, known: readonly Migration[]): void {
+  const names = new Set(known.map(({ name }) => name));
+  const later = [...ran].filter((name) => !names.has(name)).sort();
+  if (later.length === 0) return;
+  const message = `The tables of this database were changed by a later version of Lockstep (${room}: ${later.join(', ')}). Install that version, or a later one`;
+  throw new LockstepError('SCHEMA_NEWER', message, { exitCode: 2 });
 }
 
 /** The names of the migrations that have run. */

@@ -29,6 +29,15 @@ test('a failing migration leaves nothing behind', async () => {
   expect(rows).toEqual([{ half: null }]);
 });
 
+test('tables that a later version has migrated are refused, and stay unchanged', async () => {
+  const third = { name: '003-later', sql: 'create table room.later (id int)' };
+  await migrate(db.pool, 'room', [first, second, third]);
+  const earlier = [first, second, { name: '004-own', sql: 'drop table room.later' }];
+  await expect(migrate(db.pool, 'room', earlier)).rejects.toMatchObject({ code: 'SCHEMA_NEWER', exitCode: 2 });
+  const { rows } = await db.pool.query(`select to_regclass('room.later') as later`);
+  expect(rows).toEqual([{ later: 'room.later' }]);
+});
+
 test('migrations in a folder are its SQL files, in the order of their names', async () => {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-migrations-'));
   for (const file of ['002-seed.sql', 'README.md', '010-more.sql', '001-things.sql'])
