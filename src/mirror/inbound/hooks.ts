@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import type { HookRequest, Target } from '../../contract/target.ts';
+import { isOwnDelivery } from '../outbox/list.ts';
 import { keepHook } from './inbox.ts';
 
 export interface HookNeeds {
@@ -63,6 +64,12 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
     if (verdict.status === 'refused') {
       return verdict.httpStatus === 401 ? notAccepted(verdict.reason) : refused(verdict.httpStatus, verdict.reason);
     }
+    // A receiver signs with the secret of our deliveries, so one of these that comes back is signed, too. It reports nothing.
+    if (verdict.id !== undefined && (await isOwnDelivery(pool, verdict.id)))
+      return refused(
+        400,
+        'this is a delivery of Lockstep, sent back: a call of your own needs a webhook-id of your own',
+      );
     await keepHook(pool, name, verdict.items, digestOf(call, verdict.id));
     // Most vendors show it in their list of deliveries: 0 means that the call was about something else.
     return { httpStatus: 200, headers: verdict.headers, body: { status: 'accepted', items: verdict.items.length } };

@@ -86,6 +86,12 @@ export async function showDelivery(db: Queryable, id: string): Promise<ShownDeli
   return found.rows[0];
 }
 
+/** Whether a call with this id is a delivery of our own, which came back. */
+export async function isOwnDelivery(db: Queryable, id: string): Promise<boolean> {
+  const found = await db.query('select from ledger.deliveries where id = $1', [id]);
+  return found.rows.length > 0;
+}
+
 /** A filter as SQL over `d`, with its values from $1 on. */
 export function conditionOf({ ids, target, verdict, since, until }: DeliveryFilter) {
   return {

@@ -114,6 +114,16 @@ test('a signed call of one of our receivers names the task itself', async () => 
   expect(await reports()).toEqual([{ target: 'hook', item_id: '12', is_completed: true, ...WAITING }]);
 });
 
+test('a delivery of ours that comes back reports nothing', async () => {
+  await database.pool.query(
+    `insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state, verdict, ended_at)
+     values ('msg_ours', 'hook', 'acme', 'mirror', 'task', '12', 1, 'changed', '{}', now(), 'ended', 'delivered', now())`,
+  );
+  const response = await post('hook', standardCall({ id: '12', isCompleted: false }, { id: 'msg_ours' }));
+  expect([response.status, await response.json()]).toMatchObject([400, { status: 'refused' }]);
+  expect(await reports()).toEqual([]);
+});
+
 test('a repeated call adds nothing new, whatever came in between', async () => {
   const first = standardCall({ id: '12', isCompleted: true }, { id: 'msg_a' });
   await post('hook', first);
