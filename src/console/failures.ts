@@ -24,6 +24,7 @@ const HTTP_STATUS: Readonly<Record<string, number>> = {
   CALL_UNKNOWN: 404,
   LINK_UNKNOWN: 404,
   FIELD_WRONG: 400,
+  REQUEST_INVALID: 400,
   SETTINGS_NAME_UNKNOWN: 404,
 };
 

@@ -48,10 +48,16 @@ export function addHeaders(app: FastifyInstance): void {
 export function addGuard(app: FastifyInstance, { people, host }: GuardNeeds): void {
   app.decorateRequest('person', undefined);
   app.addHook('onRequest', async (request) => {
+    requireText(request);
     requireOwnHost(request, host, people.isOpen);
     requireOwnOrigin(request);
     request.person = await personOf(request, people);
   });
+}
+
+/** Postgres stores no NUL character, so no address with one names anything. */
+function requireText({ url }: FastifyRequest): void {
+  if (url.includes('%00')) throw new LockstepError('REQUEST_INVALID', 'The address has a NUL character');
 }
 
 /** A page of another site could make its name point to this machine, and read what the console shows without a password. */

@@ -23,13 +23,17 @@ export function rateKeys({
   readonly concurrency: number;
 }) {
   return {
-    requests: requestCount.optional().describe(`Calls allowed in each \`per\`. Default: ${requests}.`),
+    requests: requestCount
+      .optional()
+      .describe(`Calls allowed in each \`per\`, on average; \`burst\` allows more at once. Default: ${requests}.`),
     per: duration()
       .optional()
       .describe(`The period for these calls. Default: ${formatDuration(perMs)}.`),
     burst: count
       .optional()
-      .describe('Calls that may be made at once after a pause. Default: one second of the rate, at least 1.'),
+      .describe(
+        'Calls that may be made at once after a pause, in addition to `requests` in a `per`. Default: one second of the rate, at least 1.',
+      ),
     concurrency: count
       .max(1000)
       .prefault(concurrency)

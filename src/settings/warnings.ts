@@ -17,6 +17,9 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     warnOfLiteral([...path, 'apiKey'], account.apiKey);
     warnOfLiteral([...path, 'authorization', 'token'], account.authorization?.token);
     if (isSentInClear(account.url)) warn([...path, 'url'], 'http:// sends the API key in the clear; use https://');
+    const { burst, requests } = account.budget;
+    if (burst > requests)
+      warn([...path, 'budget', 'burst'], `more than requests: after a pause, ${burst} calls at once are allowed`);
     if (account.budget.settleMs < account.budget.timeoutMs) {
       warn([...path, 'budget', 'settle'], 'shorter than the timeout: a late create may be sent twice');
     }

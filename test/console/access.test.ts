@@ -95,6 +95,13 @@ test('shows nothing without signing in, and returns to the page that was asked f
   expect((await fetch(`${web.url}/api/v1/runs`)).status).toBe(401);
 });
 
+test('an address with a NUL character is refused', async () => {
+  const cookie = await signIn('operator');
+  const pages = await Promise.all(['/runs/%00', '/runs?sync=%00'].map((path) => get(path, cookie)));
+  const answers = await Promise.all(['/runs/%00', '/runs?sync=%00'].map((path) => api(path, TOKEN)));
+  expect([...pages, ...answers].map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+});
+
 test('a person signs in, looks, acts and signs out', async () => {
   const run = await aRun();
   const cookie = await signIn('operator');
