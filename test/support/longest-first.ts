@@ -23,7 +23,6 @@ const LONG = [
   'e2e/canary',
   'e2e/contact-sync',
   'e2e/kill',
-  'e2e/demo',
   'e2e/same-file',
   'engine/worker/runner',
   'mirror/outbox/order',
