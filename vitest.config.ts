@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { useMemory } from './test/support/in-memory.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { PATIENT } from './test/support/patient.ts';
 
@@ -18,6 +19,8 @@ const E2E = [
   'storage/embedded/**/*',
 ].map((files) => `test/${files}.test.ts`);
 
+useMemory();
+
 export default defineConfig({
   test: {
     // Starts one Postgres and one Redis for all projects.
@@ -26,8 +29,8 @@ export default defineConfig({
     expect: { poll: PATIENT },
     // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
     isolate: false,
-    // More than the 2 cores that are meant, because tests wait for settle times and processes as often as they work.
-    maxWorkers: 4,
+    // More than the 2 cores that are meant, because tests wait for settle times and processes more than they work.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['src/**', 'jobs/**'], reporter: ['text-summary', 'html'] },
     projects: [

@@ -40,7 +40,7 @@ test('has the presets for exports of other programs', async () => {
 });
 
 test('the demo imports a sample workspace, loads orders, mirrors a task, writes nothing twice, and leaves nothing behind', async () => {
-  const { stdout, stderr } = await inFolder('npx', ['--no', 'lockstep', 'demo', '--json']);
+  const { stdout, stderr } = await inFolder('npx', ['--no', '--no-update-notifier', 'lockstep', 'demo', '--json']);
   expect(stderr).toBe('');
   const { first, second, load, baseline, mirrored } = JSON.parse(stdout);
   expect(first).toMatchObject({ status: 'done', scan: 'proven', counts: { in: 2_000, unknown: 0 } });
