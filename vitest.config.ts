@@ -27,6 +27,9 @@ export default defineConfig({
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
     expect: { poll: PATIENT },
+    // Only for what hangs: a machine that does much else takes ten times as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
     isolate: false,
     // More than the 2 cores that are meant, because tests wait for settle times and processes more than they work.
@@ -40,8 +43,6 @@ export default defineConfig({
           name: 'core',
           include: ['test/**/*.test.ts'],
           exclude: [...E2E, 'test/chaos/**'],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
         },
       },
       {
@@ -50,8 +51,6 @@ export default defineConfig({
           name: 'e2e',
           include: E2E,
           setupFiles: './test/e2e/end-processes.ts',
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
         },
       },
     ],
