@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { useMemory } from './test/support/in-memory.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { PATIENT } from './test/support/patient.ts';
 
@@ -18,16 +19,21 @@ const E2E = [
   'storage/embedded/**/*',
 ].map((files) => `test/${files}.test.ts`);
 
+useMemory();
+
 export default defineConfig({
   test: {
     // Starts one Postgres and one Redis for all projects.
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
     expect: { poll: PATIENT },
+    // Only for what hangs: a machine that does much else takes ten times as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
     isolate: false,
-    // More than the 2 cores that are meant, because tests wait for settle times and processes as often as they work.
-    maxWorkers: 4,
+    // More than the 2 cores that are meant, because tests wait for settle times and processes more than they work.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['src/**', 'jobs/**'], reporter: ['text-summary', 'html'] },
     projects: [
@@ -37,8 +43,6 @@ export default defineConfig({
           name: 'core',
           include: ['test/**/*.test.ts'],
           exclude: [...E2E, 'test/chaos/**'],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
         },
       },
       {
@@ -47,8 +51,6 @@ export default defineConfig({
           name: 'e2e',
           include: E2E,
           setupFiles: './test/e2e/end-processes.ts',
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -29,8 +29,8 @@ afterEach(async () => {
 
 test('a dry run plans, a run imports, a second run writes nothing, and rows for a person are exported', async () => {
   workspace = await openWorkspace({ contacts: 300 });
-  const { run, commits } = workspace;
-  const planned = await run('run', 'nightly', '--dry-run');
+  const { run, here, commits } = workspace;
+  const planned = await here('run', 'nightly', '--dry-run');
   expect(planned.json).toMatchObject({ dryRun: true, status: 'done', scan: 'proven' });
   expect(await commits('customers.import')).toBe(0);
 
@@ -43,11 +43,11 @@ test('a dry run plans, a run imports, a second run writes nothing, and rows for 
   expect([total, await commits('customers.import')]).toEqual([300, first.json.counts.created]);
   expect(first.code).toBe(first.json.counts.review > 0 ? 1 : 0);
 
-  const second = await run('run', 'nightly');
+  const second = await here('run', 'nightly');
   expect(second.json.counts).toMatchObject({ in: 300, created: 0, updated: 0 });
   expect(await commits('customers.import')).toBe(first.json.counts.created);
 
-  const exported = await run('runs', 'export', first.json.run, '--verdict', 'created', '--out', 'made.csv');
+  const exported = await here('runs', 'export', first.json.run, '--verdict', 'created', '--out', 'made.csv');
   expect(exported.json).toMatchObject({ rows: first.json.counts.created, verdict: 'created' });
   const csv = await readFile(path.join(workspace.cwd, 'made.csv'), 'utf8');
   expect(csv.split('\r\n')[0]).toBe('source_id,label,verdict,reason,detail,record_id,action,sends');
@@ -58,7 +58,7 @@ test('SIGTERM leaves a run unfinished, and the same command finishes it', async 
     contacts: 400,
     budget: '{ requests: 60, per: 1s, burst: 60, settle: 400ms, timeout: 2s }',
   });
-  const { run, cwd, env, commits } = workspace;
+  const { here, cwd, env, commits } = workspace;
   const args = ['run', 'nightly', '--config', 'lockstep.yaml'];
   const first = startLockstep(args, { cwd, env });
   await expect.poll(() => commits('customers.import'), { timeout: 20_000 }).toBeGreaterThan(20);
@@ -68,7 +68,7 @@ test('SIGTERM leaves a run unfinished, and the same command finishes it', async 
   const before = await commits('customers.import');
   expect(before).toBeLessThan(350);
 
-  const resumed = await run('run', 'nightly');
+  const resumed = await here('run', 'nightly');
   expect(stopped.stdout).toContain(resumed.json.run);
   expect(resumed.json).toMatchObject({ status: 'done', counts: { in: 400, unknown: 0 } });
   expect(await commits('customers.import')).toBe(resumed.json.counts.created);
@@ -76,8 +76,8 @@ test('SIGTERM leaves a run unfinished, and the same command finishes it', async 
 
 test('a worker finishes a detached run, and ends with 0 at SIGTERM', async () => {
   workspace = await openWorkspace();
-  const { run, cwd, env } = workspace;
-  const detached = await run('run', 'nightly', '--detach');
+  const { here, cwd, env } = workspace;
+  const detached = await here('run', 'nightly', '--detach');
   expect([detached.code, detached.json.status]).toEqual([0, 'running']);
   const worker = startLockstep(['start', '--roles', 'worker,scheduler', '--config', 'lockstep.yaml', '--json'], {
     cwd,

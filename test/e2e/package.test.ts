@@ -39,11 +39,17 @@ test('has the presets for exports of other programs', async () => {
   expect(await presets(path.join(dir, 'node_modules/lockstep'))).toEqual(await presets(root));
 });
 
-test('runs npx lockstep demo', async () => {
-  const { stdout } = await inFolder('npx', ['--no', 'lockstep', 'demo', '--json']);
-  const { first, second, load } = JSON.parse(stdout);
-  expect([first.status, load.status]).toEqual(['done', 'done']);
-  expect([second.counts.created, second.counts.updated]).toEqual([0, 0]);
+test('the demo imports a sample workspace, loads orders, mirrors a task, writes nothing twice, and leaves nothing behind', async () => {
+  const { stdout, stderr } = await inFolder('npx', ['--no', '--no-update-notifier', 'lockstep', 'demo', '--json']);
+  expect(stderr).toBe('');
+  const { first, second, load, baseline, mirrored } = JSON.parse(stdout);
+  expect(first).toMatchObject({ status: 'done', scan: 'proven', counts: { in: 2_000, unknown: 0 } });
+  expect(first.counts.created).toBeGreaterThan(1_500);
+  expect(second.counts).toMatchObject({ in: 2_000, created: 0, updated: 0 });
+  expect(load).toMatchObject({ status: 'done', counts: { in: 405, created: 399, unknown: 0 } });
+  expect(baseline.counts).toMatchObject({ in: 100, unchanged: 100 });
+  expect(mirrored).toMatchObject({ status: 'done', counts: { in: 100, updated: 1, unchanged: 99 } });
+  expect(await readdir(path.join(dir, '.lockstep'))).toEqual([]);
 });
 
 test('runs in any folder through a link to the checkout, as npm link makes it, and by its path', async () => {

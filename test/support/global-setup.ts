@@ -53,20 +53,27 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function start(): Promise<Stores> {
-  if (!isBuilt()) await buildPackage();
-  const programs = await bundleTestPrograms();
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
-  const postgres = await startEmbedded({ dataDir: dir });
-  const connection = await openToTests(postgres, dir);
-  await createTemplate(connection);
-  const redis = await startRedis(dir);
+  const [programs, postgres, redis] = await Promise.all([
+    bundleTestPrograms(),
+    startPostgres(dir),
+    startRedis(dir),
+    isBuilt() || buildPackage(),
+  ]);
   if (!redis) process.stderr.write(await withoutRedis());
   const close = async (): Promise<void> => {
     await redis?.close();
     await postgres.close();
     for (const made of [dir, programs]) await fs.rm(made, { recursive: true, force: true });
   };
-  return { postgres: connection, redisUrl: redis?.url ?? null, programs, close };
+  return { postgres: postgres.connection, redisUrl: redis?.url ?? null, programs, close };
+}
+
+async function startPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbedded({ dataDir });
+  const connection = await openToTests(postgres, dataDir);
+  await createTemplate(connection);
+  return { ...postgres, connection };
 }
 
 /** In a folder of their own, because some run as another user. */
@@ -97,6 +104,7 @@ async function openToTests({ connection }: EmbeddedPostgres, dataDir: string): P
   const db = await superuserOf(dataDir, connection);
   await db.query('create role tests login createdb createrole');
   await db.query("alter role tests set createrole_self_grant = 'set, inherit'");
+  await db.query('grant set on parameter session_replication_role to tests'); // to empty tables: empty-tables.ts
   for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
     await db.query(`alter system set ${setting} = off`);
   }

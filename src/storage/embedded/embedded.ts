@@ -3,9 +3,9 @@
  * the directory. The first process starts it and the last one stops it; however a process ends, it leaves nothing behind.
  */
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError } from '../../base/errors.ts';
 import { DATABASE, ROLE, readPassword } from './access.ts';
@@ -44,6 +44,8 @@ const START_MS = 120_000;
 /** A starter does almost nothing between taking the lock and announcing itself. */
 const SHOWS_ITSELF_MS = 3_000;
 const STOP_MS = 30_000;
+/** Postgres' states while it is stopping, or not ready yet. */
+const STOPPING = /^57P0[123]$/;
 const SLOW_MS = 15_000;
 const SLOW = 'the embedded Postgres is slow to start: it may be recovering from a crash; waiting for it';
 
@@ -52,41 +54,27 @@ const SLOW = 'the embedded Postgres is slow to start: it may be recovering from 
  * Throws a LockstepError EMBEDDED_… (exit code 2): see errors.ts.
  */
 export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { paths, host, password, presence } = await enterDirectory(dataDir, log).catch((error) => {
+  const { paths, connection, presence } = await enterDirectory(dataDir, log).catch((error) => {
     throw error instanceof LockstepError ? error : notWritable(dataDir, error);
   });
-  log?.debug({ dataDir, host }, 'using the embedded Postgres');
+  log?.debug({ dataDir, host: connection.host }, 'using the embedded Postgres');
   let closing: Promise<void> | undefined;
-  return {
-    connection: { host, port: PORT, user: ROLE, password, database: DATABASE, ssl: false },
-    close: () => (closing ??= leave(paths, presence, log)),
-  };
+  return { connection, close: () => (closing ??= leave(paths, presence, log)) };
 }
 
-interface Entered {
-  readonly paths: Paths;
-  readonly host: string;
-  readonly password: string;
-  readonly presence: Presence;
-}
+type Connection = EmbeddedPostgres['connection'];
 
-async function enterDirectory(dataDir: string, log: Logger | undefined): Promise<Entered> {
+async function enterDirectory(dataDir: string, log: Logger | undefined) {
   const binaries = await findPackage();
   const paths = await preparePaths(dataDir, binaries.major);
-  const { host, presence } = await enter(paths, () => installBinaries(binaries, paths), log);
-  try {
-    return { paths, host, presence, password: await readPassword(paths) };
-  } catch (error) {
-    presence.leave();
-    throw error;
-  }
+  return { paths, ...(await enter(paths, () => installBinaries(binaries, paths), log)) };
 }
 
 async function enter(
   paths: Paths,
   install: () => Promise<string>,
   log: Logger | undefined,
-): Promise<{ host: string; presence: Presence }> {
+): Promise<{ connection: Connection; presence: Presence }> {
   const deadline = Date.now() + START_MS;
   let lastSign = Date.now();
   const warning = setTimeout(() => log?.warn({ dataDir: paths.dataDir }, SLOW), SLOW_MS);
@@ -94,8 +82,8 @@ async function enter(
     while (Date.now() < deadline) {
       const joined = await join(paths);
       const presence = joined ?? (await startUnlessStarting(paths, install));
-      const host = presence && (await socketDirOrLeave(paths, presence, deadline));
-      if (presence && host !== undefined) return { host, presence };
+      const connection = presence && (await connectionOrLeave(paths, presence, deadline));
+      if (presence && connection) return { connection, presence };
       if (presence && !joined) throw startFailed(paths.dataDir, 'Postgres ended while starting', logTail(paths));
       if (presence || isStarting(paths) || isKept(paths)) lastSign = Date.now();
       if (Date.now() - lastSign > SHOWS_ITSELF_MS) throw lockTaken(paths.dataDir, lockName(paths));
@@ -117,45 +105,48 @@ async function startUnlessStarting(paths: Paths, install: () => Promise<string>)
   }
 }
 
-/**
- * The socket's directory once Postgres takes connections. Undefined if it has ended instead; then this process does not use
- * it.
- */
-async function socketDirOrLeave(paths: Paths, presence: Presence, deadline: number): Promise<string | undefined> {
-  let host: string | undefined;
+/** How to connect, once Postgres takes connections. Undefined if it has ended instead; then this process does not use it. */
+async function connectionOrLeave(paths: Paths, presence: Presence, deadline: number): Promise<Connection | undefined> {
+  let connection: Connection | undefined;
   try {
-    host = await socketDirOnceReady(paths, deadline);
-    return host;
+    connection = await connectionOnceReady(paths, deadline);
+    return connection;
   } finally {
-    if (host === undefined) presence.leave();
+    if (!connection) presence.leave();
   }
 }
 
-async function socketDirOnceReady(paths: Paths, deadline: number): Promise<string | undefined> {
+async function connectionOnceReady(paths: Paths, deadline: number): Promise<Connection | undefined> {
   while (Date.now() < deadline && isKept(paths)) {
     const postmaster = await readPostmaster(paths);
     if (postmaster?.isReady) {
-      const socket = path.join(postmaster.socketDir, `.s.PGSQL.${PORT}`);
-      const isHere = fs.existsSync(socket);
-      if (!isHere && isKept(paths)) throw elsewhere(paths.dataDir, postmaster.socketDir);
-      // Without an answer it has just been killed, and its lock file is out of date.
-      if (isHere && (await answers(socket))) return postmaster.socketDir;
+      const host = postmaster.socketDir;
+      const isHere = fs.existsSync(path.join(host, `.s.PGSQL.${PORT}`));
+      if (!isHere && isKept(paths)) throw elsewhere(paths.dataDir, host);
+      const password = await readPassword(paths);
+      const connection = { host, port: PORT, user: ROLE, password, database: DATABASE, ssl: false } as const;
+      if (isHere && (await isAnswering(connection, deadline))) return connection;
     }
     await sleep(POLL_MS);
   }
   return undefined;
 }
 
-function answers(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const connection = net.connect(socket);
-    const done = (isAnswering: boolean): void => {
-      connection.destroy();
-      resolve(isAnswering);
-    };
-    connection.once('connect', () => done(true));
-    connection.once('error', () => done(false));
-  });
+/**
+ * Whether a server answers a login. One that was killed, or is being stopped, may still accept the connection: then it resets
+ * or refuses it. An answer that refuses this process for another reason is for the caller to report.
+ */
+async function isAnswering(connection: Connection, deadline: number): Promise<boolean> {
+  const db = new pg.Client({ ...connection, connectionTimeoutMillis: Math.max(1, deadline - Date.now()) });
+  db.on('error', () => undefined); // lost after it was opened: the next one fails as well
+  try {
+    await db.connect();
+    return true;
+  } catch (error) {
+    return error instanceof pg.DatabaseError && !STOPPING.test(error.code ?? '');
+  } finally {
+    await db.end();
+  }
 }
 
 async function leave(paths: Paths, presence: Presence, log: Logger | undefined): Promise<void> {

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { ask, scratch } from './scratch.ts';
 import { isAlive, postmasterOf, startUser } from './user-process.ts';
 
@@ -41,6 +42,22 @@ test('after Postgres was killed, the next start has everything that was committe
   expect(await ask(after.connection, 'select n from kept')).toEqual([{ n: 42 }]);
   await after.close();
 });
+
+if (process.platform === 'linux') {
+  test('a process that joins while Postgres dies, and was accepted before, starts it again', async () => {
+    const dataDir = await newDir();
+    const before = await startEmbedded({ dataDir });
+    const postmaster = postmasterOf(dataDir);
+    process.kill(postmaster, 'SIGSTOP'); // the kernel accepts connections, and no process answers
+    const joining = startEmbedded({ dataDir });
+    await vi.waitUntil(() => connectionsTo(before.connection.host) > 0, PATIENT);
+    process.kill(postmaster, 'SIGKILL');
+    const after = await joining;
+    expect(await ask(after.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await before.close();
+    await after.close();
+  });
+}
 
 test('a killed Postgres leaves no socket behind, though no process starts another', async () => {
   const dataDir = await newDir();
@@ -89,6 +106,11 @@ test('lock files whose process number now belongs to another process do not stop
 /** The shell above a postmaster is the keeper's branch that waits for it; the one above that is the keeper. */
 function keeperOf(postmaster: number): number {
   return parentOf(parentOf(postmaster));
+}
+
+/** Connections to the socket in this directory, beside the socket that listens. */
+function connectionsTo(host: string): number {
+  return fs.readFileSync('/proc/net/unix', 'utf8').split(`${host}/.s.PGSQL.`).length - 2;
 }
 
 function parentOf(pid: number): number {

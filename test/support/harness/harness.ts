@@ -78,7 +78,8 @@ export async function openHarness(needs: Needs = {}): Promise<Harness> {
   };
   keep(database);
   const anotherService = async (how: BehaviourOptions) => keep(await startService({ pool, behaviour: how }));
-  const [service, plain] = [await anotherService(behaviour ?? {}), await anotherService({})];
+  const service = await anotherService(behaviour ?? {});
+  let plain: Promise<Service> | undefined; // not every test calls it, and a service takes long to start
   const { id: tenantId } = await createTenant(pool, 'test');
   await createKey(pool, tenantId, { key: TEST_KEY });
   const front = keep(await startFrontServer());
@@ -125,7 +126,10 @@ export async function openHarness(needs: Needs = {}): Promise<Harness> {
     async tally({ id }) {
       return Object.fromEntries(Object.entries(await countRows(pool, id)).filter(([, n]) => n !== 0));
     },
-    call: (operation, body, pathId = 0) => callService({ url: plain.url, key: TEST_KEY }, operation, pathId, body),
+    async call(operation, body, pathId = 0) {
+      plain ??= anotherService({});
+      return callService({ url: (await plain).url, key: TEST_KEY }, operation, pathId, body);
+    },
     async remove(kind, id) {
       expect(await deleteRecord(pool, tenantId, kind, id)).toEqual({ status: 'deleted' });
     },
