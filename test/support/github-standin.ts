@@ -22,6 +22,8 @@ export interface GithubIssue {
 
 export interface GithubVendor extends DetailedVendor {
   readonly issues: GithubIssue[];
+  /** What the user of the token may not set: it is left out without an error. */
+  readonly leavesOut: Set<'assignees' | 'labels'>;
 }
 
 export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): SettingsOf<'github'> {
@@ -47,6 +49,12 @@ export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): Setti
 export async function startGithub(): Promise<GithubVendor> {
   const issues: GithubIssue[] = [];
   const comments: VendorComment[] = [];
+  const leavesOut = new Set<'assignees' | 'labels'>();
+  const allowed = (body: string) => {
+    const fields = JSON.parse(body);
+    for (const name of leavesOut) delete fields[name];
+    return fields;
+  };
   const missing = { status: 404, body: { message: 'Not Found' } };
   const add = (title: string, body: string, labels: readonly string[], state = 'open') => {
     const issue: GithubIssue = { number: issues.length + 1, title, body, state, state_reason: null, labels };
@@ -100,7 +108,7 @@ export async function startGithub(): Promise<GithubVendor> {
         answer({ body }, [, repo, number]) {
           const issue = issueAt(Number(number), repo);
           if (issue === undefined) return missing;
-          const { state = issue.state, state_reason, ...fields } = JSON.parse(body);
+          const { state = issue.state, state_reason, ...fields } = allowed(body);
           if (issue.state !== state) issue.state_reason = state_reason;
           Object.assign(issue, { state, ...fields });
           return { body: shown(issue) };
@@ -110,7 +118,7 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'POST',
         path: /^\/repos\/octo\/shop\/issues$/,
         answer(request) {
-          const { title, body, labels = [], assignees = [] } = JSON.parse(request.body);
+          const { title, body, labels = [], assignees = [] } = allowed(request.body);
           return { status: 201, body: shown(Object.assign(add(title, body, labels), { assignees })) };
         },
       },
@@ -139,8 +147,9 @@ export async function startGithub(): Promise<GithubVendor> {
   return {
     vendor,
     issues,
+    leavesOut,
     openTarget: (needs, given) => openGithub(githubSettings(given), needs),
-    put: (isCompleted) => `octo/shop#${add('Old', '', [], isCompleted ? 'closed' : 'open').number}`,
+    put: (isCompleted, labels = []) => `octo/shop#${add('Old', '', labels, isCompleted ? 'closed' : 'open').number}`,
     isCompleted: (itemId) => issueAt(numberOf(itemId))?.state === 'closed',
     count: () => issues.length,
     isWrite: ({ method, body }) => method === 'PATCH' && 'state' in JSON.parse(body),
@@ -176,7 +185,7 @@ function shownComment({ id, itemId, text }: VendorComment) {
 /** As the API shows an issue: with all members that it always has. */
 function shown(issue: GithubIssue | undefined) {
   if (issue === undefined) return { message: 'Not Found' };
-  const { movedTo, assignees, ...rest } = issue;
+  const { movedTo, assignees = [], ...rest } = issue;
   const { repo, number } = movedTo ?? { repo: 'octo/shop', number: issue.number };
   const url = `https://api.github.com/repos/${repo}/issues/${number}`;
   return {
@@ -198,6 +207,22 @@ function shown(issue: GithubIssue | undefined) {
     updated_at: '2026-02-28T12:00:00Z',
     author_association: 'MEMBER',
     ...rest,
+    assignees: assignees.map(user),
     number,
+  };
+}
+
+function user(login: string) {
+  const url = `https://api.github.com/users/${login}`;
+  const links = ['avatar', 'events', 'followers', 'following', 'gists', 'organizations', 'received_events', 'repos'];
+  return {
+    ...Object.fromEntries([...links, 'starred', 'subscriptions', 'html'].map((name) => [`${name}_url`, url])),
+    login,
+    id: 7,
+    node_id: 'U_7',
+    gravatar_id: '',
+    url,
+    type: 'User',
+    site_admin: false,
   };
 }

@@ -11,13 +11,14 @@ import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
 import { type Calls, findInPages, type ItemNeeds, isInPages, isoSeconds, moved, readWhole } from './item-calls.ts';
-import type { FieldValues } from './item-fields.ts';
+import type { FieldValues, Problem } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
+import { isSameName } from './wanted.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An item that was not changed for longer is not searched for: its creation has settled long ago. */
@@ -36,11 +37,13 @@ const issue = z.object({
   state_reason: z.string().nullish(),
   body: z.string().nullish(),
   labels: z.array(label).default([]),
+  assignees: z.array(z.object({ login: z.string() })).nullish(),
   pull_request: z.unknown().optional(),
 });
 
 interface GithubIssue extends ItemState {
   readonly labels: readonly string[];
+  readonly assignees: readonly string[];
 }
 
 export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Target {
@@ -84,8 +87,10 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     update({ itemId, labels: current }, values, delivery) {
       const marker = delivery.itemId === undefined ? commentOf(delivery) : undefined;
       const body = bodyOf(values, current, marker);
-      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, z.unknown());
+      const item = issue.transform((answer) => toItem(itemId, answer));
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, item);
     },
+    leftOut: ({ itemId, assignees, labels: given }, values) => leftOut(itemId, assignees, given, values, settings.name),
     hasComment({ itemId }, marker) {
       return isInPages(calls, {
         path: `${pathOf(itemId)}/comments`,
@@ -189,9 +194,51 @@ function idOf({ number, repository_url = '' }: z.output<typeof issue>, askedFor:
  * `status` distinguishes "closed (not_planned)" from "closed (completed)". Both count as closed, and neither is written
  * again.
  */
-function toItem(itemId: string, { state, state_reason, labels }: z.output<typeof issue>): GithubIssue {
+function toItem(itemId: string, { state, state_reason, labels, assignees }: z.output<typeof issue>): GithubIssue {
   const why = state === 'closed' && typeof state_reason === 'string' ? ` (${state_reason})` : '';
-  return { itemId, isCompleted: state === 'closed', status: `${state}${why}`, labels };
+  return {
+    itemId,
+    isCompleted: state === 'closed',
+    status: `${state}${why}`,
+    labels,
+    assignees: assignees?.map(({ login }) => login) ?? [],
+  };
+}
+
+/** GitHub accepts the call, and leaves out whom it may not assign, and labels that the user of the token may not set. */
+function leftOut(
+  itemId: string,
+  assignees: readonly string[],
+  given: readonly string[],
+  { assignee, labels }: FieldValues,
+  target: string,
+): readonly Problem[] {
+  const lost = labels?.add.filter((name) => !given.some((one) => isSameName(one, name))) ?? [];
+  const isLost = typeof assignee === 'string' && !assignees.some((login) => isSameName(login, assignee));
+  const problemOf = (field: Problem['field'], what: string, remedy: string): Problem => {
+    const detail = `GitHub left out ${what} of ${itemId}: ${remedy}`;
+    return { field, failure: { status: 'refused', reason: 'FIELD_LEFT_OUT', detail }, isLeftOut: true };
+  };
+  return [
+    ...(isLost
+      ? [
+          problemOf(
+            'assignee',
+            `the assignee ${assignee}`,
+            `give ${assignee} access to the repository or correct targets.${target}.people, then assign the issue there`,
+          ),
+        ]
+      : []),
+    ...(lost.length > 0
+      ? [
+          problemOf(
+            'labels',
+            `the labels ${lost.join(', ')}`,
+            'give the user of the token the role Write, then add them there',
+          ),
+        ]
+      : []),
+  ];
 }
 
 function pathOf(itemId: string): string {

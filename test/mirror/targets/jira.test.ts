@@ -12,8 +12,9 @@ import { itemSuite, manyItemsSuite } from './item-suite.ts';
 itemSuite('an issue of Jira', startJira);
 manyItemsSuite('an issue of Jira', startJira);
 detailSuite('an issue of Jira', startJira, ({ issues }) => ({
-  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
+  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority', 'custom'],
   priority: 'high',
+  small: { id: 'option-Small' },
   cancelled: () => issues[0]?.status,
   closed: "Won't do",
 }));
