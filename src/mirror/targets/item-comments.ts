@@ -4,7 +4,8 @@
  * and does not.
  */
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
-import { type Creating, type CreationNeeds, createUnlessUnseen } from './creation-log.ts';
+import { type CreationNeeds, createUnlessUnseen } from './create-once.ts';
+import type { Creating } from './creation-log.ts';
 import type { Asked, Missing } from './item-target.ts';
 import { commentMarker } from './marker.ts';
 

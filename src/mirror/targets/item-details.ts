@@ -5,7 +5,8 @@
  */
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
 import type { ItemSettings } from '../../settings/target-items.ts';
-import type { Creating, CreationNeeds, DetailLog, LoggedCreation } from './creation-log.ts';
+import type { CreationNeeds } from './create-once.ts';
+import type { Creating, DetailLog, LoggedCreation } from './creation-log.ts';
 import { type CommentItems, commentOnce } from './item-comments.ts';
 import { type FieldValues, type LabelChange, openFields, type Problem, type ReadFields } from './item-fields.ts';
 import type { Asked, Detailed, ItemDetails } from './item-target.ts';
