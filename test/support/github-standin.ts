@@ -24,6 +24,8 @@ export interface GithubVendor extends DetailedVendor {
   readonly issues: GithubIssue[];
   /** What the user of the token may not set: it is left out without an error. */
   readonly leavesOut: Set<'assignees' | 'labels'>;
+  /** A server may allow fewer items on a page. */
+  readonly limits: { mostOnPage: number };
 }
 
 export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): SettingsOf<'github'> {
@@ -67,6 +69,13 @@ export async function startGithub(): Promise<GithubVendor> {
       repo === 'octo/shop' ? issue.number === number : issue.movedTo?.repo === repo && issue.movedTo.number === number,
     );
 
+  const limits = { mostOnPage: 100 };
+  const pageOf = (query: URLSearchParams) =>
+    [Math.min(limits.mostOnPage, Number(query.get('per_page'))), Number(query.get('page'))] as const;
+  const linked = (page: number, size: number, { length }: readonly unknown[]) => {
+    const more = page * size < length ? `, <https://api.github.com/next?page=${page + 1}>; rel="next"` : '';
+    return { headers: { link: `<https://api.github.com/first>; rel="first"${more}` } };
+  };
   const vendor = await startVendor(
     openApiContract('github'),
     {
@@ -96,10 +105,10 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'GET',
         path: /^\/repos\/octo\/shop\/issues$/,
         answer({ query }) {
-          const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
+          const [size, page] = pageOf(query);
           const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
           const sorted = query.get('direction') === 'asc' ? all : all.toReversed();
-          return { body: sorted.slice(size * (page - 1), size * page).map(shown) };
+          return { ...linked(page, size, sorted), body: sorted.slice(size * (page - 1), size * page).map(shown) };
         },
       },
       {
@@ -126,9 +135,9 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'GET',
         path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/,
         answer({ query }, [, repo, number]) {
-          const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
+          const [size, page] = pageOf(query);
           const own = comments.filter(({ itemId }) => itemId === `${repo}#${number}`);
-          return { body: own.slice(size * (page - 1), size * page).map(shownComment) };
+          return { ...linked(page, size, own), body: own.slice(size * (page - 1), size * page).map(shownComment) };
         },
       },
       {
@@ -148,6 +157,7 @@ export async function startGithub(): Promise<GithubVendor> {
     vendor,
     issues,
     leavesOut,
+    limits,
     openTarget: (needs, given) => openGithub(githubSettings(given), needs),
     put: (isCompleted, labels = []) => `octo/shop#${add('Old', '', labels, isCompleted ? 'closed' : 'open').number}`,
     isCompleted: (itemId) => issueAt(numberOf(itemId))?.state === 'closed',

@@ -191,7 +191,8 @@ export async function startJira(): Promise<JiraVendor> {
         answer({ query }, [, key]) {
           const from = Number(query.get('startAt'));
           const own = comments.filter(({ itemId }) => itemId === key).map(shownComment);
-          return { body: { comments: own.slice(from, from + Number(query.get('maxResults'))), total: own.length } };
+          const shown = own.slice(from, from + Math.min(COMMENTS_ON_A_PAGE, Number(query.get('maxResults'))));
+          return { body: { comments: shown, startAt: from, total: own.length } };
         },
       },
       {
@@ -239,6 +240,9 @@ export async function startJira(): Promise<JiraVendor> {
   };
   return harness;
 }
+
+/** Fewer than the target asks for. */
+const COMMENTS_ON_A_PAGE = 2;
 
 /** A field of the project, with the options of its list. */
 const SIZE_FIELD = {

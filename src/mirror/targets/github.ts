@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Delivery, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import type { AnswerHeaders } from './answers.ts';
 import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
@@ -72,7 +73,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
         page: z.array(issue),
         mostPages: 5,
         findIn: (page) => page.find((each) => each.pull_request === undefined && endsWith(each.body, comment)),
-        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+        next: (page, count, headers) => (hasNext(page, headers) ? { page: String(count + 1) } : undefined),
       });
       if (asked.status !== 'ok') return asked;
       const { found } = asked.value;
@@ -98,7 +99,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
         page: z.array(z.object({ body: z.string().nullish() })),
         mostPages: MOST_COMMENT_PAGES,
         findIn: (page) => page.find(({ body }) => endsWith(body, hidden(marker))),
-        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+        next: (page, count, headers) => (hasNext(page, headers) ? { page: String(count + 1) } : undefined),
       });
     },
     addComment({ itemId }, text, marker) {
@@ -121,11 +122,11 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
       readWhole(MOST_NEW_PAGES, async (page = '1') => {
         const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
         const query = new URLSearchParams({ ...sorted, per_page: String(PER_PAGE), page });
-        const asked = await calls.ask({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
+        const asked = await calls.askWhole({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
         if (asked.status !== 'ok') return asked;
-        const { length } = asked.value;
-        const isOver = length < PER_PAGE || (asked.value.at(-1)?.created_at ?? since) < since;
-        const items = asked.value
+        const { value, headers } = asked.value;
+        const isOver = !hasNext(value, headers) || (value.at(-1)?.created_at ?? since) < since;
+        const items = value
           .filter((each) => each.pull_request === undefined)
           .map((each) => ({
             ...textsOf(each.title, each.body),
@@ -143,6 +144,11 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     readHook: hookReader(githubHook, settings.hookSecret, needs),
     admin: githubAdmin(settings),
   });
+}
+
+/** A server may allow fewer items on a page than it is asked for, and says then whether there are more. */
+function hasNext(page: readonly unknown[], { link }: AnswerHeaders): boolean {
+  return link === undefined ? page.length >= PER_PAGE : /rel="next"/.test(link);
 }
 
 /** A page with fewer wanted issues costs more than it saves. */

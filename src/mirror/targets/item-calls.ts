@@ -162,8 +162,8 @@ export interface Pages<Page, Item> {
   readonly page: z.ZodType<Page>;
   readonly mostPages: number;
   findIn(page: Page): Item | undefined;
-  /** The query for the page after the `count`th; undefined if that was the last page. */
-  next(page: Page, count: number): Readonly<Record<string, string>> | null | undefined;
+  /** The query for the page after the `count`th; undefined if that was the last page. A page may have fewer items than asked for. */
+  next(page: Page, count: number, headers: AnswerHeaders): Readonly<Record<string, string>> | null | undefined;
 }
 
 /** Finds the first matching item. `isWhole`: if no item matches, the whole list was read. */
@@ -173,10 +173,11 @@ export async function findInPages<Page, Item>(
 ): Promise<Asked<{ readonly found: Item | undefined; readonly isWhole: boolean }>> {
   let query = first;
   for (let count = 1; count <= mostPages; count++) {
-    const asked = await calls.ask({ method: 'GET', path: `${path}?${new URLSearchParams(query)}` }, page);
+    const asked = await calls.askWhole({ method: 'GET', path: `${path}?${new URLSearchParams(query)}` }, page);
     if (asked.status !== 'ok') return asked;
-    const found = findIn(asked.value);
-    const more = next(asked.value, count);
+    const { value, headers } = asked.value;
+    const found = findIn(value);
+    const more = next(value, count, headers);
     if (found !== undefined || !more) return { status: 'ok', value: { found, isWhole: true } };
     query = { ...query, ...more };
   }

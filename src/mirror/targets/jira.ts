@@ -103,11 +103,15 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
       return isInPages(calls, {
         path: `${JIRA_ISSUE}/${itemId}/comment`,
         query: { orderBy: '-created', maxResults: String(COMMENTS_PER_PAGE), startAt: '0' },
-        page: z.object({ comments: z.array(z.object({ body: z.unknown() })) }),
+        page: z.object({
+          comments: z.array(z.object({ body: z.unknown() })),
+          startAt: z.int().default(0),
+          total: z.int().default(0),
+        }),
         mostPages: MOST_COMMENT_PAGES,
         findIn: ({ comments }) => comments.find(({ body }) => JSON.stringify(body ?? '').includes(`"${marker}"`)),
-        next: ({ comments: { length } }, count) =>
-          length < COMMENTS_PER_PAGE ? undefined : { startAt: String(COMMENTS_PER_PAGE * count) },
+        next: ({ comments: { length }, startAt, total }) =>
+          length === 0 || startAt + length >= total ? undefined : { startAt: String(startAt + length) },
       });
     },
     addComment({ itemId }, text, marker) {

@@ -309,3 +309,19 @@ test('an assignee and labels that GitHub leaves out are named once for each issu
   expect(second).toMatchObject({ status: 'delivered', detail: expect.stringMatching(/title written/) });
   expect(harness.issues).toMatchObject([{ title: 'Call Lee', state: 'open' }]);
 });
+
+test('an issue of ours is found, and its comment, though the server allows fewer on a page than asked for', async () => {
+  const created = await deliver(false);
+  for (let count = 0; count < 9; count++) harness.put(false);
+  harness.limits.mostOnPage = 3;
+  const again = openGithub(githubSettings({ comment: true }), needsOf(harness.vendor));
+  expect(await again.deliver(deliveryOf(), context())).toMatchObject({ itemId: 'itemId' in created && created.itemId });
+  harness.comments.unshift(...['1', '2', '3'].map((id) => ({ id, itemId: 'octo/shop#1', text: 'By a person' })));
+  await again.close();
+  const third = openGithub(githubSettings({ comment: true }), needsOf(harness.vendor));
+  expect(await third.deliver(deliveryOf({}, { itemId: 'octo/shop#1' }), context())).toMatchObject({
+    status: 'already',
+  });
+  await third.close();
+  expect([harness.count(), harness.comments.length]).toEqual([10, 4]);
+});
