@@ -97,6 +97,29 @@ test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', as
   expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
 });
 
+test.each([
+  ['a repository that vanished', 404, 'PLACE_MISSING', /no repository octo\/shop, or the token may not see it/],
+  ['a token without a permission', 403, 'NOT_ALLOWED', /lacks the permission Issues: read and write/],
+  ['a repository without issues', 410, 'PLACE_MISSING', /no repository octo\/shop/],
+  ['a title that is refused', 422, 'REJECTED', /said by GitHub/],
+])(
+  '%s is a dead letter of one task, and stops neither the other task nor the other target',
+  async (_, status, reason, detail) => {
+    const harness = await openReportsHarness({ issueKeys: 'create: true', options: '{ backfill: true }' });
+    onTestFinished(() => harness.close());
+    const { github, receiver, database } = harness;
+    await harness.addTasks(2);
+    github.vendor.next({ status, body: { message: 'said by GitHub' } }, github.isCreation);
+    await harness.sync();
+    const ended = await database.pool.query('select verdict, reason, detail from ledger.deliveries order by verdict');
+    expect(ended.rows).toMatchObject([
+      { verdict: 'dead', reason, detail: expect.stringMatching(detail) },
+      ...Array.from({ length: 3 }, () => ({ verdict: 'delivered' })),
+    ]);
+    expect([github.issues.length, receiver.events.length]).toEqual([1, 2]);
+  },
+);
+
 test('an issue that a person creates becomes a task, once, and no second issue', async () => {
   const harness = await openReportsHarness({
     targets: '[issues, hook]',
