@@ -180,11 +180,14 @@ export interface Target {
   ) => Promise<readonly ItemState[] | TargetFailure>;
   /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
-  /** For targets whose new items become tasks: open items that were created since then, by others than Lockstep. */
+  /**
+   * For targets whose new items become tasks: open items that were created since then, by others than Lockstep. All times are
+   * by the target's clock; `at` is its time when it was asked. Without `since`, only the time is asked for.
+   */
   readonly newItems?: (
-    since: Date,
+    since: Date | undefined,
     context: CallContext,
-  ) => Promise<{ readonly status: 'read'; readonly items: readonly NewItem[] } | TargetFailure>;
+  ) => Promise<{ readonly status: 'read'; readonly items: readonly NewItem[]; readonly at: Date } | TargetFailure>;
   /** How a text names an item. */
   readonly nameOf?: (itemId: string) => string;
   /** For targets with webhooks: whether the call is genuine, and what it reports. */

@@ -11,6 +11,10 @@ const FIELDS = z.strictObject({
   labels: z.array(template('text')).max(20).optional().describe('Templates of labels, by their names. Default: none.'),
   assignee: text.describe('Template of the e-mail address of the assignee, who is looked up in people. Default: none.'),
   priority: text.describe('Template of the priority: urgent, high, medium or low; for Jira its name. Default: none.'),
+  custom: z
+    .record(z.string().min(1).max(200), template('text'))
+    .optional()
+    .describe("Templates of the target's own fields, by their names or ids there. Default: none."),
 });
 
 export type FieldTemplates = z.output<typeof FIELDS>;

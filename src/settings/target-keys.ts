@@ -102,6 +102,18 @@ export function neededToCreateTasks<Key extends string>(key: Key) {
   );
 }
 
+/** For `.check`: these fields are looked up in a place that the settings name. */
+export function neededForFields<Key extends string, Field extends string>(key: Key, fields: readonly Field[]) {
+  return z.superRefine<{ readonly fields: { readonly [F in Field]?: unknown } } & { readonly [K in Key]?: unknown }>(
+    (value, context) => {
+      for (const field of fields) {
+        if (value[key] !== undefined || value.fields[field] === undefined) continue;
+        context.addIssue({ code: 'custom', path: [key], message: `missing: fields.${field} needs the ${key}` });
+      }
+    },
+  );
+}
+
 /** For `.check`: creating items needs the setting that says where. */
 export function neededToCreate<Key extends string>(key: Key) {
   return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(

@@ -14,6 +14,7 @@ import {
   hookSecret,
   httpKeys,
   namedColumns,
+  neededForFields,
   neededToCreate,
   neededToCreateTasks,
   type TargetOf,
@@ -29,6 +30,9 @@ const EVERY_FIELD = {
   assignee: true,
   priority: true,
 } as const;
+
+/** For vendors whose projects have fields of their own. */
+const AND_CUSTOM = { ...EVERY_FIELD, custom: true } as const;
 
 const webhook = z.strictObject({
   type: z.literal('webhook').describe('Signed HTTP calls as Standard Webhooks describes them.'),
@@ -131,7 +135,7 @@ const jira = z
     issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
     hookSecret,
-    ...itemKeys(EVERY_FIELD),
+    ...itemKeys(AND_CUSTOM),
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
   .refine(({ token, email }) => (token === undefined) === (email === undefined), {
@@ -139,7 +143,13 @@ const jira = z
     path: ['email'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('project'), neededToCreateTasks('project'), fieldsFit, tokenOr('oauthClient'));
+  .check(
+    neededToCreate('project'),
+    neededToCreateTasks('project'),
+    neededForFields('project', ['custom']),
+    fieldsFit,
+    tokenOr('oauthClient'),
+  );
 
 const asana = z
   .strictObject({
@@ -160,11 +170,16 @@ const asana = z
       .describe(
         'Any text of at least 24 bytes; the secret that Asana makes for its webhook is stored encrypted with it. Without it no call is accepted.',
       ),
-    ...itemKeys({ title: true, description: true, dueDate: true, assignee: true }),
+    ...itemKeys({ title: true, description: true, dueDate: true, labels: true, assignee: true, custom: true }),
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'), neededToCreateTasks('project'), fieldsFit);
+  .check(
+    neededToCreate('project'),
+    neededToCreateTasks('project'),
+    neededForFields('project', ['labels', 'custom']),
+    fieldsFit,
+  );
 
 const linear = z
   .strictObject({

@@ -24,7 +24,12 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
       warn([...path, 'budget', 'settle'], 'shorter than the timeout: a late create may be sent twice');
     }
   }
+  const polled = Object.values(parsed.syncs).flatMap((sync) => ('poll' in sync.options ? sync.options.poll : []));
   for (const [name, target] of Object.entries(parsed.targets)) {
+    if ('createTasks' in target && target.createTasks !== false && !polled.includes(name)) {
+      const remedy = `add options: { poll: [${name}] } to the sync that has it among its targets`;
+      warn(['targets', name, 'createTasks'], `no sync polls this target, so its items become no tasks: ${remedy}`);
+    }
     for (const [key, value] of Object.entries(target)) {
       if (isSecretSource(value)) warnOfLiteral(['targets', name, key], value);
     }

@@ -42,6 +42,11 @@ test.each([
   ['type: asana, fields: { assignee: ann@example.com }', 'people: missing: fields.assignee needs people'],
   ['type: asana, onChange: [status]', 'onChange[0]: expected title, description, dueDate'],
   ['type: linear, onChange: title', 'onChange: expected comment, or a list of title'],
+  ['type: todoist, project: x, createTasks: { labels: [a], filter: b }', 'createTasks.filter: unknown key'],
+  ['type: asana, fields: { custom: { Size: S } }', 'project: missing: fields.custom needs the project'],
+  ['type: asana, fields: { labels: [crm] }', 'project: missing: fields.labels needs the project'],
+  [`${JIRA}, project: ABC, fields: { custom: { Size: "{{ size }}" } }`, 'fields.custom.Size: unknown variable "size"'],
+  ['type: github, fields: { custom: { Size: S } }', 'fields.custom: unknown'],
   ['type: todoist, columns: { Done: finished }', 'columns.Done: expected completed or open, got "finished"'],
 ])('{ %s } is a problem', (keys, problem) => {
   expect(problemsWith(keys)).toEqual([expect.stringContaining(problem)]);
@@ -91,4 +96,15 @@ test.each([
   [`type: jira, url: https://a.example, email: a@b.example, ${CLIENT}`, 'email: expected an email with a token'],
 ])('the credentials { %s } are a problem', (keys, problem) => {
   expect(problemsIn(bare(keys)).join('\n')).toContain(problem);
+});
+
+test.each([
+  ['', 1],
+  ['syncs: { m: { job: tasks, account: demo, targets: [out] } }', 1],
+  ['syncs: { m: { job: tasks, account: demo, targets: [out], options: { poll: [out] } } }', 0],
+])('createTasks is warned of unless a sync polls the target: %s', (syncs, times) => {
+  const text = `${textWith('type: github, owner: octo, repo: shop, createTasks: true')}\n${syncs}`;
+  const { warnings } = settingsOf(text);
+  const about = warnings.filter((line) => /out\.createTasks: no sync polls this target.*poll: \[out\]/.test(line));
+  expect(about).toHaveLength(times);
 });

@@ -1,5 +1,6 @@
 /** Vendors as the checks and the webhooks of their targets see them: accounts, places, permissions and hooks. */
 import { graphqlSync } from 'graphql';
+import { ASANA_LISTS } from './asana-standin.ts';
 import type { Reply } from './http-server.ts';
 import { TOKEN } from './item-vendor.ts';
 import { GRAPHQL, graphqlError, SCHEMA } from './linear-standin.ts';
@@ -79,7 +80,11 @@ function rates() {
 }
 
 /** The project ABC. `lacks`: permissions that the account does not have. */
-export async function startJiraPlaces({ lacks = [] as readonly string[], required = [] as readonly string[] } = {}) {
+export async function startJiraPlaces({
+  lacks = [] as readonly string[],
+  required = [] as readonly string[],
+  has = [] as readonly string[],
+} = {}) {
   const statuses = ['To Do', 'In Review', 'Done'].map((name, index) => ({
     id: String(index),
     name,
@@ -91,6 +96,9 @@ export async function startJiraPlaces({ lacks = [] as readonly string[], require
     key,
     fieldId: key,
     hasDefaultValue: false,
+    operations: ['set'],
+    schema: { type: key === 'priority' ? 'priority' : 'string' },
+    ...(key === 'priority' && { allowedValues: [{ id: '1', name: 'High' }] }),
   });
   const rules: readonly Rule[] = [
     rule('GET', /^\/rest\/api\/3\/myself$/, () => ({ body: { accountId: '1', displayName: 'Lee', active: true } })),
@@ -106,7 +114,15 @@ export async function startJiraPlaces({ lacks = [] as readonly string[], require
       body: { issueTypes: [{ id: '7', name: 'Task' }], maxResults: 50, startAt: 0, total: 1 },
     })),
     rule('GET', /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes\/7$/, () => ({
-      body: { fields: [field('summary', true), field('labels'), ...required.map((key) => field(key, true))] },
+      body: {
+        fields: [
+          field('summary', true),
+          field('labels'),
+          field('description'),
+          ...has.map((key) => field(key)),
+          ...required.map((key) => field(key, true)),
+        ],
+      },
     })),
   ];
   const basic = Buffer.from(`bot@example.com:${TOKEN}`).toString('base64');
@@ -129,6 +145,7 @@ export async function startAsanaPlaces({ archived = false } = {}): Promise<Admin
   const rules: readonly Rule[] = [
     rule('GET', /^\/users\/me$/, () => ({ body: { data: { gid: '1', name: 'Lee' } } })),
     rule('GET', /^\/projects\/(\d+)$/, (_, [, gid]) => (gid === '555' ? { body: { data: project } } : unknown)),
+    ...ASANA_LISTS,
     rule('GET', /^\/webhooks$/, () => ({ body: { data: hooks.map(shown) } })),
     rule('DELETE', /^\/webhooks\/(\d+)$/, (_, [, gid]) => removed(hooks, gid, { body: { data: {} } }, unknown)),
     rule('POST', /^\/webhooks$/, async ({ body }) => {
@@ -169,6 +186,7 @@ export async function startLinearPlaces({ isAdmin = true } = {}): Promise<AdminS
       nodes: filter.key.eq === 'ENG' ? [{ id: 'team-eng' }] : [],
     }),
     team: ({ id }: { id: string }) => ({ id, states: { nodes: states } }),
+    issueLabels: () => ({ nodes: [{ id: 'label-crm', name: 'crm' }] }),
     webhooks: () => ({ nodes: hooks.map(shown) }),
     webhookCreate({ input }: { input: Parameters<typeof set>[1] }) {
       const hook = { id: hooks.length + 1, url: '', secret: '', active: true };

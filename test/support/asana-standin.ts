@@ -4,7 +4,7 @@ import { openAsana } from '../../src/mirror/targets/asana.ts';
 import type { SettingsOf } from '../../src/settings/target.ts';
 import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
-import { startVendor } from './vendor-standin.ts';
+import { type Rule, startVendor } from './vendor-standin.ts';
 
 export interface AsanaTask {
   readonly gid: string;
@@ -13,11 +13,35 @@ export interface AsanaTask {
   readonly notes: string;
   readonly due_on?: string | null;
   readonly assignee?: string | null;
+  readonly tags?: readonly string[];
+  readonly custom_fields?: Readonly<Record<string, unknown>>;
 }
 
 export interface AsanaVendor extends DetailedVendor {
   readonly tasks: AsanaTask[];
 }
+
+const TAGS = ['new', 'mirror', 'urgent'];
+const SIZE_FIELD = {
+  gid: 'size',
+  name: 'Size',
+  resource_subtype: 'enum',
+  enum_options: ['Small', 'Large'].map((name) => ({ gid: `option-${name}`, name, enabled: true })),
+};
+
+/** The tags of the workspace, and the fields of the project. */
+export const ASANA_LISTS: readonly Rule[] = [
+  {
+    method: 'GET',
+    path: /^\/workspaces\/77\/tags$/,
+    answer: () => ({ body: { data: TAGS.map((name) => ({ gid: `tag-${name}`, name })), next_page: null } }),
+  },
+  {
+    method: 'GET',
+    path: /^\/projects\/555\/custom_field_settings$/,
+    answer: () => ({ body: { data: [{ gid: '9', custom_field: SIZE_FIELD }], next_page: null } }),
+  },
+];
 
 export function asanaSettings(given: Partial<SettingsOf<'asana'>> = {}): SettingsOf<'asana'> {
   return {
@@ -67,7 +91,10 @@ export async function startAsana(): Promise<AsanaVendor> {
         path: /^\/tasks\/(\d+)$/,
         answer({ body }, [, gid]) {
           const task = taskAt(gid);
-          if (task !== undefined) Object.assign(task, JSON.parse(body).data);
+          const { custom_fields, ...fields } = JSON.parse(body).data;
+          if (task !== undefined) {
+            Object.assign(task, { ...fields, custom_fields: { ...task.custom_fields, ...custom_fields } });
+          }
           return task === undefined ? missing : { body: { data: shown(task) } };
         },
       },
@@ -85,6 +112,24 @@ export async function startAsana(): Promise<AsanaVendor> {
           return { status: 201, body: { data: shown(Object.assign(add(name, notes), fields)) } };
         },
       },
+      {
+        method: 'POST',
+        path: /^\/tasks\/(\d+)\/(addTag|removeTag)$/,
+        answer({ body }, [, gid, action]) {
+          const task = taskAt(gid);
+          if (task === undefined) return missing;
+          const { tag } = JSON.parse(body).data;
+          const others = task.tags?.filter((each) => each !== tag) ?? [];
+          Object.assign(task, { tags: action === 'addTag' ? [...others, tag] : others });
+          return { body: { data: {} } };
+        },
+      },
+      {
+        method: 'GET',
+        path: /^\/projects\/555$/,
+        answer: () => ({ body: { data: { gid: '555', workspace: { gid: '77' } } } }),
+      },
+      ...ASANA_LISTS,
       {
         method: 'GET',
         path: /^\/tasks\/(\d+)\/stories$/,
@@ -108,27 +153,37 @@ export async function startAsana(): Promise<AsanaVendor> {
     vendor,
     tasks,
     openTarget: (needs, given) => openAsana(asanaSettings(given), needs),
-    put: (isCompleted) => add('Old', '', isCompleted).gid,
+    put: (isCompleted, labels = []) =>
+      Object.assign(add('Old', '', isCompleted), { tags: labels.map((name) => `tag-${name}`) }).gid,
     isCompleted: (itemId) => taskAt(itemId)?.completed === true,
     count: () => tasks.length,
     isWrite: ({ method, body }) => method === 'PUT' && 'completed' in JSON.parse(body).data,
     isCreation: ({ method, path }) => method === 'POST' && path === '/tasks',
     field(itemId, name) {
-      const { name: title, notes, due_on, assignee } = taskAt(itemId) ?? {};
-      const fields: Readonly<Record<string, unknown>> = { title, description: notes, dueDate: due_on, assignee };
+      const { name: title, notes, due_on, assignee, tags, custom_fields } = taskAt(itemId) ?? {};
+      const fields: Readonly<Record<string, unknown>> = {
+        title,
+        description: notes,
+        dueDate: due_on,
+        assignee,
+        labels: tags,
+        custom: custom_fields?.size,
+      };
       return fields[name];
     },
     comments,
     isComment: ({ method, path }) => method === 'POST' && path.endsWith('/stories'),
-    isUpdate: ({ method, body }) => method === 'PUT' && !('completed' in JSON.parse(body).data),
+    isUpdate: ({ method, path, body }) =>
+      path.endsWith('Tag') || (method === 'PUT' && !('completed' in JSON.parse(body).data)),
     missing,
   };
 }
 
-/** The members that the target reads, without people. */
+/** The members that the target reads, without people and fields of the project. */
 function shown(task: AsanaTask | undefined) {
-  const { assignee, ...rest } = task ?? {};
-  return { ...rest, created_at: '2026-02-01T12:00:00.000Z' };
+  const { assignee, custom_fields, tags = [], ...rest } = task ?? {};
+  const named = tags.map((gid) => ({ gid, name: gid.replace('tag-', '') }));
+  return { ...rest, tags: named, created_at: '2026-02-01T12:00:00.000Z' };
 }
 
 function story({ id, text }: VendorComment) {

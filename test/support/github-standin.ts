@@ -22,6 +22,10 @@ export interface GithubIssue {
 
 export interface GithubVendor extends DetailedVendor {
   readonly issues: GithubIssue[];
+  /** What the user of the token may not set: it is left out without an error. */
+  readonly leavesOut: Set<'assignees' | 'labels'>;
+  /** A server may allow fewer items on a page. */
+  readonly limits: { mostOnPage: number };
 }
 
 export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): SettingsOf<'github'> {
@@ -47,6 +51,12 @@ export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): Setti
 export async function startGithub(): Promise<GithubVendor> {
   const issues: GithubIssue[] = [];
   const comments: VendorComment[] = [];
+  const leavesOut = new Set<'assignees' | 'labels'>();
+  const allowed = (body: string) => {
+    const fields = JSON.parse(body);
+    for (const name of leavesOut) delete fields[name];
+    return fields;
+  };
   const missing = { status: 404, body: { message: 'Not Found' } };
   const add = (title: string, body: string, labels: readonly string[], state = 'open') => {
     const issue: GithubIssue = { number: issues.length + 1, title, body, state, state_reason: null, labels };
@@ -59,6 +69,13 @@ export async function startGithub(): Promise<GithubVendor> {
       repo === 'octo/shop' ? issue.number === number : issue.movedTo?.repo === repo && issue.movedTo.number === number,
     );
 
+  const limits = { mostOnPage: 100 };
+  const pageOf = (query: URLSearchParams) =>
+    [Math.min(limits.mostOnPage, Number(query.get('per_page'))), Number(query.get('page'))] as const;
+  const linked = (page: number, size: number, { length }: readonly unknown[]) => {
+    const more = page * size < length ? `, <https://api.github.com/next?page=${page + 1}>; rel="next"` : '';
+    return { headers: { link: `<https://api.github.com/first>; rel="first"${more}` } };
+  };
   const vendor = await startVendor(
     openApiContract('github'),
     {
@@ -88,10 +105,10 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'GET',
         path: /^\/repos\/octo\/shop\/issues$/,
         answer({ query }) {
-          const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
+          const [size, page] = pageOf(query);
           const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
           const sorted = query.get('direction') === 'asc' ? all : all.toReversed();
-          return { body: sorted.slice(size * (page - 1), size * page).map(shown) };
+          return { ...linked(page, size, sorted), body: sorted.slice(size * (page - 1), size * page).map(shown) };
         },
       },
       {
@@ -100,7 +117,7 @@ export async function startGithub(): Promise<GithubVendor> {
         answer({ body }, [, repo, number]) {
           const issue = issueAt(Number(number), repo);
           if (issue === undefined) return missing;
-          const { state = issue.state, state_reason, ...fields } = JSON.parse(body);
+          const { state = issue.state, state_reason, ...fields } = allowed(body);
           if (issue.state !== state) issue.state_reason = state_reason;
           Object.assign(issue, { state, ...fields });
           return { body: shown(issue) };
@@ -110,7 +127,7 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'POST',
         path: /^\/repos\/octo\/shop\/issues$/,
         answer(request) {
-          const { title, body, labels = [], assignees = [] } = JSON.parse(request.body);
+          const { title, body, labels = [], assignees = [] } = allowed(request.body);
           return { status: 201, body: shown(Object.assign(add(title, body, labels), { assignees })) };
         },
       },
@@ -118,9 +135,9 @@ export async function startGithub(): Promise<GithubVendor> {
         method: 'GET',
         path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/,
         answer({ query }, [, repo, number]) {
-          const [size, page] = [Number(query.get('per_page')), Number(query.get('page'))];
+          const [size, page] = pageOf(query);
           const own = comments.filter(({ itemId }) => itemId === `${repo}#${number}`);
-          return { body: own.slice(size * (page - 1), size * page).map(shownComment) };
+          return { ...linked(page, size, own), body: own.slice(size * (page - 1), size * page).map(shownComment) };
         },
       },
       {
@@ -139,8 +156,10 @@ export async function startGithub(): Promise<GithubVendor> {
   return {
     vendor,
     issues,
+    leavesOut,
+    limits,
     openTarget: (needs, given) => openGithub(githubSettings(given), needs),
-    put: (isCompleted) => `octo/shop#${add('Old', '', [], isCompleted ? 'closed' : 'open').number}`,
+    put: (isCompleted, labels = []) => `octo/shop#${add('Old', '', labels, isCompleted ? 'closed' : 'open').number}`,
     isCompleted: (itemId) => issueAt(numberOf(itemId))?.state === 'closed',
     count: () => issues.length,
     isWrite: ({ method, body }) => method === 'PATCH' && 'state' in JSON.parse(body),
@@ -176,7 +195,7 @@ function shownComment({ id, itemId, text }: VendorComment) {
 /** As the API shows an issue: with all members that it always has. */
 function shown(issue: GithubIssue | undefined) {
   if (issue === undefined) return { message: 'Not Found' };
-  const { movedTo, assignees, ...rest } = issue;
+  const { movedTo, assignees = [], ...rest } = issue;
   const { repo, number } = movedTo ?? { repo: 'octo/shop', number: issue.number };
   const url = `https://api.github.com/repos/${repo}/issues/${number}`;
   return {
@@ -198,6 +217,22 @@ function shown(issue: GithubIssue | undefined) {
     updated_at: '2026-02-28T12:00:00Z',
     author_association: 'MEMBER',
     ...rest,
+    assignees: assignees.map(user),
     number,
+  };
+}
+
+function user(login: string) {
+  const url = `https://api.github.com/users/${login}`;
+  const links = ['avatar', 'events', 'followers', 'following', 'gists', 'organizations', 'received_events', 'repos'];
+  return {
+    ...Object.fromEntries([...links, 'starred', 'subscriptions', 'html'].map((name) => [`${name}_url`, url])),
+    login,
+    id: 7,
+    node_id: 'U_7',
+    gravatar_id: '',
+    url,
+    type: 'User',
+    site_admin: false,
   };
 }

@@ -20,7 +20,7 @@ export interface ItemVendor {
   readonly vendor: VendorStandin;
   readonly openTarget: (needs: ItemNeeds, settings: { readonly create: boolean }) => Target;
   /** Adds an item and returns its id. */
-  put(isCompleted: boolean): string;
+  put(isCompleted: boolean, labels?: readonly string[]): string;
   isCompleted(itemId: string): boolean;
   count(): number;
   /** Does the request change the state of an item? */
@@ -67,7 +67,7 @@ export interface FakeLog extends DetailLog {
 }
 
 export function fakeLog(): FakeLog {
-  const created = new Map<string, { at: string; agoMs: number; isTaken: boolean }>();
+  const created = new Map<string, { at: string; agoMs: number; isTaken: boolean; result?: string | undefined }>();
   const keyOf = ({ account, task }: Creating) => `${account}/${task.kind}:${task.id}`;
   let count = 0;
   return {
@@ -84,9 +84,9 @@ export function fakeLog(): FakeLog {
       created.set(keyOf(what), { at: String(++count), agoMs: 0, isTaken: false });
       return String(count);
     },
-    async noteTaken(what) {
+    async noteTaken(what, result) {
       const known = created.get(keyOf(what));
-      if (known) known.isTaken = true;
+      if (known) Object.assign(known, { isTaken: true, result });
     },
     async forget(what, at) {
       if (at === undefined || created.get(keyOf(what))?.at === at) created.delete(keyOf(what));

@@ -20,6 +20,7 @@ export interface JiraIssue {
     readonly duedate?: string | null;
     readonly assignee?: { readonly accountId: string } | null;
     readonly priority?: { readonly name: string } | null;
+    readonly customfield_10010?: unknown;
   };
 }
 
@@ -136,7 +137,7 @@ export async function startJira(): Promise<JiraVendor> {
         method: 'POST',
         path: /^\/rest\/api\/3\/search\/jql$/,
         answer({ body }) {
-          if (/ created >= "-\d+m" AND statusCategory != Done ORDER BY created ASC$/.test(JSON.parse(body).jql)) {
+          if (/ AND statusCategory != Done ORDER BY created DESC$/.test(JSON.parse(body).jql)) {
             const open = issues.filter(({ status }) => statuses.get(status) !== 'done');
             return { body: { issues: open.map(shownWhole), isLast: true } };
           }
@@ -156,6 +157,16 @@ export async function startJira(): Promise<JiraVendor> {
           const { key } = add('Backlog', fields);
           return { status: 201, body: { id: '10001', key } };
         },
+      },
+      {
+        method: 'GET',
+        path: /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes$/,
+        answer: () => ({ body: { issueTypes: [{ id: '7', name: 'Task' }], maxResults: 200, startAt: 0, total: 1 } }),
+      },
+      {
+        method: 'GET',
+        path: /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes\/7$/,
+        answer: () => ({ body: { fields: [SIZE_FIELD] } }),
       },
       {
         method: 'PUT',
@@ -180,7 +191,8 @@ export async function startJira(): Promise<JiraVendor> {
         answer({ query }, [, key]) {
           const from = Number(query.get('startAt'));
           const own = comments.filter(({ itemId }) => itemId === key).map(shownComment);
-          return { body: { comments: own.slice(from, from + Number(query.get('maxResults'))), total: own.length } };
+          const shown = own.slice(from, from + Math.min(COMMENTS_ON_A_PAGE, Number(query.get('maxResults'))));
+          return { body: { comments: shown, startAt: from, total: own.length } };
         },
       },
       {
@@ -202,20 +214,22 @@ export async function startJira(): Promise<JiraVendor> {
     doneFields,
     isSearchBehind: false,
     openTarget: (needs, given) => openJira(jiraSettings(given), needs),
-    put: (isCompleted) => add(isCompleted ? 'Done' : 'In Progress', { labels: [] }).key,
+    put: (isCompleted, labels = []) => add(isCompleted ? 'Done' : 'In Progress', { labels }).key,
     isCompleted: (itemId) => statuses.get(issueAt(itemId)?.status ?? '') === 'done',
     count: () => issues.length,
     isWrite: ({ method, path }) => method === 'POST' && path.endsWith('/transitions'),
     isCreation: ({ method, path }) => method === 'POST' && path === '/rest/api/3/issue',
     field(itemId, name) {
-      const { summary, description, duedate, labels, assignee, priority } = issueAt(itemId)?.fields ?? {};
-      const fields = {
+      const { summary, description, duedate, labels, assignee, priority, customfield_10010 } =
+        issueAt(itemId)?.fields ?? {};
+      const fields: Readonly<Record<string, unknown>> = {
         title: summary,
         description: description && textOf(description),
         dueDate: duedate,
         labels,
         assignee: assignee?.accountId,
         priority: priority?.name,
+        custom: customfield_10010,
       };
       return fields[name];
     },
@@ -226,6 +240,20 @@ export async function startJira(): Promise<JiraVendor> {
   };
   return harness;
 }
+
+/** Fewer than the target asks for. */
+const COMMENTS_ON_A_PAGE = 2;
+
+/** A field of the project, with the options of its list. */
+const SIZE_FIELD = {
+  fieldId: 'customfield_10010',
+  key: 'customfield_10010',
+  name: 'Size',
+  required: false,
+  operations: ['set'],
+  schema: { type: 'option', custom: 'com.atlassian.jira.plugin.system.customfieldtypes:select', customId: 10010 },
+  allowedValues: ['Small', 'Large'].map((value) => ({ id: `option-${value}`, value })),
+};
 
 const document = z.object({
   content: z.array(z.object({ content: z.array(z.object({ text: z.string() })) })),

@@ -205,15 +205,26 @@ export async function startLinear(): Promise<LinearVendor> {
     states,
     operations: () => vendor.requests.map(operationOf),
     openTarget: (needs, given) => openLinear(linearSettings(given), needs),
-    put: (isCompleted) =>
-      add({ id: uuid(issues.length), stateId: isCompleted ? 'state-Done' : 'state-Todo' }).identifier,
+    put(isCompleted, labels = []) {
+      const labelIds = labels.map((name) => `label-${name}`);
+      const stateId = isCompleted ? 'state-Done' : 'state-Todo';
+      return add({ id: uuid(issues.length), stateId, labelIds }).identifier;
+    },
     isCompleted: (itemId) => ['completed', 'canceled'].includes(stateOf(find(itemId))?.type ?? ''),
     count: () => issues.length,
     isWrite: (request) => operationOf(request) === 'Update' && 'stateId' in inputOf(request),
     isCreation: (request) => operationOf(request) === 'Create',
     field(itemId, name) {
       const { title, description, dueDate, labelIds, assigneeId, priority } = find(itemId) ?? {};
-      return { title, description, dueDate, labels: labelIds, assignee: assigneeId, priority }[name];
+      const fields: Readonly<Record<string, unknown>> = {
+        title,
+        description,
+        dueDate,
+        labels: labelIds,
+        assignee: assigneeId,
+        priority,
+      };
+      return fields[name];
     },
     comments,
     isComment: (request) => operationOf(request) === 'Comment',

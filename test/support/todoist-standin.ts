@@ -172,14 +172,21 @@ export async function startTodoist(): Promise<TodoistVendor> {
     vendor,
     tasks,
     openTarget: (needs, given) => openTodoist(todoistSettings(given), needs),
-    put: (isCompleted) => add('Old', '', isCompleted).id,
+    put: (isCompleted, labels = []) => Object.assign(add('Old', '', isCompleted), { labels }).id,
     isCompleted: (itemId) => taskAt(itemId)?.checked === true,
     count: () => tasks.length,
     isWrite: ({ path }) => /\/(close|reopen)$/.test(path),
     isCreation: ({ method, path }) => method === 'POST' && path === '/api/v1/tasks',
     field(itemId, name) {
       const { content, description, due_date, labels, priority, assignee_id } = taskAt(itemId) ?? {};
-      const fields = { title: content, description, dueDate: due_date, labels, priority, assignee: assignee_id };
+      const fields: Readonly<Record<string, unknown>> = {
+        title: content,
+        description,
+        dueDate: due_date,
+        labels,
+        priority,
+        assignee: assignee_id,
+      };
       return fields[name];
     },
     comments,

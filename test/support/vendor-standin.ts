@@ -26,6 +26,8 @@ export interface VendorStandin {
   /** The fault of the next request, or of the next request that matches. */
   next(twist: Twist, isMeant?: (request: SeenRequest) => boolean): void;
   connections(): number;
+  /** Sent with every answer; default: the time of this machine. */
+  serverTime?: Date;
   close(): Promise<void>;
 }
 
@@ -41,7 +43,8 @@ export async function startVendor(
   const server = await startHttpServer(async (request, response) => {
     const reply = await replyTo(request, response);
     if (reply !== undefined) contract.note(request, reply);
-    return reply;
+    const { serverTime } = standin;
+    return reply && serverTime ? { ...reply, headers: { ...reply.headers, date: serverTime.toUTCString() } } : reply;
   });
 
   async function replyTo(request: SeenRequest, response: ServerResponse): Promise<Reply | undefined> {
@@ -89,7 +92,7 @@ export async function startVendor(
     return { status: 418, body: text };
   }
 
-  return {
+  const standin: VendorStandin = {
     url: server.url,
     requests: server.requests,
     complaints,
@@ -97,4 +100,5 @@ export async function startVendor(
     next: (twist, isMeant = () => true) => void twists.push({ twist, isMeant }),
     close: server.close,
   };
+  return standin;
 }

@@ -86,8 +86,15 @@ export const MIRROR_REASONS = {
     meaning: 'The target has no label of that name. The state and the other fields were written.',
     remedy: `Create the label there, or correct the template, ${REPLAY}`,
   },
-  COMMENT_UNSEEN: {
-    meaning: 'A comment may have been written and is not shown yet. It is searched for before it is written again.',
+  FIELD_UNKNOWN: {
+    meaning:
+      'The target has no such field, perhaps because it was removed. The state and the other fields were written.',
+    remedy: `Correct fields.custom of the target, ${REPLAY}`,
+  },
+  FIELD_LEFT_OUT: {
+    meaning:
+      'The target accepted the call and left out a value without an error. The state and the other fields were written.',
+    remedy: 'Follow the detail: a person sets the value there.',
   },
   TEMPLATE_INVALID: {
     meaning: 'A template in the settings of the target does not fit this task.',
@@ -176,7 +183,10 @@ export const MIRROR_REASONS = {
     meaning: 'The task is linked with no item, and the target creates none.',
     remedy: 'Link it (`lockstep links import`), or set create: true for the target.',
   },
-  NOT_SHOWN_YET: { meaning: 'An item was created, and the target does not show it yet. The delivery is retried.' },
+  NOT_SHOWN_YET: {
+    meaning:
+      'An item or a comment was or may have been created, and the target does not show it yet. It is searched for before it is created again.',
+  },
   CREATED_UNSEEN: {
     meaning:
       'A task may have been created and is not in the list yet. No other task is created until the list shows it.',

@@ -12,7 +12,7 @@ export function creationLog(db: Queryable, target: string): DetailLog {
     async lastOf(what) {
       const { rows } = await db.query<LoggedCreation>(
         `select at::text as at, (extract(epoch from clock_timestamp() - at) * 1000)::float8 as "agoMs",
-           is_taken as "isTaken" from ledger.creations where ${OF_TASK}`,
+           is_taken as "isTaken", result from ledger.creations where ${OF_TASK}`,
         keyOf(what),
       );
       return rows[0];
@@ -20,15 +20,18 @@ export function creationLog(db: Queryable, target: string): DetailLog {
     async begin(what, last) {
       const { rows } = await db.query<{ at: string }>(
         `insert into ledger.creations as c (scope, target, source_id) values ($1, $2, $3)
-         on conflict (scope, target, source_id) do update set at = clock_timestamp(), is_taken = false
+         on conflict (scope, target, source_id) do update set at = clock_timestamp(), is_taken = false, result = null
            where c.at = $4::timestamptz
          returning at::text as at`,
         [...keyOf(what), last?.at ?? null],
       );
       return rows[0]?.at;
     },
-    async noteTaken(what) {
-      await db.query(`update ledger.creations set is_taken = true where ${OF_TASK}`, keyOf(what));
+    async noteTaken(what, result) {
+      await db.query(`update ledger.creations set is_taken = true, result = $4 where ${OF_TASK}`, [
+        ...keyOf(what),
+        result ?? null,
+      ]);
     },
     async lastDelivered({ id, sequence }: Delivery) {
       const { rows } = await db.query<{ task: TaskState }>(

@@ -1,8 +1,10 @@
 /** The check and the webhooks of an Asana target. developers.asana.com/reference/users, …/projects and …/webhooks. */
 import { z } from 'zod';
-import type { OutsideHook } from '../../contract/target.ts';
+import type { Finding, OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import { readCustomFields, readTags, workspaceOf } from './asana-fields.ts';
 import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
+import { customFindings, labelFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls, TargetNeeds } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
@@ -31,7 +33,7 @@ const SHOWN = 'target,active,last_failure_at,last_success_at,last_failure_conten
 const created = z.object({ data: hook, 'X-Hook-Secret': z.string() });
 
 export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): VendorAdmin {
-  const { name, project, hookSecret } = settings;
+  const { name, project, hookSecret, fields } = settings;
   const { kept, readSecret, now = () => new Date() } = needs;
 
   async function list(calls: Calls): Promise<Asked<readonly OutsideHook[]>> {
@@ -80,7 +82,11 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
         return [token, failed(what, found, 'correct the project, or make the account of the token a member of it')];
       const { archived, name: called } = found.value.data;
       if (archived === true) return [token, problem(what, 'it is archived', 'unarchive it, or name another project')];
-      return [token, fine(what, `found: ${called ?? 'without a name'}`)];
+      return [
+        token,
+        fine(what, `found: ${called ?? 'without a name'}`),
+        ...(await fieldFindings(calls, project, fields)),
+      ];
     },
     hooks: {
       missing: 'webhooks need a token that may read the project (OAuth: the scopes webhooks:read, :write and :delete)',
@@ -98,6 +104,24 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
       },
     },
   };
+}
+
+/** Tags and custom fields that the settings name. */
+async function fieldFindings(
+  calls: Calls,
+  project: string,
+  { labels, custom }: SettingsOf<'asana'>['fields'],
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  if (labels !== undefined) {
+    const tags = await readTags(calls, project);
+    findings.push(...(tags.status === 'ok' ? labelFindings(labels, tags.value) : [failed('labels', tags, '')]));
+  }
+  if (custom !== undefined) {
+    const known = await readCustomFields(calls, project);
+    findings.push(...(known.status === 'ok' ? customFindings(custom, known.value) : [failed('fields', known, '')]));
+  }
+  return findings;
 }
 
 interface Wanted {
@@ -137,10 +161,4 @@ function notEstablished<Failure extends Exclude<Asked<unknown>, { status: 'ok' }
 function noProject(name: string): Asked<never> {
   const detail = `targets.${name} has no project: a webhook of Asana belongs to a project`;
   return { status: 'refused', reason: 'PLACE_MISSING', detail };
-}
-
-function workspaceOf(calls: Calls, project: string): Promise<Asked<string>> {
-  const answer = z.object({ data: z.object({ workspace: z.object({ gid: z.string() }) }) });
-  const read = answer.transform(({ data }) => data.workspace.gid);
-  return calls.ask({ method: 'GET', path: `/projects/${project}?opt_fields=workspace` }, read);
 }

@@ -6,8 +6,11 @@ import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { asanaAdmin } from './asana-admin.ts';
+import { ASANA_FORMS, readCustomFields, readList, readTags } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';
+import { customValues, fieldNamed } from './custom-fields.ts';
 import {
+  accepted,
   type Calls,
   collectInPages,
   findInPages,
@@ -15,12 +18,13 @@ import {
   isInPages,
   isoSeconds,
   moved,
-  readWhole,
 } from './item-calls.ts';
-import type { FieldValues } from './item-fields.ts';
+import { labelIds } from './item-details.ts';
+import type { FieldValues, Problem } from './item-fields.ts';
 import { ASANA } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
+import { keptMetadata } from './kept-metadata.ts';
 import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget } from './vendor-target.ts';
 
@@ -44,12 +48,20 @@ const newTask = z
     gid: z.string(),
     name: z.string(),
     notes: z.string(),
+    completed: z.boolean(),
     due_on: z.string().nullish(),
     created_at: z.coerce.date(),
+    tags: z.array(z.object({ name: z.string() })).nullish(),
   })
-  .transform(({ gid, name, notes, due_on, created_at }) => {
-    return { ...textsOf(name, notes), itemId: gid, createdAt: created_at, dueDate: due_on ?? undefined, marked: notes };
-  });
+  .transform(({ gid, name, notes, completed, due_on, created_at, tags }) => ({
+    ...textsOf(name, notes),
+    itemId: gid,
+    isCompleted: completed,
+    createdAt: created_at,
+    dueDate: due_on ?? undefined,
+    labels: tags?.map((tag) => tag.name) ?? [],
+    marked: notes,
+  }));
 const newPage = z.object({ data: z.array(newTask), next_page });
 /** Comments are stories, beside those that Asana itself writes. */
 const stories = z.object({ data: z.array(z.object({ text: z.string().nullish() })), next_page });
@@ -63,6 +75,8 @@ const message = z
 export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Target {
   const { now = () => new Date() } = needs;
   const { project = '' } = settings;
+  const tagsOf = keptMetadata(now, (calls) => readTags(calls, project));
+  const fieldsOf = keptMetadata(now, (calls) => readCustomFields(calls, project));
 
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
     const pages = {
@@ -105,13 +119,46 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
       return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
     },
     add(delivery, values) {
-      const body = { data: { ...dataOf(values, markerOf(delivery)), projects: [project] } };
+      const tags = values.labels?.add;
+      const body = { data: { ...dataOf(values, markerOf(delivery)), tags, projects: [project] } };
       const created = z.object({ data: z.object({ gid: z.string() }) }).transform(({ data }) => data.gid);
       return calls.ask({ method: 'POST', path: '/tasks', body }, created);
     },
-    update({ itemId }, values, delivery) {
+    async update({ itemId }, values, delivery) {
       const data = dataOf(values, delivery.itemId === undefined ? markerOf(delivery) : undefined);
-      return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body: { data } }, z.unknown());
+      const { add = [], remove = [] } = values.labels ?? {};
+      const path = `/tasks/${itemId}`;
+      const requests = [
+        ...(Object.values(data).some((value) => value !== undefined) ? [{ method: 'PUT', path, data } as const] : []),
+        ...add.map((tag) => ({ method: 'POST', path: `${path}/addTag`, data: { tag } }) as const),
+        ...remove.map((tag) => ({ method: 'POST', path: `${path}/removeTag`, data: { tag } }) as const),
+      ];
+      for (const { data: each, ...request } of requests) {
+        const asked = await calls.ask({ ...request, body: { data: each } }, accepted);
+        if (asked.status !== 'ok') return asked;
+      }
+      return { status: 'ok', value: undefined };
+    },
+    async resolve(values) {
+      const { labels, custom } = values;
+      const problems: Problem[] = [];
+      let resolved = values;
+      if (labels !== undefined) {
+        const tags = await tagsOf(calls, (known) => labels.add.every((name) => known.has(name)));
+        if (tags.status !== 'ok') return tags;
+        const read = labelIds(labels, tags.value, settings.name);
+        resolved = { ...resolved, labels: read.labels };
+        problems.push(...read.problems);
+      }
+      if (custom !== undefined) {
+        const names = Object.keys(custom);
+        const fields = await fieldsOf(calls, (known) => names.every((name) => fieldNamed(known, name)));
+        if (fields.status !== 'ok') return fields;
+        const read = customValues(custom, fields.value, ASANA_FORMS, settings.name);
+        resolved = { ...resolved, custom: read.values };
+        problems.push(...read.problems);
+      }
+      return { status: 'ok', value: { values: resolved, problems } };
     },
     hasComment({ itemId }, marker) {
       return isInPages(calls, {
@@ -137,21 +184,16 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    newItems: (calls, since) =>
-      readWhole(MAX_PAGES, async (offset) => {
-        const query = new URLSearchParams({
-          project,
-          completed_since: isoSeconds(now()), // only tasks that are not completed
-          modified_since: isoSeconds(since),
-          opt_fields: 'name,notes,due_on,created_at',
-          limit: String(PER_PAGE),
-          ...(offset !== undefined && { offset }),
-        });
-        const asked = await calls.ask({ method: 'GET', path: `/tasks?${query}` }, newPage);
-        if (asked.status !== 'ok') return asked;
-        const { data, next_page } = asked.value;
-        return { status: 'ok', value: { items: data, next: next_page?.offset } };
-      }),
+    async newItems(calls, since) {
+      const query = {
+        project,
+        completed_since: isoSeconds(now()), // leaves out most tasks that are completed
+        modified_since: isoSeconds(since),
+      };
+      const asked = await readList(calls, '/tasks', 'name,notes,completed,due_on,created_at,tags.name', newPage, query);
+      if (asked.status !== 'ok') return asked;
+      return { status: 'ok', value: asked.value.filter(({ isCompleted }) => !isCompleted) };
+    },
     ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
     container: `project ${project}`,
     settleMs: 60_000,
@@ -160,9 +202,9 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
   });
 }
 
-function dataOf({ title, description, dueDate, assignee }: FieldValues, marker: string | undefined) {
+function dataOf({ title, description, dueDate, assignee, custom }: FieldValues, marker: string | undefined) {
   const notes = description === undefined ? undefined : markedText(description, marker);
-  return { name: title, notes, due_on: dueDate, assignee };
+  return { name: title, notes, due_on: dueDate, assignee, custom_fields: custom };
 }
 
 function nextPage({ next_page }: Pick<Page, 'next_page'>) {

@@ -12,8 +12,8 @@ export interface CreationLog {
   lastOf(what: Creating): Promise<LoggedCreation | undefined>;
   /** Records that a creation is about to be sent, and names it; undefined if another process has begun one since `last`. */
   begin(what: Creating, last: LoggedCreation | undefined): Promise<string | undefined>;
-  /** The receiver has said that it accepted the last one. */
-  noteTaken(what: Creating): Promise<void>;
+  /** The receiver has said that it accepted the last one. `result`: what it returned. */
+  noteTaken(what: Creating, result?: string): Promise<void>;
   /** The last creation created nothing, or what it created is gone. `at`: only if it is still the last one. */
   forget(what: Creating, at?: string): Promise<void>;
 }
@@ -23,6 +23,7 @@ export interface LoggedCreation {
   readonly at: string;
   readonly agoMs: number;
   readonly isTaken: boolean;
+  readonly result?: string | null;
 }
 
 /** For targets with fields: what is known of them. */

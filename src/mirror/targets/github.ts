@@ -7,17 +7,19 @@
 import { z } from 'zod';
 import type { Delivery, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import type { AnswerHeaders } from './answers.ts';
 import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
 import { type Calls, findInPages, type ItemNeeds, isInPages, isoSeconds, moved, readWhole } from './item-calls.ts';
-import type { FieldValues } from './item-fields.ts';
+import type { FieldValues, Problem } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
+import { isSameName } from './wanted.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An item that was not changed for longer is not searched for: its creation has settled long ago. */
@@ -36,11 +38,13 @@ const issue = z.object({
   state_reason: z.string().nullish(),
   body: z.string().nullish(),
   labels: z.array(label).default([]),
+  assignees: z.array(z.object({ login: z.string() })).nullish(),
   pull_request: z.unknown().optional(),
 });
 
 interface GithubIssue extends ItemState {
   readonly labels: readonly string[];
+  readonly assignees: readonly string[];
 }
 
 export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Target {
@@ -69,7 +73,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
         page: z.array(issue),
         mostPages: 5,
         findIn: (page) => page.find((each) => each.pull_request === undefined && endsWith(each.body, comment)),
-        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+        next: (page, count, headers) => (hasNext(page, headers) ? { page: String(count + 1) } : undefined),
       });
       if (asked.status !== 'ok') return asked;
       const { found } = asked.value;
@@ -84,8 +88,10 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     update({ itemId, labels: current }, values, delivery) {
       const marker = delivery.itemId === undefined ? commentOf(delivery) : undefined;
       const body = bodyOf(values, current, marker);
-      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, z.unknown());
+      const item = issue.transform((answer) => toItem(itemId, answer));
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, item);
     },
+    leftOut: ({ itemId, assignees, labels: given }, values) => leftOut(itemId, assignees, given, values, settings.name),
     hasComment({ itemId }, marker) {
       return isInPages(calls, {
         path: `${pathOf(itemId)}/comments`,
@@ -93,7 +99,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
         page: z.array(z.object({ body: z.string().nullish() })),
         mostPages: MOST_COMMENT_PAGES,
         findIn: (page) => page.find(({ body }) => endsWith(body, hidden(marker))),
-        next: ({ length }, count) => (length < PER_PAGE ? undefined : { page: String(count + 1) }),
+        next: (page, count, headers) => (hasNext(page, headers) ? { page: String(count + 1) } : undefined),
       });
     },
     addComment({ itemId }, text, marker) {
@@ -116,11 +122,11 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
       readWhole(MOST_NEW_PAGES, async (page = '1') => {
         const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
         const query = new URLSearchParams({ ...sorted, per_page: String(PER_PAGE), page });
-        const asked = await calls.ask({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
+        const asked = await calls.askWhole({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
         if (asked.status !== 'ok') return asked;
-        const { length } = asked.value;
-        const isOver = length < PER_PAGE || (asked.value.at(-1)?.created_at ?? since) < since;
-        const items = asked.value
+        const { value, headers } = asked.value;
+        const isOver = !hasNext(value, headers) || (value.at(-1)?.created_at ?? since) < since;
+        const items = value
           .filter((each) => each.pull_request === undefined)
           .map((each) => ({
             ...textsOf(each.title, each.body),
@@ -138,6 +144,11 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     readHook: hookReader(githubHook, settings.hookSecret, needs),
     admin: githubAdmin(settings),
   });
+}
+
+/** A server may allow fewer items on a page than it is asked for, and says then whether there are more. */
+function hasNext(page: readonly unknown[], { link }: AnswerHeaders): boolean {
+  return link === undefined ? page.length >= PER_PAGE : /rel="next"/.test(link);
 }
 
 /** A page with fewer wanted issues costs more than it saves. */
@@ -189,9 +200,51 @@ function idOf({ number, repository_url = '' }: z.output<typeof issue>, askedFor:
  * `status` distinguishes "closed (not_planned)" from "closed (completed)". Both count as closed, and neither is written
  * again.
  */
-function toItem(itemId: string, { state, state_reason, labels }: z.output<typeof issue>): GithubIssue {
+function toItem(itemId: string, { state, state_reason, labels, assignees }: z.output<typeof issue>): GithubIssue {
   const why = state === 'closed' && typeof state_reason === 'string' ? ` (${state_reason})` : '';
-  return { itemId, isCompleted: state === 'closed', status: `${state}${why}`, labels };
+  return {
+    itemId,
+    isCompleted: state === 'closed',
+    status: `${state}${why}`,
+    labels,
+    assignees: assignees?.map(({ login }) => login) ?? [],
+  };
+}
+
+/** GitHub accepts the call, and leaves out whom it may not assign, and labels that the user of the token may not set. */
+function leftOut(
+  itemId: string,
+  assignees: readonly string[],
+  given: readonly string[],
+  { assignee, labels }: FieldValues,
+  target: string,
+): readonly Problem[] {
+  const lost = labels?.add.filter((name) => !given.some((one) => isSameName(one, name))) ?? [];
+  const isLost = typeof assignee === 'string' && !assignees.some((login) => isSameName(login, assignee));
+  const problemOf = (field: Problem['field'], what: string, remedy: string): Problem => {
+    const detail = `GitHub left out ${what} of ${itemId}: ${remedy}`;
+    return { field, failure: { status: 'refused', reason: 'FIELD_LEFT_OUT', detail }, isLeftOut: true };
+  };
+  return [
+    ...(isLost
+      ? [
+          problemOf(
+            'assignee',
+            `the assignee ${assignee}`,
+            `give ${assignee} access to the repository or correct targets.${target}.people, then assign the issue there`,
+          ),
+        ]
+      : []),
+    ...(lost.length > 0
+      ? [
+          problemOf(
+            'labels',
+            `the labels ${lost.join(', ')}`,
+            'give the user of the token the role Write, then add them there',
+          ),
+        ]
+      : []),
+  ];
 }
 
 function pathOf(itemId: string): string {

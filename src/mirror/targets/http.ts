@@ -10,7 +10,7 @@ import { answerOf } from './answers.ts';
 import { failed, fine } from './findings.ts';
 import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
-import { type Calls, moved, type TargetNeeds } from './item-calls.ts';
+import { type Calls, type ItemNeeds, moved } from './item-calls.ts';
 import { httpNaming } from './item-naming.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
@@ -25,7 +25,7 @@ import { withHeaders } from './with-headers.ts';
 
 type HttpSettings = SettingsOf<'http'>;
 
-export function openHttp(settings: HttpSettings, given: TargetNeeds): Target {
+export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
   const needs = withHeaders(given, settings.headers);
   const answers = httpAnswers(settings.answers, new URL(settings.url).host, settings.name);
   const { items, send } = settings;
@@ -39,7 +39,7 @@ function sendTarget(
   { name, answers: rules }: HttpSettings,
   send: HttpRequest,
   answers: VendorAnswers,
-  { caller, now = () => new Date() }: TargetNeeds,
+  { caller, now = () => new Date() }: ItemNeeds,
 ): Target {
   const where = `targets.${name}.send`;
   const requestFor = requestFiller(send, where);
@@ -75,7 +75,7 @@ function sendTarget(
   };
 }
 
-function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: TargetNeeds): Target {
+function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns } = settings;
   const { noun, state, create, find } = items;
   const naming = httpNaming(items);

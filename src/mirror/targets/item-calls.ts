@@ -43,6 +43,8 @@ export interface Calls {
   ask<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<T>>;
   /** The same, with the headers of the answer. */
   askWhole<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<WithHeaders<T>>>;
+  /** The vendor's time in its first answer; undefined if it has none. */
+  vendorTime(): Date | undefined;
 }
 
 interface WithHeaders<T> {
@@ -54,6 +56,9 @@ interface WithHeaders<T> {
 export function moved(to: string, note?: string) {
   return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
 }
+
+/** For a call whose answer does not matter. */
+export const accepted = z.unknown().transform(() => undefined);
 
 export type Speaker = VendorAnswers & { headersOf(token: string): TargetRequest['headers'] };
 
@@ -68,9 +73,11 @@ export async function connect(
   const first = await tokens.read(context);
   if (typeof first !== 'string') return first;
   let token = first;
+  let vendorTime: Date | undefined;
 
   const askWhole: Calls['askWhole'] = async (request, schema) => {
     const asked = await askWith(vendor, token, needs, context, request, schema);
+    if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
     if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
     // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
     const renewed = await tokens.renew(token, context);
@@ -81,6 +88,7 @@ export async function connect(
   };
   return {
     askWhole,
+    vendorTime: () => vendorTime,
     async ask(request, schema) {
       const asked = await askWhole(request, schema);
       return asked.status === 'ok' ? { status: 'ok', value: asked.value.value } : asked;
@@ -125,6 +133,11 @@ async function askWith<T>(
   return { status: 'ok', value: { value: read.data, headers: reply.headers } };
 }
 
+function dateOf({ date }: AnswerHeaders): Date | undefined {
+  const ms = Date.parse(date ?? '');
+  return Number.isNaN(ms) ? undefined : new Date(ms);
+}
+
 type Whole = Extract<Answered, { status: 'answered' }>;
 
 interface Judged {
@@ -149,8 +162,8 @@ export interface Pages<Page, Item> {
   readonly page: z.ZodType<Page>;
   readonly mostPages: number;
   findIn(page: Page): Item | undefined;
-  /** The query for the page after the `count`th; undefined if that was the last page. */
-  next(page: Page, count: number): Readonly<Record<string, string>> | null | undefined;
+  /** The query for the page after the `count`th; undefined if that was the last page. A page may have fewer items than asked for. */
+  next(page: Page, count: number, headers: AnswerHeaders): Readonly<Record<string, string>> | null | undefined;
 }
 
 /** Finds the first matching item. `isWhole`: if no item matches, the whole list was read. */
@@ -160,10 +173,11 @@ export async function findInPages<Page, Item>(
 ): Promise<Asked<{ readonly found: Item | undefined; readonly isWhole: boolean }>> {
   let query = first;
   for (let count = 1; count <= mostPages; count++) {
-    const asked = await calls.ask({ method: 'GET', path: `${path}?${new URLSearchParams(query)}` }, page);
+    const asked = await calls.askWhole({ method: 'GET', path: `${path}?${new URLSearchParams(query)}` }, page);
     if (asked.status !== 'ok') return asked;
-    const found = findIn(asked.value);
-    const more = next(asked.value, count);
+    const { value, headers } = asked.value;
+    const found = findIn(value);
+    const more = next(value, count, headers);
     if (found !== undefined || !more) return { status: 'ok', value: { found, isWhole: true } };
     query = { ...query, ...more };
   }
@@ -192,7 +206,7 @@ export async function readWhole<Item>(
     cursor = asked.value.next;
     if (cursor === undefined) return { status: 'ok', value: items };
   }
-  const detail = `the list of new items has more than ${mostPages} pages: wait until they are fewer, or name a filter`;
+  const detail = `the list of new items has more than ${mostPages} pages: close items there, or turn off createTasks`;
   return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 

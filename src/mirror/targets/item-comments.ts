@@ -4,8 +4,8 @@
  * and does not.
  */
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
-import type { Creating, CreationLog } from './creation-log.ts';
-import { mayHaveHappened } from './item-outcome.ts';
+import { type CreationNeeds, createUnlessUnseen } from './create-once.ts';
+import type { Creating } from './creation-log.ts';
 import type { Asked, Missing } from './item-target.ts';
 import { commentMarker } from './marker.ts';
 
@@ -25,12 +25,6 @@ export interface Comment {
   readonly text: string;
 }
 
-export interface CommentNeeds {
-  readonly log: CreationLog;
-  /** How long a comment may exist before the target shows it. */
-  readonly settleMs: number;
-}
-
 type Commented = { readonly status: 'ok'; readonly isNew: boolean } | Missing | TargetFailure;
 
 export async function commentOnce<Item extends { readonly itemId: string }>(
@@ -38,44 +32,28 @@ export async function commentOnce<Item extends { readonly itemId: string }>(
   item: Item,
   delivery: Delivery,
   { about, text }: Comment,
-  { log, settleMs }: CommentNeeds,
+  needs: CreationNeeds,
 ): Promise<Commented> {
+  const { log } = needs;
   const marker = commentMarker(about === 'link' ? `${keyOf(delivery)}/${item.itemId}` : delivery.id);
-  const key: Creating = {
+  const what: Creating = {
     account: delivery.account,
     task: { kind: about === 'link' ? LINK_COMMENT : CHANGE_COMMENT, id: marker },
   };
-  const last = await log.lastOf(key);
+  const last = await log.lastOf(what);
   if (last?.isTaken) return { status: 'ok', isNew: false };
   const shown = await items.hasComment(item, marker);
   if (shown.status !== 'ok') return shown;
-  if (!shown.value && last !== undefined && last.agoMs < settleMs) return unseen(item, settleMs - last.agoMs);
-  const at = await log.begin(key, last);
-  if (at === undefined) return unseen(item, settleMs); // another process has begun it
-  if (!shown.value) {
-    const sent = await items.addComment(item, text, marker);
-    if (sent.status !== 'ok') return afterFailure(sent, () => log.forget(key, at), settleMs);
+  if (shown.value) {
+    await log.noteTaken(what);
+    return { status: 'ok', isNew: false };
   }
-  await log.noteTaken(key);
-  return { status: 'ok', isNew: !shown.value };
-}
-
-async function afterFailure(
-  failure: Missing | TargetFailure,
-  forget: () => Promise<void>,
-  settleMs: number,
-): Promise<Missing | TargetFailure> {
-  if (failure.status === 'later' && mayHaveHappened(failure)) {
-    const detail = `${failure.detail}; the comment may have been written, so Lockstep searches for it before it writes it again`;
-    return { ...failure, detail, retryAfterMs: Math.max(failure.retryAfterMs ?? 0, settleMs) };
-  }
-  await forget();
-  return failure;
-}
-
-function unseen({ itemId }: { readonly itemId: string }, retryAfterMs: number): TargetFailure {
-  const detail = `A comment on ${itemId} may have been written, and is not shown yet; it is not written again before it must be shown`;
-  return { status: 'later', reason: 'COMMENT_UNSEEN', detail, retryAfterMs: Math.ceil(retryAfterMs) };
+  const send = () => items.addComment(item, text, marker);
+  const sent = await createUnlessUnseen(
+    { what, noun: `a comment on ${item.itemId}`, last, send, resultOf: () => undefined },
+    needs,
+  );
+  return sent.status === 'ok' ? { status: 'ok', isNew: true } : sent;
 }
 
 function keyOf({ account, task }: Delivery): string {

@@ -4,18 +4,26 @@
  * stays until the task changes.
  */
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
-import type { ItemField, ItemSettings } from '../../settings/target-items.ts';
-import type { Creating, DetailLog } from './creation-log.ts';
-import { type CommentItems, type CommentNeeds, commentOnce } from './item-comments.ts';
-import { type FieldValues, openFields, type ReadFields } from './item-fields.ts';
+import type { ItemSettings } from '../../settings/target-items.ts';
+import type { CreationNeeds } from './create-once.ts';
+import type { Creating, DetailLog, LoggedCreation } from './creation-log.ts';
+import { type CommentItems, commentOnce } from './item-comments.ts';
+import { type FieldValues, type LabelChange, openFields, type Problem, type ReadFields } from './item-fields.ts';
 import type { Asked, Detailed, ItemDetails } from './item-target.ts';
 import { type Render, renderer, viewOf } from './render.ts';
 
 export interface DetailItems<Item> extends CommentItems<Item> {
   /** `delivery.itemId` is undefined while the item has no link: then the description keeps the marker of the task. */
-  update(item: Item, values: FieldValues, delivery: Delivery): Promise<Asked<unknown>>;
-  /** Ids of labels by name, where the vendor's calls take ids. */
-  labelIds?(names: readonly string[]): Promise<Asked<ReadonlyMap<string, string>>>;
+  update(item: Item, values: FieldValues, delivery: Delivery): Promise<Asked<Item | undefined>>;
+  /** For vendors that leave out values without an error: those that the written item does not have. */
+  leftOut?(item: Item, values: FieldValues): readonly Problem[];
+  /** The values in the vendor's own form, where its calls take ids; those that it does not have are problems. */
+  resolve?(values: FieldValues): Promise<Asked<Resolved>>;
+}
+
+export interface Resolved {
+  readonly values: FieldValues;
+  readonly problems: readonly Problem[];
 }
 
 export type Details = ItemSettings & { readonly name: string };
@@ -25,7 +33,7 @@ const NOTHING: Detailed = { done: [] };
 
 export function openDetails<Item extends { readonly itemId: string }>(
   settings: Details,
-  needs: CommentNeeds & { readonly log: DetailLog; readonly priorities: Readonly<Record<string, number>> | undefined },
+  needs: CreationNeeds & { readonly log: DetailLog; readonly priorities: Readonly<Record<string, number>> | undefined },
 ): (items: DetailItems<Item>) => ItemDetails<Item> {
   const { log } = needs;
   const { onChange, comment, name } = settings;
@@ -58,49 +66,52 @@ export function openDetails<Item extends { readonly itemId: string }>(
     return text.status === 'ok' ? say(items, item, delivery, about, text.text) : { done: [], failure: text };
   }
 
-  async function allOf(items: DetailItems<Item>, delivery: Delivery): Promise<ReadFields | TargetFailure> {
-    const read = fields.values(delivery, fields.names);
-    return read.status === 'ok' ? withLabels(items, read, settings) : read;
+  async function keepDue(what: Creating, had: LoggedCreation | undefined, problems: readonly Problem[]): Promise<void> {
+    if (problems.length === 0) return had && log.forget(what);
+    const due = problems.filter(({ isLeftOut }) => isLeftOut !== true).map(({ field }) => field);
+    await log.begin(what, had);
+    await log.noteTaken(what, due.join(','));
   }
 
-  /** The fields to write: of an item that Lockstep created, whatever was written is replaced. */
-  async function changedIn(items: DetailItems<Item>, delivery: Delivery, isOurs: boolean) {
-    const names = onChange === 'comment' ? [] : onChange;
-    const read = isOurs ? fields.values(delivery, names) : await changesOf(delivery, names);
-    return read?.status === 'ok' ? withLabels(items, read, settings) : read;
-  }
-
-  /** What the task says differently since its last delivery; undefined if that is unknown, or nothing is compared. */
-  async function changesOf(
-    delivery: Delivery,
-    names: readonly ItemField[],
-  ): Promise<ReadFields | TargetFailure | undefined> {
-    const before = names.length === 0 ? undefined : await log.lastDelivered(delivery);
-    return before && fields.values(delivery, names, before);
+  /** What the task says differently since its last delivery; undefined if that is unknown. */
+  async function changesOf(delivery: Delivery): Promise<ReadFields | TargetFailure | undefined> {
+    const before = await log.lastDelivered(delivery);
+    return before && fields.values(delivery, fields.names, before);
   }
 
   return (items) => ({
-    forCreation: (delivery) => allOf(items, delivery),
+    async forCreation(delivery) {
+      const read = await resolved(items, fields.values(delivery, fields.names));
+      // Before the creation, so that a crash after it does not lose them.
+      if (read.status === 'ok' && read.problems.length > 0) await keepDue(dueOf(delivery), undefined, read.problems);
+      return read;
+    },
 
-    async writeFields(delivery, { item, isNew, isOurs }) {
-      const unfinished = unfinishedOf(delivery, item);
-      const left = isNew || !hasOwnFields(settings) ? undefined : await log.lastOf(unfinished);
-      const all = isOurs || left !== undefined ? await allOf(items, delivery) : undefined;
-      if (all !== undefined && all.status !== 'ok') return { done: [], failure: all };
-      const read = left !== undefined ? all : isNew ? undefined : await changedIn(items, delivery, isOurs);
-      if (read !== undefined && read.status !== 'ok') return { done: [], failure: read };
-      const written =
-        read === undefined || read.changed.length === 0 ? NOTHING : await update(items, delivery, item, read);
-      const failure = written.failure ?? (all ?? read)?.problem;
-      if (all?.problem !== undefined && left === undefined) await log.begin(unfinished, undefined);
-      if (failure === undefined && left !== undefined) await log.forget(unfinished);
-      return { done: written.done, failure };
+    async writeFields(delivery, { item, isNew, isOurs, given }) {
+      const what = dueOf(delivery);
+      const had = hasOwnFields(settings) ? await log.lastOf(what) : undefined;
+      if (isNew) {
+        const problems = given === undefined ? [] : [...given.problems, ...(items.leftOut?.(item, given.values) ?? [])];
+        if (problems.length > 0) await keepDue(what, had, problems);
+        return { done: [], failure: failureOf(problems) };
+      }
+      const names = onChange === 'comment' ? [] : onChange;
+      const due = fields.names.filter((name) => had?.result?.split(',').includes(name));
+      const before = isOurs || names.length === 0 ? undefined : await log.lastDelivered(delivery);
+      // Of an item that a person has linked, nothing is known: its fields are kept.
+      const wanted = isOurs || before !== undefined || had !== undefined ? names : [];
+      const read = await resolved(items, fields.values(delivery, wanted, before, due));
+      if (read.status !== 'ok') return { done: [], failure: read };
+      const { done, failure, leftOut } = await update(items, delivery, item, read);
+      const problems = [...read.problems, ...leftOut];
+      if (failure === undefined) await keepDue(what, had, problems);
+      return { done, failure: failure ?? failureOf(problems) };
     },
 
     async writeComments(delivery, { item, isOurs }) {
       const first = linked === undefined ? NOTHING : await sayBy(linked, items, item, delivery, 'link');
       if (first.failure !== undefined || onChange !== 'comment' || isOurs) return first;
-      const read = await changesOf(delivery, fields.names);
+      const read = await changesOf(delivery);
       if (read === undefined) return first;
       if (read.status !== 'ok') return { done: first.done, failure: read };
       if (read.changed.length === 0) return first;
@@ -118,39 +129,58 @@ async function update<Item>(
   delivery: Delivery,
   item: Item,
   { values, changed }: ReadFields,
-): Promise<Detailed> {
+): Promise<Detailed & { readonly leftOut: readonly Problem[] }> {
+  if (changed.length === 0) return { done: [], leftOut: [] };
   const names = changed.map(({ name }) => name).join(', ');
   const asked = await items.update(item, values, delivery);
-  if (asked.status === 'ok') return { done: [`${names} written`] };
-  if (asked.status === 'missing')
-    return { done: [], failure: { status: 'refused', reason: 'ITEM_MISSING', detail: asked.detail } };
-  return { done: [], failure: { ...asked, detail: `${asked.detail}; not written: ${names}` } };
+  if (asked.status === 'ok') {
+    const leftOut = (asked.value && items.leftOut?.(asked.value, values)) ?? [];
+    return { done: [`${names} written`], leftOut };
+  }
+  if (asked.status === 'missing') {
+    return { done: [], failure: { status: 'refused', reason: 'ITEM_MISSING', detail: asked.detail }, leftOut: [] };
+  }
+  return { done: [], failure: { ...asked, detail: `${asked.detail}; not written: ${names}` }, leftOut: [] };
 }
 
-/** A label that the vendor does not know is left out. */
-async function withLabels<Item>(
+/** In the vendor's own form. */
+async function resolved<Item>(
   items: DetailItems<Item>,
-  read: ReadFields,
-  { name }: Details,
+  read: ReadFields | TargetFailure,
 ): Promise<ReadFields | TargetFailure> {
-  const { labels } = read.values;
-  if (items.labelIds === undefined || labels === undefined) return read;
-  const asked = await items.labelIds([...labels.add, ...labels.remove]);
+  if (read.status !== 'ok' || items.resolve === undefined) return read;
+  const asked = await items.resolve(read.values);
   if (asked.status === 'missing') return { status: 'refused', reason: 'PLACE_MISSING', detail: asked.detail };
   if (asked.status !== 'ok') return asked;
-  const [add, remove] = [labels.add, labels.remove].map((names) =>
-    names.flatMap((each) => asked.value.get(each) ?? []),
-  );
-  const unknown = labels.add.filter((each) => !asked.value.has(each));
-  const values = { ...read.values, labels: { add: add ?? [], remove: remove ?? [] } };
-  if (unknown.length === 0) return { ...read, values };
-  const detail = `the label "${unknown.join('", "')}" was not written, because the target has no such label: create it there, or correct targets.${name}.fields.labels, then replay`;
-  return { ...read, values, problem: { status: 'refused', reason: 'LABEL_UNKNOWN', detail } };
+  const { values, problems } = asked.value;
+  return { ...read, values, problems: [...read.problems, ...problems] };
 }
 
-/** The item was created, and some of its fields are not written yet. */
-function unfinishedOf({ account }: Delivery, { itemId }: { readonly itemId: string }): Creating {
-  return { account, task: { kind: 'fields', id: itemId } };
+/** Labels as their ids; a label that the vendor does not know is left out. */
+export function labelIds(
+  labels: LabelChange,
+  known: ReadonlyMap<string, string>,
+  target: string,
+): { readonly labels: LabelChange; readonly problems: readonly Problem[] } {
+  const idsOf = (names: readonly string[]) => names.flatMap((each) => known.get(each) ?? []);
+  const unknown = labels.add.filter((each) => !known.has(each));
+  const detail = `the label "${unknown.join('", "')}" was not written, because the target has no such label: create it there, or correct targets.${target}.fields.labels, then replay`;
+  return {
+    labels: { add: idsOf(labels.add), remove: idsOf(labels.remove) },
+    problems:
+      unknown.length === 0
+        ? []
+        : [{ field: 'labels', failure: { status: 'refused', reason: 'LABEL_UNKNOWN', detail } }],
+  };
+}
+
+function failureOf([first, ...others]: readonly Problem[]): TargetFailure | undefined {
+  return first && { ...first.failure, detail: [first, ...others].map(({ failure }) => failure.detail).join('; ') };
+}
+
+/** Under this name the ledger has the fields of the item of a task that could not be written yet. */
+function dueOf({ account, task }: Delivery): Creating {
+  return { account, task: { kind: `fields of ${task.kind}`, id: task.id } };
 }
 
 function hasOwnFields({ fields }: Details): boolean {

@@ -14,6 +14,8 @@ export interface FieldValues {
   /** The vendor's id of the person. */
   readonly assignee?: string | null | undefined;
   readonly priority?: string | number | null | undefined;
+  /** The vendor's own fields by their names or ids: texts, or what `resolve` of the vendor makes of them by their ids. */
+  readonly custom?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface LabelChange {
@@ -23,12 +25,28 @@ export interface LabelChange {
 
 type Refused = Extract<TargetFailure, { status: 'refused' }>;
 
+/** A field that was not written, and why. `isLeftOut`: by the vendor; a person has to write it there. */
+export interface Problem {
+  readonly field: ItemField;
+  readonly failure: Refused;
+  readonly isLeftOut?: boolean;
+}
+
+type Text = string | readonly string[] | Readonly<Record<string, string>>;
 /** What the templates yield for one state of a task. */
-type Texts = Readonly<Partial<Record<ItemField, string | readonly string[]>>>;
+type Texts = Readonly<Partial<Record<ItemField, Text>>>;
 
 export interface Fields {
-  /** The values of the fields whose texts differ between the two states; without `before`, of all fields. */
-  values(delivery: Delivery, names: readonly ItemField[], before?: TaskState): ReadFields | Refused;
+  /**
+   * The values of these fields. With `before`, only if their texts differ between the two states, except those that are still
+   * `due`.
+   */
+  values(
+    delivery: Delivery,
+    names: readonly ItemField[],
+    before?: TaskState,
+    due?: readonly ItemField[],
+  ): ReadFields | Refused;
   /** All fields that have a template. */
   readonly names: readonly ItemField[];
 }
@@ -38,8 +56,8 @@ export interface ReadFields {
   readonly values: FieldValues;
   /** The fields in `values`, for people, each with its new text. */
   readonly changed: readonly { readonly name: string; readonly text: string }[];
-  /** A field that was left out, because the target has no value for its text. */
-  readonly problem: Refused | undefined;
+  /** Fields that were left out, because the target has no value for their texts. */
+  readonly problems: readonly Problem[];
 }
 
 const NAMES: Readonly<Record<ItemField, string>> = {
@@ -49,6 +67,7 @@ const NAMES: Readonly<Record<ItemField, string>> = {
   labels: 'labels',
   assignee: 'assignee',
   priority: 'priority',
+  custom: 'fields of the target',
 };
 const DEFAULTS: FieldTemplates = { title: '{{ title }}', description: '{{ text }}' };
 
@@ -63,62 +82,83 @@ export function openFields(settings: Settings, priorities: Priorities): Fields {
 
   function textsOf(delivery: Delivery): { readonly status: 'ok'; readonly texts: Texts } | Refused {
     const view = viewOf(delivery);
-    const texts: Partial<Record<ItemField, string | readonly string[]>> = {};
+    const texts: Partial<Record<ItemField, Text>> = {};
     for (const [name, each] of renders) {
-      const rendered: string[] = [];
-      for (const render of each) {
+      const rendered: Record<string, string> = {};
+      for (const [key, render] of each) {
         const one = render(view);
         if (one.status !== 'ok') return one;
-        rendered.push(one.text.trim());
+        rendered[key] = one.text.trim();
       }
-      texts[name] = name === 'labels' ? [...new Set(rendered.filter((text) => text !== ''))] : (rendered[0] ?? '');
+      const all = Object.values(rendered);
+      const labels = () => [...new Set(all.filter((text) => text !== ''))];
+      texts[name] = name === 'custom' ? rendered : name === 'labels' ? labels() : (all[0] ?? '');
     }
     return { status: 'ok', texts };
   }
 
   return {
     names,
-    values(delivery, wanted, before) {
+    values(delivery, wanted, before, due = []) {
       const now = textsOf(delivery);
       const old = before && textsOf({ ...delivery, task: before });
       if (now.status !== 'ok') return now;
       if (old && old.status !== 'ok') return old;
       const changed = names.filter(
-        (name) => wanted.includes(name) && JSON.stringify(now.texts[name]) !== JSON.stringify(old?.texts[name]),
+        (name) =>
+          due.includes(name) ||
+          (wanted.includes(name) && JSON.stringify(now.texts[name]) !== JSON.stringify(old?.texts[name])),
       );
       return valuesOf(changed, delivery, now.texts, old?.texts ?? {}, { ...settings, priorities });
     },
   };
 }
 
-function rendersOf({ name: target }: Settings, name: ItemField, given: string | readonly string[] = []): Render[] {
-  return [given].flat().map((text) => renderer({ text, place: 'text', where: `targets.${target}.fields.${name}` }));
+/** The renderers of a field by the keys of its templates. */
+function rendersOf(
+  { name: target }: Settings,
+  name: ItemField,
+  given: Text = '',
+): readonly (readonly [string, Render])[] {
+  const where = `targets.${target}.fields.${name}`;
+  return Object.entries(typeof given === 'string' ? [given] : given).map(([key, text]) => {
+    return [key, renderer({ text, place: 'text', where: name === 'custom' ? `${where}.${key}` : where })];
+  });
 }
 
 type Choice = Settings & { readonly priorities: Priorities };
-type Value = { readonly value: FieldValues } | { readonly problem: Refused };
+type Value = { readonly value: FieldValues } | { readonly failure: Refused };
 
 function valuesOf(names: readonly ItemField[], delivery: Delivery, now: Texts, old: Texts, choice: Choice): ReadFields {
   let values: FieldValues = {};
-  let problem: Refused | undefined;
+  const problems: Problem[] = [];
   for (const name of names) {
     const read = readValue(name, delivery, now, old, choice);
     if ('value' in read) values = { ...values, ...read.value };
-    else problem = read.problem;
+    else problems.push({ field: name, failure: read.failure });
   }
   const written = names.filter((name) => name in values);
-  const changed = written.map((name) => ({ name: NAMES[name], text: [now[name] ?? ''].flat().join(', ') }));
-  return { status: 'ok', values, changed, problem };
+  const changed = written.map((name) => ({ name: NAMES[name], text: forPeople(now[name]) }));
+  return { status: 'ok', values, changed, problems };
+}
+
+function forPeople(text: Text = ''): string {
+  if (typeof text === 'string') return text;
+  const named = Array.isArray(text) ? text : Object.entries(text).map(([name, each]) => `${name}: ${each || 'none'}`);
+  return named.join(', ');
 }
 
 function readValue(name: ItemField, { task }: Delivery, now: Texts, old: Texts, choice: Choice): Value {
-  if (name === 'labels') {
-    const [add, before] = [now.labels ?? [], old.labels ?? []].map((labels) => [labels].flat());
-    const lost = (before ?? []).filter((label) => !add?.includes(label));
-    return { value: { labels: { add: add ?? [], remove: lost } } };
-  }
   const text = String(now[name] ?? '');
   switch (name) {
+    case 'labels': {
+      const [add, before] = [listOf(now.labels), listOf(old.labels)];
+      return { value: { labels: { add, remove: before.filter((label) => !add.includes(label)) } } };
+    }
+    case 'custom': {
+      const [texts, before] = [Object.entries(now.custom ?? {}), new Map(Object.entries(old.custom ?? {}))];
+      return { value: { custom: Object.fromEntries(texts.filter(([key, each]) => before.get(key) !== each)) } };
+    }
     case 'title':
       return { value: { title: titleOf({ ...task, title: text }) } };
     case 'description':
@@ -134,7 +174,12 @@ function readValue(name: ItemField, { task }: Delivery, now: Texts, old: Texts, 
   }
 }
 
-function isDate(text: string): boolean {
+function listOf(text: Text = []): readonly string[] {
+  return Array.isArray(text) ? text : [];
+}
+
+/** `2026-03-01`, with or without a time. */
+export function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?![\w-])|^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text.slice(0, 10)));
 }
 
@@ -161,5 +206,5 @@ function priorityOf(text: string, { name, priorities }: Choice): Value {
 }
 
 function refusal(reason: string, detail: string): Value {
-  return { problem: { status: 'refused', reason, detail } };
+  return { failure: { status: 'refused', reason, detail } };
 }

@@ -24,7 +24,7 @@ type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
 /** `to`: the new state of the item, for people. */
 export type Written = Asked<{ readonly to: string; readonly note?: string }> | Skipped;
 export type ItemFound<Item> =
-  | { readonly status: 'ok'; readonly value: Item; readonly isNew?: boolean }
+  | { readonly status: 'ok'; readonly value: Item; readonly isNew?: boolean; readonly given?: ReadFields | undefined }
   | Missing
   | Skipped
   | TargetFailure;
@@ -49,6 +49,8 @@ interface FoundItem<Item> {
   readonly item: Item;
   readonly isNew: boolean;
   readonly isOurs: boolean;
+  /** The fields that a new item was created with. */
+  readonly given?: ReadFields | undefined;
 }
 
 /** The items of a system as one delivery reaches them. */
@@ -167,12 +169,12 @@ async function write<Item extends ItemState>(
   system: ItemSystem<Item>,
   items: Items<Item>,
   delivery: Delivery,
-  { value: item, isNew = false }: Extract<ItemFound<Item>, { status: 'ok' }>,
+  { value: item, isNew = false, given }: Extract<ItemFound<Item>, { status: 'ok' }>,
 ): Promise<DeliveryOutcome> {
   const wanted = wantedState(delivery.task, system.settings.columns);
   const { details } = items;
   if (details === undefined) return align(system, items, delivery, item, wanted);
-  const found = { item, isNew, isOurs: delivery.itemId === undefined };
+  const found = { item, isNew, isOurs: delivery.itemId === undefined, given };
   const isFinal = item.isCompleted && wanted.status === 'completed' && system.isFinalWhenCompleted === true;
   const early = item.isCompleted ? undefined : await details.writeFields(delivery, found);
   if (early?.failure !== undefined && early.failure.status !== 'refused') return early.failure;

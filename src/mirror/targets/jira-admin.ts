@@ -1,13 +1,16 @@
 /**
- * The check of a Jira target, and what to enter for its webhook: Jira's API makes signed webhooks only for administrators, in
- * its settings. developer.atlassian.com/cloud/jira/platform/rest/v3 (myself, permissions, projects, issue create metadata).
+ * The check of a Jira target, and what to enter for its webhook: the API for webhooks that are signed and do not expire needs an
+ * administrator. developer.atlassian.com/cloud/jira/platform/rest/v3 (myself, permissions, projects, issue create metadata) and
+ * …/platform/webhooks.
  */
 import { z } from 'zod';
 import type { Finding } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import type { ItemField } from '../../settings/target-items.ts';
+import { customFindings, fieldNamed } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls } from './item-calls.ts';
-import { JIRA_ISSUE } from './jira-issue.ts';
+import { readJiraFields } from './jira-fields.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -18,23 +21,15 @@ const permissions = z.object({
   permissions: z.record(z.string(), z.object({ name: z.string().optional(), havePermission: z.boolean().optional() })),
 });
 const statuses = z.array(z.object({ name: z.string(), statuses: z.array(z.object({ name: z.string() })) }));
-const issueTypes = z.object({ issueTypes: z.array(z.object({ id: z.string(), name: z.string() })).default([]) });
-const fields = z.object({
-  fields: z
-    .array(
-      z.object({
-        fieldId: z.string().optional(),
-        key: z.string().optional(),
-        name: z.string(),
-        required: z.boolean(),
-        hasDefaultValue: z.boolean().optional(),
-      }),
-    )
-    .default([]),
-});
-
-/** The fields that an issue is created with. */
-const FILLED = new Set(['project', 'issuetype', 'summary', 'description', 'labels']);
+/** The names in Jira of the fields that Lockstep always writes. */
+const ALWAYS = ['project', 'issuetype', 'summary', 'labels'];
+/** The others by the names in the settings. */
+const NAMED: readonly (readonly [setting: ItemField, id: string])[] = [
+  ['description', 'description'],
+  ['dueDate', 'duedate'],
+  ['assignee', 'assignee'],
+  ['priority', 'priority'],
+];
 /** Jira fills it in: the account of the token. */
 const REPORTER = 'reporter';
 
@@ -56,7 +51,7 @@ export function jiraAdmin(settings: Settings): VendorAdmin {
         token,
         ...rights,
         ...(await statusFindings(calls, project, settings)),
-        ...(create ? await creationFindings(calls, project, settings) : []),
+        ...(create || Object.keys(settings.fields).length > 0 ? await fieldFindings(calls, project, settings) : []),
       ];
     },
     hooks: { byHand: (url) => handwork(url, settings) },
@@ -95,35 +90,44 @@ async function statusFindings(calls: Calls, project: string, settings: Settings)
   return [problem('statuses', detail, 'correct the settings, or add the status to the workflow')];
 }
 
-async function creationFindings(calls: Calls, project: string, { issueType }: Settings): Promise<readonly Finding[]> {
+/** What the metadata of the issue type says about the fields that are written. */
+async function fieldFindings(
+  calls: Calls,
+  project: string,
+  { issueType, create, fields }: Settings,
+): Promise<readonly Finding[]> {
   const what = `issue type ${issueType}`;
-  const path = `${JIRA_ISSUE}/createmeta/${project}/issuetypes`;
-  const types = await calls.ask({ method: 'GET', path: `${path}?maxResults=200` }, issueTypes);
-  if (types.status !== 'ok') return [failed(what, types, 'correct the project')];
-  const type = types.value.issueTypes.find(({ name }) => isSameName(name, issueType));
-  if (type === undefined) {
-    const known = types.value.issueTypes.map(({ name }) => name).join(', ') || 'none';
-    return [problem(what, `the project has none of that name (available: ${known})`, 'correct issueType')];
-  }
-  const asked = await calls.ask({ method: 'GET', path: `${path}/${type.id}?maxResults=200` }, fields);
-  if (asked.status !== 'ok') return [failed(what, asked, 'correct issueType')];
-  const keyed = asked.value.fields.map((field) => ({ ...field, key: field.key ?? field.fieldId ?? field.name }));
-  const needed = keyed.filter(
-    ({ key, required, hasDefaultValue }) =>
-      required && hasDefaultValue !== true && !FILLED.has(key) && key !== REPORTER,
-  );
-  const findings = needed.map(({ name }) =>
-    problem(
-      what,
-      `it requires ${name}, which Lockstep does not fill in`,
-      'give the field a default, or make it optional',
-    ),
-  );
-  if (!keyed.some(({ key }) => key === 'labels')) {
+  const asked = await readJiraFields(calls, project, issueType);
+  if (asked.status !== 'ok') return [failed(what, asked, 'correct the project or issueType')];
+  const known = asked.value;
+  const { custom = {} } = fields;
+  const named = NAMED.filter(([setting]) => setting === 'description' || fields[setting] !== undefined);
+  const written = [
+    ...ALWAYS,
+    ...named.map(([, id]) => id),
+    ...Object.keys(custom).flatMap((name) => fieldNamed(known, name)?.id ?? []),
+  ];
+  const findings = known
+    .filter(({ id, isNeeded }) => create && isNeeded && !written.includes(id) && id !== REPORTER)
+    .map(({ name }) => {
+      const remedy = 'give the field a default, make it optional, or set it in fields or fields.custom';
+      return problem(what, `it requires ${name}, which Lockstep does not fill in`, remedy);
+    });
+  if (create && !known.some(({ id }) => id === 'labels')) {
     const detail = 'its screen for new issues has no labels, by which Lockstep recognises an issue that it created';
     findings.push(problem(what, detail, 'add the field Labels to the screen'));
   }
-  return findings.length > 0 ? findings : [fine(what, 'Lockstep fills in all fields that it requires')];
+  for (const [setting, id] of named) {
+    if (fields[setting] === undefined || known.some((field) => field.id === id)) continue;
+    const remedy = `add it to the screen, or remove fields.${setting}`;
+    findings.push(problem(what, `its screen for new issues has no ${setting}`, remedy));
+  }
+  const priority = fieldNamed(known, 'priority');
+  const all =
+    fields.priority === undefined || priority === undefined ? custom : { ...custom, priority: fields.priority };
+  findings.push(...customFindings(all, known));
+  const isFine = findings.every(({ status }) => status === 'ok');
+  return isFine ? [fine(what, 'Lockstep fills in all fields that it requires'), ...findings] : findings;
 }
 
 function handwork(url: string, { name, project }: Settings): readonly string[] {

@@ -7,15 +7,18 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, type ItemNeeds, isInPages, readWhole } from './item-calls.ts';
+import { type CustomForms, customValues, fieldNamed } from './custom-fields.ts';
+import { accepted, type Calls, type ItemNeeds, isInPages, readWhole } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
 import { limited, waitOf } from './item-outcome.ts';
 import { markedText, textsOf } from './item-text.ts';
 import { jiraAdmin } from './jira-admin.ts';
+import { readJiraFields } from './jira-fields.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
 import { moveIssue } from './jira-transition.ts';
+import { keptMetadata } from './kept-metadata.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget } from './vendor-target.ts';
 
@@ -55,8 +58,9 @@ const message = z
   .refine((text) => text !== '');
 
 export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target {
-  const { now = () => new Date() } = needs;
   const { email, oauthClient, doneStatus, project = '', issueType } = settings;
+  const { now = () => new Date() } = needs;
+  const readFields = keptMetadata(now, (calls) => readJiraFields(calls, project, issueType));
 
   const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
     read: (itemId) => readIssue(calls, itemId, doneStatus),
@@ -84,17 +88,30 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
         labels: [...labels.add.map((add) => ({ add })), ...labels.remove.map((remove) => ({ remove }))],
       };
       const body = { fields: fieldsOf(values), update };
-      return calls.ask({ method: 'PUT', path: `${JIRA_ISSUE}/${itemId}`, body }, z.unknown());
+      return calls.ask({ method: 'PUT', path: `${JIRA_ISSUE}/${itemId}`, body }, accepted);
+    },
+    async resolve(values) {
+      const { custom } = values;
+      if (custom === undefined) return { status: 'ok', value: { values, problems: [] } };
+      const names = Object.keys(custom);
+      const known = await readFields(calls, (fields) => names.every((name) => fieldNamed(fields, name)));
+      if (known.status !== 'ok') return known;
+      const read = customValues(custom, known.value, FORMS, settings.name);
+      return { status: 'ok', value: { values: { ...values, custom: read.values }, problems: read.problems } };
     },
     hasComment({ itemId }, marker) {
       return isInPages(calls, {
         path: `${JIRA_ISSUE}/${itemId}/comment`,
         query: { orderBy: '-created', maxResults: String(COMMENTS_PER_PAGE), startAt: '0' },
-        page: z.object({ comments: z.array(z.object({ body: z.unknown() })) }),
+        page: z.object({
+          comments: z.array(z.object({ body: z.unknown() })),
+          startAt: z.int().default(0),
+          total: z.int().default(0),
+        }),
         mostPages: MOST_COMMENT_PAGES,
         findIn: ({ comments }) => comments.find(({ body }) => JSON.stringify(body ?? '').includes(`"${marker}"`)),
-        next: ({ comments: { length } }, count) =>
-          length < COMMENTS_PER_PAGE ? undefined : { startAt: String(COMMENTS_PER_PAGE * count) },
+        next: ({ comments: { length }, startAt, total }) =>
+          length === 0 || startAt + length >= total ? undefined : { startAt: String(startAt + length) },
       });
     },
     addComment({ itemId }, text, marker) {
@@ -122,13 +139,14 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     itemsBy,
     newItems: (calls, since) =>
       readWhole(MOST_NEW_PAGES, async (nextPageToken) => {
-        // Jira reads a time in the time zone of the account, so the age is given instead.
-        const minutes = Math.ceil((now().getTime() - since.getTime()) / 60_000) + 1;
-        const jql = `project = "${project}" AND created >= "-${minutes}m" AND statusCategory != Done ORDER BY created ASC`;
+        // Without a time, which Jira would read in the time zone of the account: the newest come first.
+        const jql = `project = "${project}" AND statusCategory != Done ORDER BY created DESC`;
         const body = { jql, fields: NEW_FIELDS, maxResults: 100, nextPageToken };
         const asked = await calls.ask({ method: 'POST', path: '/rest/api/3/search/jql', body }, newIssues);
         if (asked.status !== 'ok') return asked;
-        return { status: 'ok', value: { items: asked.value.issues, next: asked.value.nextPageToken ?? undefined } };
+        const { issues: items, nextPageToken: next } = asked.value;
+        const isOver = (items.at(-1)?.createdAt ?? since) < since;
+        return { status: 'ok', value: { items, next: isOver ? undefined : (next ?? undefined) } };
       }),
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
@@ -138,8 +156,11 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
   });
 }
 
-function fieldsOf({ title, description, dueDate, assignee, priority }: FieldValues) {
+const FORMS: CustomForms = { one: (id) => ({ id }), date: (text) => text, document: documentOf };
+
+function fieldsOf({ title, description, dueDate, assignee, priority, custom }: FieldValues) {
   return {
+    ...custom,
     summary: title,
     description: description === undefined ? undefined : documentOf(description),
     duedate: dueDate,

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import { labelFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { type Query, query, STATES, TEAM } from './linear-graphql.ts';
+import { LABELS, labelsOf, type Query, query, STATES, TEAM } from './linear-graphql.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -91,7 +92,7 @@ async function scopeOf(calls: Calls, team: string | undefined): Promise<Asked<ob
 async function teamFindings(
   calls: Calls,
   team: string,
-  { columns }: SettingsOf<'linear'>,
+  { columns, fields }: SettingsOf<'linear'>,
 ): Promise<readonly Finding[]> {
   const what = `team ${team}`;
   const remedy = 'correct the team, or give the user of the token access to it';
@@ -113,5 +114,17 @@ async function teamFindings(
   if (!states.some(({ type }) => type === 'completed')) {
     findings.push(problem('states', 'the team has no state of the type completed', 'add one to the team'));
   }
-  return [fine(what, 'found'), ...(findings.length > 0 ? findings : [fine('states', `the team has ${known}`)])];
+  const ofStates = findings.length > 0 ? findings : [fine('states', `the team has ${known}`)];
+  return [fine(what, 'found'), ...ofStates, ...(await labelsFound(calls, team, fields.labels))];
+}
+
+async function labelsFound(
+  calls: Calls,
+  team: string,
+  names: readonly string[] | undefined,
+): Promise<readonly Finding[]> {
+  if (names === undefined) return [];
+  const asked = await askIn(calls, LABELS, { names, team });
+  if (asked.status !== 'ok') return [failed('labels', asked, 'correct the team')];
+  return labelFindings(names, labelsOf(asked.value));
 }

@@ -79,6 +79,11 @@ export const LABELS = query(
   { issueLabels: z.object({ nodes: z.array(z.object({ id: z.string(), name: z.string() })) }) },
 );
 
+/** The ids by the names. */
+export function labelsOf({ issueLabels }: z.output<typeof LABELS.answer>): ReadonlyMap<string, string> {
+  return new Map(issueLabels.nodes.map(({ id, name }) => [name, id]));
+}
+
 export const COMMENTED = query(
   `query Commented($id: String!, $comment: ID!) { issue(id: $id) {
     comments(filter: { id: { eq: $comment } }, first: 1) { nodes { id } } } }`,

@@ -3,6 +3,7 @@
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { type Calls, type ItemNeeds, readWhole } from './item-calls.ts';
+import { labelIds } from './item-details.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { linearNaming } from './item-naming.ts';
@@ -18,6 +19,7 @@ import {
   type Issue,
   judge,
   LABELS,
+  labelsOf,
   message,
   NEW,
   type NewIssue,
@@ -109,12 +111,17 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       },
       async update(issue, values) {
         const asked = await ask(UPDATE, { id: issue.id, input: inputOf(values) });
-        return asked.status !== 'ok' || asked.value.issueUpdate.success ? asked : notDone(`update ${issue.itemId}`);
+        if (asked.status !== 'ok') return asked;
+        return asked.value.issueUpdate.success ? { status: 'ok', value: undefined } : notDone(`update ${issue.itemId}`);
       },
-      async labelIds(names) {
-        const asked = names.length === 0 ? undefined : await ask(LABELS, { names, team });
-        if (asked !== undefined && asked.status !== 'ok') return asked;
-        return { status: 'ok', value: new Map(asked?.value.issueLabels.nodes.map(({ id, name }) => [name, id])) };
+      async resolve(values) {
+        const { labels } = values;
+        const names = [...(labels?.add ?? []), ...(labels?.remove ?? [])];
+        if (labels === undefined || names.length === 0) return { status: 'ok', value: { values, problems: [] } };
+        const asked = await ask(LABELS, { names, team });
+        if (asked.status !== 'ok') return asked;
+        const read = labelIds(labels, labelsOf(asked.value), settings.name);
+        return { status: 'ok', value: { values: { ...values, labels: read.labels }, problems: read.problems } };
       },
       async hasComment({ id }, marker) {
         const asked = await ask(COMMENTED, { id, comment: commentUuidOf(marker) });

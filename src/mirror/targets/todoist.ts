@@ -10,7 +10,16 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, collectInPages, findInPages, type ItemNeeds, isInPages, moved, readWhole } from './item-calls.ts';
+import {
+  accepted,
+  type Calls,
+  collectInPages,
+  findInPages,
+  type ItemNeeds,
+  isInPages,
+  moved,
+  readWhole,
+} from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
@@ -131,7 +140,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     },
     update(item, values, delivery) {
       const body = bodyOf(values, item, delivery.itemId === undefined ? markerOf(delivery) : undefined);
-      return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}`, body }, z.unknown());
+      return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}`, body }, accepted);
     },
     hasComment({ itemId }, marker) {
       return isInPages(calls, {

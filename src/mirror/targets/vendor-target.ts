@@ -7,11 +7,12 @@
 
 import type { Delivery, ItemState, NewItem, Target, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { type Calls, connect, type ItemNeeds, type TargetNeeds } from './item-calls.ts';
+import { createUnlessUnseen, unseen } from './create-once.ts';
+import { type Calls, connect, type ItemNeeds } from './item-calls.ts';
 import { type DetailItems, type Details, openDetails } from './item-details.ts';
 import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
-import { mayHaveHappened, type VendorAnswers } from './item-outcome.ts';
+import type { VendorAnswers } from './item-outcome.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
 import { markerAtEnd } from './marker.ts';
 import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
@@ -38,7 +39,7 @@ export interface DetailVendor<Item extends ItemState>
   extends Vendor<Item>,
     Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
   itemsBy(calls: Calls): DetailedItems<Item>;
-  /** Open items that were created since then, or more of them; Lockstep's own only if they show a marker. */
+  /** Open items that were created since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. */
   newItems(calls: Calls, since: Date): Promise<Asked<readonly MarkedItem[]>>;
   /** Its priorities by their common names; undefined: they are texts. */
   readonly priorities?: Readonly<Record<string, number>>;
@@ -67,9 +68,6 @@ export interface VendorSettings {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** Created items whose link may not be written yet; beyond this number, items are found by their marker. */
-const MAX_REMEMBERED = 1000;
-
 /** A target of a vendor whose items have fields and comments. */
 export function detailTarget<Item extends ItemState>(
   settings: VendorSettings & Details,
@@ -86,6 +84,7 @@ export function detailTarget<Item extends ItemState>(
     },
   });
   const { createTasks } = settings;
+  const { now = () => new Date() } = needs;
   if (createTasks === false) return target;
   const wanted = createTasks === true ? [] : createTasks.labels;
   return {
@@ -94,45 +93,49 @@ export function detailTarget<Item extends ItemState>(
     async newItems(since, context) {
       const calls = await connect(vendor, settings.token, needs, context);
       if ('status' in calls) return calls;
-      const asked = await vendor.newItems(calls, since);
+      const asked = await vendor.newItems(calls, since ?? now());
       if (asked.status === 'missing') return containerMissing(vendor, asked);
       if (asked.status !== 'ok') return asked;
       const isNew = ({ createdAt, labels = [], marked }: MarkedItem) =>
+        since !== undefined &&
         createdAt >= since &&
         wanted.every((label) => labels.includes(label)) &&
         markerAtEnd(marked ?? '') === undefined;
-      return { status: 'read', items: asked.value.filter(isNew) };
+      return { status: 'read', items: asked.value.filter(isNew), at: calls.vendorTime() ?? now() };
     },
   };
 }
 
 export function vendorTarget<Item extends ItemState>(
   settings: VendorSettings,
-  needs: TargetNeeds,
+  needs: ItemNeeds,
   vendor: Vendor<Item>,
 ): Target {
-  /** By account, kind and id of the task. Avoids the vendor's search, which may lag behind. */
-  const created = new Map<string, string>();
+  const { log } = needs;
+  const { settleMs, noun } = vendor;
 
   async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<ItemFound<Item>> {
-    const known = created.get(keyOf(delivery));
-    if (known !== undefined) return items.read(known);
+    const last = await log.lastOf(delivery);
+    if (typeof last?.result === 'string') return readCreated(items, last.result, settleMs - last.agoMs);
     const found = await items.find(delivery);
     if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
     if (found.value !== undefined) return { status: 'ok', value: found.value };
     const given = await items.details?.forCreation(delivery);
     if (given !== undefined && given.status !== 'ok') return given;
-    const added = await items.add(delivery, given?.values ?? {});
+    const send = () => items.add(delivery, given?.values ?? {});
+    const creation = { what: delivery, noun: `the ${noun}`, last, send, resultOf: (itemId: string) => itemId };
+    const added = await createUnlessUnseen(creation, { log, settleMs });
     if (added.status === 'missing') return containerMissing(vendor, added);
-    if (added.status !== 'ok')
-      return mayHaveHappened(added) && vendor.settleMs > 0 ? afterSettling(vendor, added) : added;
-    remember(created, keyOf(delivery), added.value);
-    const item = await items.read(added.value);
-    if (item.status === 'ok') return { ...item, isNew: true };
-    if (item.status !== 'missing') return item;
-    const detail = `${added.value} was created, but the list does not show it yet`;
-    return { status: 'later', reason: 'NOT_SHOWN_YET', detail, retryAfterMs: vendor.settleMs };
+    if (added.status !== 'ok') return added;
+    const item = await readCreated(items, added.value, settleMs);
+    return item.status === 'ok' ? { ...item, isNew: true, given } : item;
+  }
+
+  /** By its id, because the vendor's search may lag behind; so may even this. */
+  async function readCreated(items: VendorItems<Item>, itemId: string, waitMs: number): Promise<Asked<Item>> {
+    const item = await items.read(itemId);
+    return item.status === 'missing' && waitMs > 0 ? unseen(`the ${noun} ${itemId}`, waitMs) : item;
   }
 
   const system: ItemSystem<Item> = {
@@ -144,9 +147,7 @@ export function vendorTarget<Item extends ItemState>(
       const items = vendor.itemsBy(calls);
       return { ...items, findOrCreate: (delivery) => findOrCreate(items, delivery) };
     },
-    async forgetCreated(delivery) {
-      created.delete(keyOf(delivery));
-    },
+    forgetCreated: (delivery) => log.forget(delivery),
   };
   const { itemsIn, isItemId, readHook, readMany } = vendor;
   const readItems: Target['readItems'] = async (itemIds, context) => {
@@ -183,23 +184,4 @@ function containerMissing<Item extends ItemState>(
 ): TargetFailure {
   const remedy = `${name} has no ${container}, or the token may not see it`;
   return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
-}
-
-function afterSettling<Item extends ItemState>(
-  { noun, settleMs }: Vendor<Item>,
-  failure: TargetFailure,
-): TargetFailure {
-  if (failure.status !== 'later') return failure;
-  const detail = `${failure.detail}; the ${noun} may have been created, so Lockstep searches for it before it creates another one`;
-  return { ...failure, detail, retryAfterMs: Math.max(failure.retryAfterMs ?? 0, settleMs) };
-}
-
-function remember(created: Map<string, string>, key: string, itemId: string): void {
-  const [oldest] = created.keys();
-  if (created.size >= MAX_REMEMBERED && oldest !== undefined) created.delete(oldest);
-  created.set(key, itemId);
-}
-
-function keyOf({ account, task }: Delivery): string {
-  return `${account}/${task.kind}/${task.id}`;
 }

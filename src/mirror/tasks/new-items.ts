@@ -27,7 +27,7 @@ export interface NewItemNeeds {
   readonly signal: AbortSignal;
 }
 
-/** A list may show an item some time after its creation, and clocks differ. */
+/** A list may show an item some time after its creation. */
 const OVERLAP_MS = 10 * 60_000;
 /** Creations at once share their reads of the service's list. */
 const AT_ONCE = 20;
@@ -38,12 +38,13 @@ const LOOK_AFTER_MS = [0, 1_000, 3_000];
 export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   const { pool, run, name, target, signal } = needs;
   if (target.newItems === undefined) return;
-  const { since, startedAt } = await beginPoll(pool, run, name);
+  const since = await polledUntil(pool, run, name);
+  const read = await target.newItems(since && new Date(since.getTime() - OVERLAP_MS), { signal });
+  if (read.status !== 'read') return addNote(pool, run.id, `${name}: new items were not read: ${read.detail}`);
   if (since === undefined) {
+    await endPoll(pool, run, name, read.at);
     return addNote(pool, run.id, `${name}: its items are the baseline: items created from now on become tasks`);
   }
-  const read = await target.newItems(new Date(since.getTime() - OVERLAP_MS), { signal });
-  if (read.status !== 'read') return addNote(pool, run.id, `${name}: new items were not read: ${read.detail}`);
   const due = await withoutTask(needs, read.items);
   const failed: { readonly item: NewItem; readonly why: string }[] = [];
   const lists = createSharedLists(elapsedMs);
@@ -62,7 +63,7 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
     await addNote(pool, run.id, `${name}: ${item.itemId} is no task yet: ${why}`);
   }
   const next = failed.map(({ item }) => item.createdAt.getTime());
-  await endPoll(pool, run, name, new Date(Math.min(startedAt.getTime(), ...next)));
+  await endPoll(pool, run, name, new Date(Math.min(read.at.getTime(), ...next)));
 }
 
 /** Undefined if the item has its task; otherwise why not. */
@@ -109,28 +110,19 @@ async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: rea
   return items.filter(({ itemId, uuid = '' }) => !known.has(itemId) && !known.has(uuid));
 }
 
-/** `since` is undefined in the first poll, which only records where the next one begins. */
-async function beginPoll(
-  db: Queryable,
-  { scope, sync }: Run,
-  target: string,
-): Promise<{ readonly since: Date | undefined; readonly startedAt: Date }> {
-  const found = await db.query<{ since: Date | null; startedAt: Date }>(
-    `with known as (select since from ledger.new_items where scope = $1 and sync = $2 and target = $3),
-     added as (insert into ledger.new_items (scope, sync, target, since) values ($1, $2, $3, clock_timestamp())
-       on conflict do nothing)
-     select (select since from known) as since, clock_timestamp() as "startedAt"`,
+/** By the target's clock, so it stays right if the clock of the database is set; undefined in the first poll. */
+async function polledUntil(db: Queryable, { scope, sync }: Run, target: string): Promise<Date | undefined> {
+  const found = await db.query<{ since: Date }>(
+    'select since from ledger.new_items where scope = $1 and sync = $2 and target = $3',
     [scope, sync, target],
   );
-  const { since = null, startedAt = new Date(0) } = found.rows[0] ?? {};
-  return { since: since ?? undefined, startedAt };
+  return found.rows[0]?.since;
 }
 
-async function endPoll(db: Queryable, { scope, sync }: Run, target: string, since: Date): Promise<void> {
-  await db.query('update ledger.new_items set since = $4 where scope = $1 and sync = $2 and target = $3', [
-    scope,
-    sync,
-    target,
-    since,
-  ]);
+async function endPoll(db: Queryable, { scope, sync }: Run, target: string, until: Date): Promise<void> {
+  await db.query(
+    `insert into ledger.new_items (scope, sync, target, since) values ($1, $2, $3, $4)
+     on conflict (scope, sync, target) do update set since = excluded.since`,
+    [scope, sync, target, until],
+  );
 }

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
+import type { SeenRequest } from '../../support/http-server.ts';
 import { change } from './delivery-worlds.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
 
 const PROGRAM = 'test/mirror/inbound/reporting-program';
 
@@ -39,8 +42,7 @@ test('a process that is killed while the target takes its comment writes it once
   onTestFinished(() => harness.close());
   const { github, database } = harness;
   await harness.linkedTasks(1);
-  await harness.stopWorking();
-  await queueDeliveries(database.pool, ['issues'], [change(1, 2, { scope: 'test', runId: undefined })]);
+  await leaveToOthers(harness);
   const first = harness.startProgram(PROGRAM);
   github.vendor.next('lose', (request) => github.isComment(request) && first.kill('SIGKILL'));
   await once(first, 'exit');
@@ -51,6 +53,72 @@ test('a process that is killed while the target takes its comment writes it once
   await expect.poll(verdicts, { timeout: 20_000 }).toEqual([{ verdict: 'already' }]);
   expect(github.comments).toHaveLength(1);
 });
+
+test('a process that is killed while the target takes a new issue creates it once, though no list shows it yet', async () => {
+  const harness = await openReportsHarness({ targets: '[issues]', issueKeys: 'create: true' });
+  onTestFinished(() => harness.close());
+  const { github, database } = harness;
+  await harness.addTasks(1);
+  await harness.sync();
+  await leaveToOthers(harness);
+  const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/issues');
+  const first = harness.startProgram(PROGRAM);
+  github.vendor.next('lose', (request) => github.isCreation(request) && first.kill('SIGKILL'));
+  await once(first, 'exit');
+  expect(github.issues).toHaveLength(1);
+  const searches = () => github.vendor.requests.filter(isList).length;
+  const before = searches();
+  github.vendor.next({ body: [] }, isList);
+  const second = harness.startProgram(PROGRAM);
+  onTestFinished(() => void second.kill('SIGKILL'));
+  await expect.poll(searches, { timeout: 20_000 }).toBeGreaterThan(before);
+  const reasons = async () => (await database.pool.query('select reason, state from ledger.deliveries')).rows;
+  await expect.poll(reasons, { timeout: 20_000 }).toEqual([{ reason: 'NOT_SHOWN_YET', state: 'waiting' }]);
+  await database.pool.query('update ledger.deliveries set due_at = clock_timestamp()');
+  await expect.poll(reasons, { timeout: 20_000 }).toMatchObject([{ state: 'ended' }]);
+  expect(github.issues).toHaveLength(1);
+  expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
+});
+
+test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', async (hours) => {
+  const harness = await openReportsHarness({
+    targets: '[issues]',
+    issueKeys: 'createTasks: true',
+    options: '{ poll: [issues] }',
+  });
+  onTestFinished(() => harness.close());
+  const { github } = harness;
+  const there = new Date(Date.now() + hours * HOUR_MS);
+  github.vendor.serverTime = there;
+  Object.assign(newIssue(harness, 'older') ?? {}, { created_at: new Date(there.getTime() - HOUR_MS).toISOString() });
+  await harness.sync();
+  Object.assign(newIssue(harness, 'new') ?? {}, { created_at: there.toISOString() });
+  await harness.sync();
+  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
+});
+
+test.each([
+  ['a repository that vanished', 404, 'PLACE_MISSING', /no repository octo\/shop, or the token may not see it/],
+  ['a token without a permission', 403, 'NOT_ALLOWED', /lacks the permission Issues: read and write/],
+  ['a repository without issues', 410, 'PLACE_MISSING', /no repository octo\/shop/],
+  ['a title that is refused', 422, 'REJECTED', /said by GitHub/],
+])(
+  '%s is a dead letter of one task, and stops neither the other task nor the other target',
+  async (_, status, reason, detail) => {
+    const harness = await openReportsHarness({ issueKeys: 'create: true', options: '{ backfill: true }' });
+    onTestFinished(() => harness.close());
+    const { github, receiver, database } = harness;
+    await harness.addTasks(2);
+    github.vendor.next({ status, body: { message: 'said by GitHub' } }, github.isCreation);
+    await harness.sync();
+    const ended = await database.pool.query('select verdict, reason, detail from ledger.deliveries order by verdict');
+    expect(ended.rows).toMatchObject([
+      { verdict: 'dead', reason, detail: expect.stringMatching(detail) },
+      ...Array.from({ length: 3 }, () => ({ verdict: 'delivered' })),
+    ]);
+    expect([github.issues.length, receiver.events.length]).toEqual([1, 2]);
+  },
+);
 
 test('an issue that a person creates becomes a task, once, and no second issue', async () => {
   const harness = await openReportsHarness({
@@ -104,6 +172,12 @@ test('a process that is killed after it created a task for an issue creates it o
   expect([(await tasksOf(harness)).length, harness.github.issues.length]).toEqual([1, 1]);
   expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
 });
+
+/** Queues a delivery of task 1, which other processes make. */
+async function leaveToOthers({ stopWorking, database }: ReportsHarness): Promise<void> {
+  await stopWorking();
+  await queueDeliveries(database.pool, ['issues'], [change(1, 2, { scope: 'test', runId: undefined })]);
+}
 
 /** An issue that a person has just created. */
 function newIssue({ github }: ReportsHarness, body: string) {

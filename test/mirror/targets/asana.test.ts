@@ -10,7 +10,9 @@ import { itemSuite, manyItemsSuite } from './item-suite.ts';
 itemSuite('a task of Asana', startAsana);
 manyItemsSuite('a task of Asana', startAsana);
 detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
-  fields: ['title', 'description', 'dueDate', 'assignee'],
+  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'custom'],
+  label: (name) => `tag-${name}`,
+  small: 'option-Small',
   cancelled: () => tasks[0]?.completed,
   closed: true,
 }));

@@ -114,10 +114,32 @@ test('Jira: a removed status, a required field and an unknown issue type are nam
   const lines = await found(await startJiraPlaces({ required: ['team'] }), (needs) => openJira(settings, needs));
   expect(lines.slice(2)).toEqual([
     'problem statuses: the project has no status for doneStatus: Released and columns.Review: QA (available: To Do, In Review, Done) → correct the settings, or add the status to the workflow',
-    'problem issue type Task: it requires Field team, which Lockstep does not fill in → give the field a default, or make it optional',
+    'problem issue type Task: it requires Field team, which Lockstep does not fill in → give the field a default, make it optional, or set it in fields or fields.custom',
   ]);
   const bug = await found(await startJiraPlaces(), (needs) => openJira(jiraSettings({ issueType: 'Bug' }), needs));
   expect(bug.at(-1)).toMatch(/^problem issue type Bug: .*available: Task/);
+});
+
+test('Jira: fields of the settings that were removed, or have no such value, are named, and those that fit', async () => {
+  const fields = { dueDate: '{{ task.endDate }}', priority: 'Higher', custom: { 'field team': 'Sales', Weight: '3' } };
+  const vendor = await startJiraPlaces({ required: ['team'], has: ['priority'] });
+  const lines = await found(vendor, (needs) => openJira(jiraSettings({ fields }), needs));
+  expect(lines.slice(3)).toEqual([
+    'problem issue type Task: its screen for new issues has no dueDate → add it to the screen, or remove fields.dueDate',
+    'ok field field team: found',
+    'problem field Weight: the target has no field "Weight" (available: Field summary, Field labels, Field description, Field priority, Field team) → correct the settings, or add the field or its option there',
+    'problem field priority: it has no option "Higher" (available: High) → correct the settings, or add the field or its option there',
+  ]);
+});
+
+test('Asana: tags and fields of the settings that the project does not have are named', async () => {
+  const fields = { labels: ['mirror', 'crm', '{{ task.kind }}'], custom: { size: 'Large', Priority: 'High' } };
+  const lines = await found(await startAsanaPlaces(), (needs) => openAsana(asanaSettings({ fields }), needs));
+  expect(lines.slice(2)).toEqual([
+    'problem labels: the target has no label "crm" → create them there, or correct fields.labels',
+    'ok field size: found',
+    'problem field Priority: the target has no field "Priority" (available: Size) → correct the settings, or add the field or its option there',
+  ]);
 });
 
 test('Asana: the project is found, archived, or gone', async () => {
@@ -139,6 +161,8 @@ test('Linear: the team and its states, and answers with errors in a 200', async 
   ]);
   const lines = await found(await startLinearPlaces(), open({ columns: { Won: 'Shipped' } }));
   expect(lines.at(-1)).toMatch(/^problem states: columns.Won names the state Shipped.*available: Todo, Done/);
+  const labelled = await found(await startLinearPlaces(), open({ fields: { labels: ['crm', 'sales'] } }));
+  expect(labelled.at(-1)).toMatch(/^problem labels: the target has no label "sales" → create/);
   expect((await found(await startLinearPlaces(), open({ team: 'OPS' }))).at(-1)).toMatch(
     /^problem team OPS: the token sees no/,
   );

@@ -13,6 +13,7 @@ const TEMPLATES: Required<FieldTemplates> = {
   labels: ['{{ task.status }}', 'mirror'],
   assignee: '{{ task.parentId }}',
   priority: 'high',
+  custom: { Size: "{% if task.status == 'new' %}small{% else %}Large{% endif %}" },
 };
 const PEOPLE = { 'ann@example.com': ANN };
 const DUE: Partial<TaskState> = { endDate: '2026-03-02T17:00:00', parentId: 'Ann@example.com', status: 'new' };
@@ -20,6 +21,8 @@ const DUE: Partial<TaskState> = { endDate: '2026-03-02T17:00:00', parentId: 'Ann
 export interface DetailForms {
   readonly fields: readonly ItemField[];
   readonly priority?: unknown;
+  /** The option Small of the target's own field Size. */
+  readonly small?: unknown;
   /** A label as the vendor has it. */
   label?(name: string): string;
   /** The state of an item whose task is gone. */
@@ -81,6 +84,7 @@ export function detailSuite<Harness extends DetailedVendor>(
         labels: expect.arrayContaining(labels('new', 'mirror')),
         assignee: ANN,
         priority: forms.priority,
+        custom: forms.small,
       };
       expect(fieldsOf(itemId)).toEqual(Object.fromEntries(forms.fields.map((name) => [name, all[name]])));
       expect(updates()).toBe(0);
@@ -115,6 +119,43 @@ export function detailSuite<Harness extends DetailedVendor>(
       log.delivered = deliveryOf(DUE).task;
       await send(settings, deliveryOf({ ...DUE, title: 'Call Lee' }, { itemId }));
       expect([harness.field(itemId, 'title'), updates()]).toEqual(['Call Lee', 1]);
+    });
+
+    test("has the target's own fields written on change; what it does not have is named, and stops nothing", async () => {
+      if (!forms.fields.includes('custom')) return;
+      const settings = { fields: own(), people: PEOPLE, onChange: ['custom'] as ItemField[] };
+      const itemId = await created(settings);
+      await send(settings, deliveryOf({ ...DUE, status: 'old' }, { itemId }));
+      const large = JSON.parse(JSON.stringify(forms.small).replace('Small', 'Large'));
+      expect(harness.field(itemId, 'custom')).toEqual(large);
+      const done = deliveryOf({ ...DUE, id: '13', isCompleted: true });
+      const removed = await send({ fields: { custom: { Weight: '3', Size: 'Huge' } } }, done);
+      expect(removed).toMatchObject({ status: 'refused', reason: 'FIELD_UNKNOWN', itemId: expect.any(String) });
+      expect(removed.detail).toMatch(
+        /no field "Weight" \(available: Size\).*no option "Huge" \(available: Small, Large\)/,
+      );
+      expect(harness.isCompleted('itemId' in removed ? (removed.itemId ?? '') : '')).toBe(true);
+    });
+
+    test('whose creation was under way when its process was killed is created again only if it must be shown', async () => {
+      harness.vendor.next('break', harness.isCreation);
+      expect(await send({}, deliveryOf())).toMatchObject({ status: 'later' });
+      const unseen = { status: 'later', reason: 'NOT_SHOWN_YET', retryAfterMs: expect.any(Number) };
+      expect(await send({}, deliveryOf())).toMatchObject(unseen);
+      expect(harness.count()).toBe(0);
+      log.age(5 * 60_000);
+      expect(await send({}, deliveryOf())).toMatchObject({ status: 'delivered', itemId: expect.any(String) });
+      expect(harness.count()).toBe(1);
+    });
+
+    test('whose link was lost in a crash is read by the id that it was created with', async () => {
+      const first = await send({}, deliveryOf());
+      const requests = harness.vendor.requests.length;
+      expect(await send({}, deliveryOf())).toMatchObject({
+        status: 'already',
+        itemId: 'itemId' in first && first.itemId,
+      });
+      expect([harness.count(), harness.vendor.requests.length]).toEqual([1, requests + 1]);
     });
 
     test('is completed although a field is refused, and the field is written once its cause is fixed', async () => {
@@ -189,7 +230,7 @@ export function detailSuite<Harness extends DetailedVendor>(
       const itemId = harness.put(false);
       harness.vendor.next('lose', harness.isComment);
       const lost = await send({ comment: true }, deliveryOf({}, { itemId }));
-      expect(lost).toMatchObject({ status: 'later', detail: expect.stringContaining('may have been written') });
+      expect(lost).toMatchObject({ status: 'later', detail: expect.stringContaining('may have been created') });
       expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'already' });
       expect(harness.comments).toHaveLength(1);
     });
@@ -198,7 +239,7 @@ export function detailSuite<Harness extends DetailedVendor>(
       const itemId = harness.put(false);
       harness.vendor.next('break', harness.isComment);
       expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'later' });
-      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ reason: 'COMMENT_UNSEEN' });
+      expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ reason: 'NOT_SHOWN_YET' });
       expect(harness.comments).toEqual([]);
       log.age(5 * 60_000);
       expect(await send({ comment: true }, deliveryOf({}, { itemId }))).toMatchObject({ status: 'delivered' });
@@ -234,12 +275,16 @@ export function detailSuite<Harness extends DetailedVendor>(
       expect(target.itemsIn?.(`Seen there\n\n${target.nameOf?.(itemId)}\n\nlockstep-0123456789ab`)).toEqual([itemId]);
     });
 
-    test('is shown as new only if it has the labels of the filter', async () => {
+    test('is shown as new only if it has the labels of the filter, with the time at the target', async () => {
       harness.put(false);
+      const itemId = harness.put(false, ['mirror', 'urgent']);
       const settings = { create: true, createTasks: { labels: ['mirror'] } };
       const target = harness.openTarget(needsOf(harness.vendor), settings);
       opened.push(target);
-      expect(await target.newItems?.(new Date(0), context())).toEqual({ status: 'read', items: [] });
+      const date = new Date('2031-01-01T00:00:00Z');
+      harness.vendor.serverTime = date;
+      expect(await target.newItems?.(new Date(0), context())).toMatchObject({ items: [{ itemId }], at: date });
+      expect(await target.newItems?.(undefined, context())).toMatchObject({ items: [], at: date });
     });
 
     test('gets changes as a comment, once for each delivery, with onChange: comment', async () => {

@@ -1,11 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Target } from '../../../src/contract/target.ts';
+import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
 import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
+import {
+  context,
+  deliveryOf,
+  type FakeLog,
+  fakeLog,
+  HOOK_SECRET,
+  needsOf,
+  SEEN_AT,
+} from '../../support/item-vendor.ts';
 import { vendorFile } from '../../support/vendor-contract.ts';
 import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
@@ -21,10 +29,12 @@ detailSuite('an issue of GitHub', startGithub, ({ issues }) => ({
 let harness: GithubVendor;
 let target: Target;
 let needs: ReturnType<typeof needsOf>;
+let log: FakeLog;
 
 beforeEach(async () => {
   harness = await startGithub();
-  needs = needsOf(harness.vendor);
+  log = fakeLog();
+  needs = needsOf(harness.vendor, { log });
   target = openGithub(githubSettings({ labels: ['mirror'], columns: { Shipped: 'completed', Done: 'open' } }), needs);
 });
 
@@ -48,6 +58,8 @@ test('an issue is closed as completed and opened as reopened', async () => {
 test('an issue that was created and is deleted there is reported once, and then created again', async () => {
   expect(await deliver(false)).toMatchObject({ status: 'delivered' });
   harness.issues.splice(0);
+  expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
+  log.age(60_000);
   expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
   expect(await deliver(false)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
 });
@@ -274,4 +286,42 @@ test('without a hookSecret no call back is accepted', async () => {
   const closed = openGithub(githubSettings({ hookSecret: undefined }), needsOf(harness.vendor));
   expect(await closed.readHook?.(hook(CLOSED), SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
   await closed.close();
+});
+
+test('an assignee and labels that GitHub leaves out are named once for each issue, and stop nothing', async () => {
+  harness.leavesOut.add('assignees').add('labels');
+  const settings = {
+    fields: { assignee: 'ann@example.com', labels: ['crm'] },
+    people: { 'ann@example.com': 'ann-octo' },
+    onChange: ['title' as const],
+  };
+  const send = (delivery: Delivery) => {
+    const process = openGithub(githubSettings(settings), needsOf(harness.vendor, { log }));
+    return process.deliver(delivery, context()).finally(() => process.close());
+  };
+  const first = await send(deliveryOf({ isCompleted: true }));
+  expect(first).toMatchObject({ status: 'refused', reason: 'FIELD_LEFT_OUT', itemId: 'octo/shop#1' });
+  expect(first.detail).toMatch(
+    /left out the assignee ann-octo of octo\/shop#1: give .*; GitHub left out the labels crm/,
+  );
+  expect(harness.issues).toMatchObject([{ state: 'closed' }]);
+  const second = await send(deliveryOf({ title: 'Call Lee' }, { itemId: 'octo/shop#1' }));
+  expect(second).toMatchObject({ status: 'delivered', detail: expect.stringMatching(/title written/) });
+  expect(harness.issues).toMatchObject([{ title: 'Call Lee', state: 'open' }]);
+});
+
+test('an issue of ours is found, and its comment, though the server allows fewer on a page than asked for', async () => {
+  const created = await deliver(false);
+  for (let count = 0; count < 9; count++) harness.put(false);
+  harness.limits.mostOnPage = 3;
+  const again = openGithub(githubSettings({ comment: true }), needsOf(harness.vendor));
+  expect(await again.deliver(deliveryOf(), context())).toMatchObject({ itemId: 'itemId' in created && created.itemId });
+  harness.comments.unshift(...['1', '2', '3'].map((id) => ({ id, itemId: 'octo/shop#1', text: 'By a person' })));
+  await again.close();
+  const third = openGithub(githubSettings({ comment: true }), needsOf(harness.vendor));
+  expect(await third.deliver(deliveryOf({}, { itemId: 'octo/shop#1' }), context())).toMatchObject({
+    status: 'already',
+  });
+  await third.close();
+  expect([harness.count(), harness.comments.length]).toEqual([10, 4]);
 });

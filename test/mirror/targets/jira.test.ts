@@ -12,8 +12,9 @@ import { itemSuite, manyItemsSuite } from './item-suite.ts';
 itemSuite('an issue of Jira', startJira);
 manyItemsSuite('an issue of Jira', startJira);
 detailSuite('an issue of Jira', startJira, ({ issues }) => ({
-  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
+  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority', 'custom'],
   priority: 'high',
+  small: { id: 'option-Small' },
   cancelled: () => issues[0]?.status,
   closed: "Won't do",
 }));
@@ -275,4 +276,16 @@ test.each([
   ],
 ])('a call back with %s is refused', async (_, headers) => {
   expect(await call(UPDATED, headers)).toMatchObject({ status: 'refused', httpStatus: 401 });
+});
+
+test('the comment of a link is found behind those of people, page by page', async () => {
+  const itemId = harness.put(false);
+  const send = () => {
+    const process = openJira(jiraSettings({ comment: true }), needsOf(harness.vendor));
+    return process.deliver(deliveryOf({}, { itemId }), context()).finally(() => process.close());
+  };
+  await send();
+  harness.comments.unshift(...['8', '9'].map((id) => ({ id, itemId, text: 'By a person' })));
+  expect(await send()).toMatchObject({ status: 'already' });
+  expect(harness.comments).toHaveLength(3);
 });
