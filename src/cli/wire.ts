@@ -10,6 +10,7 @@ import type { Console } from '../console/server.ts';
 import type { Target } from '../contract/target.ts';
 import { type Accounts, createAccounts } from '../engine/account/accounts.ts';
 import { keepAuditing } from '../engine/account/audits.ts';
+import { recordBudgets } from '../engine/account/budget-recorder.ts';
 import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { readRun } from '../engine/ledger/runs.ts';
@@ -130,9 +131,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     let metrics: Metrics | undefined;
     const onCall = (account: string, event: CallEvent) => {
       watch?.saw(account, event.outcome);
+      recorder.called(account, event);
       metrics?.called(account, event);
     };
     const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall, inSpan: telemetry?.inSpan }));
+    const recorder = keep(recordBudgets({ pool: database.pool, budgets: accounts.budgets, log }));
     const targets = keep(
       createTargetWork({
         settings: () => settings,
