@@ -20,7 +20,7 @@ const ROOMS = {
   },
   operator: {
     holds: 'what an operator reads about runs and does with them, for the command line and the console; alerts',
-    imports: 'syncs mirror engine settings client csv storage contract base',
+    imports: 'doctor syncs mirror engine settings client csv storage contract base',
   },
   doctor: { holds: 'probes of a live service', imports: 'client contract base' },
   syncs: {

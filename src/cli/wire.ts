@@ -24,6 +24,7 @@ import { keptSecretsOf } from '../mirror/inbound/ledger-secrets.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
 import { startAlerting } from '../operator/alerts/watch.ts';
+import { examineAccount } from '../operator/examination.ts';
 import { findProblems } from '../operator/needs.ts';
 import { reportRun } from '../operator/run-result.ts';
 import { checkSettings } from '../operator/settings-check.ts';
@@ -230,6 +231,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
           startSync,
           budgets: accounts.budgets,
           openAccount: accounts.open,
+          examine: (account, options) => examineAccount({ pool, settings, accounts }, account, options),
           dataDir,
           readSecret: (ref) => readSecret(ref, env),
           hint: complete,
