@@ -159,6 +159,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     };
     let runner: Promise<Runner> | undefined;
     let sharedQueue: SharedQueue | undefined;
+    const theQueue = (): SharedQueue => (sharedQueue ??= keep(openQueue(queueNeeds)));
     let scheduler: Scheduler | undefined;
     let web: Console | undefined;
     let isDelivering = false;
@@ -176,8 +177,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       log.info({ sync, run, ...(lateMs > MISSED_MS && { lateMs }) }, 'run started');
     };
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
-      if (worksOn === 'every-run') sharedQueue = keep(openQueue(queueNeeds));
-      const queue = sharedQueue ?? keep(createOwnQueue({ log }));
+      const queue = worksOn === 'every-run' ? theQueue() : keep(createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
       const { pool } = database;
       const onStopped = async (id: string): Promise<void> => {
@@ -232,6 +232,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
           budgets: accounts.budgets,
           openAccount: accounts.open,
           examine: (account, options) => examineAccount({ pool, settings, accounts }, account, options),
+          queue: theQueue,
           dataDir,
           readSecret: (ref) => readSecret(ref, env),
           hint: complete,

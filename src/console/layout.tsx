@@ -85,11 +85,14 @@ export function renderPage(shown: Shown, frame: Frame): { readonly html: string;
 
 const ASSETS: readonly AssetName[] = ['console.css', 'records.css', 'htmx.js', 'console.js'];
 
-type FrameAround = Pick<Frame, 'person' | 'hasSession'> &
-  Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
+type FrameAround = Pick<Frame, 'person' | 'hasSession'> & Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
 
 /** A page of its own. `reload`: reads it again after so many seconds, also without scripts. */
-export function renderFrame(title: string, content: Child, { person, hasSession, tab, assets = [], reload }: FrameAround): string {
+export function renderFrame(
+  title: string,
+  content: Child,
+  { person, hasSession, tab, assets = [], reload }: FrameAround,
+): string {
   const page = (
     <html lang="en">
       <head>

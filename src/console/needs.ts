@@ -1,6 +1,7 @@
 /** What the console is given by the workspace. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Accounts } from '../engine/account/accounts.ts';
+import type { SharedQueue } from '../engine/worker/queue.ts';
 import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
 import type { ExamineOptions, Report } from '../operator/examination.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
@@ -20,6 +21,8 @@ export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly openAccount: Accounts['open'];
   /** Examines the service of an account, and keeps the report. */
   readonly examine: (account: string, options: ExamineOptions) => Promise<Report>;
+  /** The queue that all workers share. */
+  readonly queue: () => Pick<SharedQueue, 'depth' | 'jobs'>;
   /** Where uploaded files are kept. */
   readonly dataDir: string;
   /** The most bytes that an uploaded file may have. Default: 200 MiB. */

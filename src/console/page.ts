@@ -3,11 +3,13 @@ import type { Child } from 'hono/jsx';
 import type pg from 'pg';
 import type { z } from 'zod';
 import type { Accounts } from '../engine/account/accounts.ts';
+import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { AssetName } from './assets.ts';
 import type { Examinations } from './examinations.ts';
 import type { Loads } from './loads.ts';
+import type { ConsoleNeeds } from './needs.ts';
 import type { Person } from './people.ts';
 
 export interface PageContext {
@@ -18,6 +20,8 @@ export interface PageContext {
   /** The budgets that this process uses. */
   readonly budgets: Accounts['budgets'];
   readonly openAccount: Accounts['open'];
+  readonly targets: HookServerNeeds['targets'];
+  readonly queue: ConsoleNeeds['queue'];
   readonly loads: Loads;
   readonly examinations: Examinations;
   /** The database, for messages about losing it. */

@@ -30,6 +30,7 @@ import { home } from './pages/home.tsx';
 import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
+import { queues } from './pages/queues.tsx';
 import { newRecord, record } from './pages/record.tsx';
 import { records, recordsOf } from './pages/records.tsx';
 import { review } from './pages/review.tsx';
@@ -42,6 +43,7 @@ import { run } from './pages/run.tsx';
 import { runs } from './pages/runs.tsx';
 import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
+import { target } from './pages/target.tsx';
 import { Empty } from './parts.tsx';
 import type { People } from './people.ts';
 import { addRecordForms } from './record-forms.ts';
@@ -74,10 +76,12 @@ const PAGES: readonly Page[] = [
   deliveries,
   deliveriesConfirm,
   delivery,
+  target,
   links,
   accounts,
   account,
   settings,
+  queues,
 ];
 
 const HTML = 'text/html; charset=utf-8';

@@ -57,7 +57,7 @@ export function RateNow({ account, context }: { readonly account: string; readon
   return (
     <span class="gauge">
       <meter min="0" max={budgetLimits(settings).ratePerSecond} value={now} aria-label={`Rate of ${account} now`} />
-      <small class="dim">{formatRate(now)} now</small>
+      <small class="dim">at most {formatRate(now)} now</small>
     </span>
   );
 }

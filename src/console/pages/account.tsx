@@ -67,7 +67,11 @@ export const account = definePage({
           <AccountProblems state={state} context={context} />
           <Facts state={state} context={context} />
           <Section title="Budget" side={<Ranges account={name} shown={range} />}>
-            {history === undefined ? <p class="dim">No call in this time.</p> : <Used history={history} range={range} />}
+            {history === undefined ? (
+              <p class="dim">No call in this time.</p>
+            ) : (
+              <Used history={history} range={range} />
+            )}
           </Section>
           <Section
             title="Examination of the service"
@@ -225,7 +229,8 @@ function Examined({ name, examining, last, context: { hint } }: ExaminedProps) {
       )}
       {last === undefined ? (
         <p class="dim">
-          The service has not been examined yet. An examination makes at most 60 calls within the budget, and only reads.
+          The service has not been examined yet. An examination makes at most 60 calls within the budget, and only
+          reads.
         </p>
       ) : (
         <ReportShown name={name} at={last.at} report={last.report} hint={hint} />

@@ -22,6 +22,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';
+import { importOf } from './import.ts';
 import { MAX_WAIT_MS } from './read.ts';
 import { isRepeatable, lookFrom, stateOf } from './state.ts';
 
@@ -40,7 +41,7 @@ type WriteNeeds = Pick<ConsoleNeeds, 'pool' | 'openAccount' | 'settings'>;
 
 /**
  * Sends it once, and returns the call with its outcome; or the earlier call that prevents it.
- * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, ZodError if the body does not fit the contract
+ * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, as `importOf`; ZodError if the body does not fit the contract
  */
 export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Writing): Promise<HandCall> {
   const { pool } = needs;
@@ -51,25 +52,30 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
     const account = await needs.openAccount(name);
     await requireUsable(pool, account);
     const { scope } = account;
+    const wire = await wireOf(pool, account, writing);
     const who = taking.person.name;
     const claimed = await claimHandCall(pool, { ...writing, who, scope, isRepeatable: isRepeatable(operation) });
     if (claimed.status === 'known') {
       shown = claimed.call.id;
       return { said: 'This was sent before.', refused: shown === id ? 'SENT_BEFORE' : 'OUTCOME_UNKNOWN' };
     }
-    const { status } = await send(pool, account, writing);
+    const { status } = await send(pool, account, writing, wire);
     return { said: status, ...(status !== 'applied' && { refused: status.toUpperCase() }) };
   });
   return handCallOf(pool, shown);
 }
 
+async function wireOf(db: Queryable, account: Account, { operation, body }: Writing): Promise<unknown> {
+  return operation === 'customers.import' ? importOf(db, account, body) : wireBody(operation, body);
+}
+
 /** The answer is waited for even if the person leaves: a call that was sent always gets its outcome noted. */
-async function send(db: Queryable, { client }: Account, { id, operation, path, body }: Writing) {
+async function send(db: Queryable, { client }: Account, { id, operation, path }: Writing, body: unknown) {
   const outcome = await client.call(operation, {
     lane: 'interactive',
     maxWaitMs: MAX_WAIT_MS,
     path: Object.fromEntries(Object.entries(path).map(([name, value]) => [name, toWireId(value)])),
-    body: wireBody(operation, body),
+    body,
   });
   await endHandCall(db, id, {
     status: outcome.status,
