@@ -7,7 +7,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Foreign, Section } from '../parts.tsx';
+import { Foreign, Section } from '../parts.tsx';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
@@ -136,28 +136,21 @@ interface ImportProps {
 function Import({ account: { name }, contact, record, customer, canAct }: ImportProps) {
   if (customer !== undefined) {
     return (
-      <p>
+      <p class="more">
         Imported as <a href={recordPath(name, 'customers', customer)}>customer {customer}</a>.
       </p>
     );
   }
   if (!canAct) return null;
   if (!hasKey(record))
-    return <p class="dim">Without an e-mail address or a phone number, only a sync can import this contact.</p>;
+    return <p class="dim more">Without an e-mail address or a phone number, only a sync can import this contact.</p>;
   return (
     <WriteForm account={name} operation="customers.import" page={recordPath(name, 'contacts', contact)}>
       <input type="hidden" name="contact_id" value={contact} />
       <button type="submit">Import as an order customer</button>
-      <span class="dim">
-        First <a href={addressOf(recordPath(name, 'customers'), { q: searched(record) })}>look for the customer</a>: the
-        service does not.
-      </span>
+      <span class="dim">Nothing is sent if a customer has the same e-mail address or phone number.</span>
     </WriteForm>
   );
-}
-
-function searched({ email, phone }: JsonObject): string {
-  return valueWords(email) || valueWords(phone);
 }
 
 function Change({ account: { name }, kind, id, record }: RecordProps) {

@@ -1,9 +1,9 @@
 /** Looks at the service for what a create sent whose outcome is unknown. */
 import type { Account } from '../../engine/account/account.ts';
 import type { HandCall } from '../../engine/ledger/hand-calls.ts';
+import { customersLike } from './import.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { isLike, type Listed, listLike, readRecord, readSubtasks } from './read.ts';
-import { valueWords } from './words.ts';
 
 export type Sent =
   | {
@@ -38,9 +38,7 @@ async function findImported(account: Account, contact: string): Promise<Sent> {
   const read = await readRecord(account, 'contacts', contact);
   if (read.status === 'failed')
     return { status: 'listed', kind: 'customers', records: [], isWhole: false, problem: read.why };
-  const { email, phone } = read.value;
-  const key = valueWords(email) === '' ? { phone_number: phone } : { email };
-  const { records, next, problem } = await listLike(account, 'customers', key);
+  const { records, next, problem } = await customersLike(account, read.value);
   return {
     status: 'listed',
     kind: 'customers',

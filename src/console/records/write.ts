@@ -22,7 +22,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';
-import { importOf } from './import.ts';
+import { type Prepared, prepareImport } from './import.ts';
 import { MAX_WAIT_MS } from './read.ts';
 import { isRepeatable, lookFrom, stateOf } from './state.ts';
 
@@ -41,7 +41,7 @@ type WriteNeeds = Pick<ConsoleNeeds, 'pool' | 'openAccount' | 'settings'>;
 
 /**
  * Sends it once, and returns the call with its outcome; or the earlier call that prevents it.
- * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, as `importOf`; ZodError if the body does not fit the contract
+ * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, ZodError if the body does not fit the contract
  */
 export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Writing): Promise<HandCall> {
   const { pool } = needs;
@@ -52,37 +52,42 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
     const account = await needs.openAccount(name);
     await requireUsable(pool, account);
     const { scope } = account;
-    const wire = await wireOf(pool, account, writing);
     const who = taking.person.name;
     const claimed = await claimHandCall(pool, { ...writing, who, scope, isRepeatable: isRepeatable(operation) });
     if (claimed.status === 'known') {
       shown = claimed.call.id;
       return { said: 'This was sent before.', refused: shown === id ? 'SENT_BEFORE' : 'OUTCOME_UNKNOWN' };
     }
-    const { status } = await send(pool, account, writing, wire);
+    const { status } = await send(pool, account, writing);
     return { said: status, ...(status !== 'applied' && { refused: status.toUpperCase() }) };
   });
   return handCallOf(pool, shown);
 }
 
-async function wireOf(db: Queryable, account: Account, { operation, body }: Writing): Promise<unknown> {
-  return operation === 'customers.import' ? importOf(db, account, body) : wireBody(operation, body);
-}
-
 /** The answer is waited for even if the person leaves: a call that was sent always gets its outcome noted. */
-async function send(db: Queryable, { client }: Account, { id, operation, path }: Writing, body: unknown) {
-  const outcome = await client.call(operation, {
-    lane: 'interactive',
-    maxWaitMs: MAX_WAIT_MS,
-    path: Object.fromEntries(Object.entries(path).map(([name, value]) => [name, toWireId(value)])),
-    body,
-  });
+async function send(db: Queryable, account: Account, writing: Writing) {
+  const { id, operation, path } = writing;
+  const prepared = await prepare(db, account, writing);
+  const outcome =
+    prepared.status === 'not-sent'
+      ? prepared
+      : await account.client.call(operation, {
+          lane: 'interactive',
+          maxWaitMs: MAX_WAIT_MS,
+          path: Object.fromEntries(Object.entries(path).map(([name, value]) => [name, toWireId(value)])),
+          body: prepared.body,
+        });
   await endHandCall(db, id, {
     status: outcome.status,
     httpStatus: 'httpStatus' in outcome ? outcome.httpStatus : undefined,
     message: 'message' in outcome ? textOf(outcome.message) : undefined,
   });
   return outcome;
+}
+
+async function prepare(db: Queryable, account: Account, { operation, body }: Writing): Promise<Prepared> {
+  if (operation === 'customers.import') return prepareImport(db, account, body);
+  return { status: 'ready', body: wireBody(operation, body) };
 }
 
 /** Ids may be texts at other services: everything else has to fit. @throws ZodError */
